@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verify } from '@node-rs/argon2';
-import { serveParent } from './parent.ts';
+import { serveParent } from './child-handlers.ts';
 import type { RecordedResponse } from './request.ts';
 
 export interface BaselineInput {

@@ -8,14 +8,14 @@ import { startBaseline, startLoad } from './measure.ts';
 import { sizing } from '../tests/sizing/sizing.ts';
 import { abuse } from '../tests/overload/abuse.ts';
 import { storm } from '../tests/overload/storm.ts';
-import { failuresOf, toStudyTable, type Study } from '../tests/overload/study.ts';
+import { findFailures, toStudyTable, type Study } from '../tests/overload/study.ts';
 import { changes } from './changes.ts';
 import { live } from './live.ts';
 import { reads } from './reads.ts';
 import { sessions } from './sessions.ts';
 import { withSites } from './sites.ts';
 import { startup } from './startup.ts';
-import { describeMachine, resultsPage, toJson, toTable } from './report.ts';
+import { describeMachine, createResultsPage, toJson, toTable } from './report.ts';
 import type { Bench, Group, Result, Scenario } from './scenario.ts';
 import { databaseNames, type DatabaseName } from './site.ts';
 import { minFolders } from './tree.ts';
@@ -133,7 +133,7 @@ async function runStudy(study: Study): Promise<void> {
   const note = (text: string) => console.error(`${study.name}: ${text}`);
   const measures = await study.run({ rounds, note, signal: stopping.signal });
   console.log(`\n${study.name}\n\n${toStudyTable(measures)}`);
-  for (const failure of failuresOf(measures)) {
+  for (const failure of findFailures(measures)) {
     console.error(`${study.name}: ${failure}`);
     process.exitCode = 1;
   }
@@ -146,7 +146,7 @@ function formatResults(): string {
 async function createPage(): Promise<string> {
   const scenarios = groups.flatMap((group) => group.scenarios);
   const date = new Date(Date.now()).toISOString().slice(0, 10);
-  const text = resultsPage(results, { scenarios, rounds, date });
+  const text = createResultsPage(results, { scenarios, rounds, date });
   return format(text, { ...(await resolveConfig(import.meta.filename)), parser: 'markdown' });
 }
 

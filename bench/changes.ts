@@ -1,4 +1,4 @@
-/** Changes: new folders by 32 writers at once, and imports. */
+/** Scenarios for changes: new folders by 32 concurrent writers, and imports. */
 
 import type { Client } from '@espalier/client';
 import { numberPlaceholder } from './load.ts';
@@ -18,7 +18,7 @@ import { repeat, type Tree } from './tree.ts';
 interface ChangeScenario extends Scenario {
   readonly call: (client: Client, tree: Tree) => Promise<unknown>;
   readonly connections: number;
-  /** How many folders a request creates. */
+  /** Number of folders that a request creates. */
   readonly folders: number;
 }
 
@@ -77,26 +77,28 @@ async function measure(
     sent.push({ request: first, response });
     const variation = { isNumbered: true, connections, slackBytes: 16 };
     const subject = createSiteSubject(label, site, { request, response }, bench, variation);
-    subjects.push(perFolder(subject, folders));
+    subjects.push(countByFolder(subject, folders));
   }
   const baseline = await startBaselineSubject(sent[0]!, bench);
   const rounds = await measureInTurn([...subjects, baseline], bench);
-  const [ours, bare] = [rounds.slice(0, -1), rounds.at(-1)!];
+  const [measured, baselineRounds] = [rounds.slice(0, -1), rounds.at(-1)!];
   const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>
-    ours.map((each) => ({ label: each.label, values: each[values] }));
+    measured.map((each) => ({ label: each.label, values: each[values] }));
   bench.report({
     scenario: name,
     database,
     unit: 'µs CPU per folder',
     series: toSeries('cpuMicroseconds'),
     // The baseline of an import would be one request for many folders.
-    ...(folders === 1 && { baseline: { label: bare.label, values: bare.cpuMicroseconds } }),
+    ...(folders === 1 && {
+      baseline: { label: baselineRounds.label, values: baselineRounds.cpuMicroseconds },
+    }),
   });
   bench.report({ scenario: name, database, unit: 'folders/s', series: toSeries('perSecond') });
 }
 
 /** Counts folders instead of requests. */
-function perFolder(subject: Subject, folders: number): Subject {
+function countByFolder(subject: Subject, folders: number): Subject {
   return {
     ...subject,
     async run(wanted) {

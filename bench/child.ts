@@ -12,7 +12,7 @@ export interface Call {
 export type Reply = { readonly value: unknown } | { readonly error: string };
 
 export interface ChildOptions {
-  /** Relative to this folder. */
+  /** The path of the child's module, relative to this folder. */
   readonly file: string;
   readonly execArgv?: readonly string[];
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export class Child {
     this.#options = options;
     this.#process = fork(fileURLToPath(new URL(options.file, import.meta.url)), {
       execArgv: [...process.execArgv, ...(options.execArgv ?? [])],
-      // Its standard output is the table's.
+      // Standard output is for the table of results only.
       stdio: ['ignore', 2, 2, 'ipc'],
     });
     this.#exited = once(this.#process, 'exit');

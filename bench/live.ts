@@ -1,10 +1,10 @@
-/** Live delivery: one change to many sockets of users with different rights. */
+/** Scenario for live delivery: one change to many sockets of users with different rights. */
 
 import { changesSubscription } from '../client/src/follow-changes.ts';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';
 import { Child } from './child.ts';
 import { startBaselineSubject, measureCpu, tryRequest, type Subject } from './measure.ts';
-import { loadCore, pinToCore, residentBytes } from './processes.ts';
+import { loadCore, pinToCore, readResidentBytes } from './processes.ts';
 import { post } from './request.ts';
 import type { Bench, Group } from './scenario.ts';
 import type { DatabaseName } from './site.ts';
@@ -13,7 +13,7 @@ import type { DeliverInput, OpenInput } from './sockets.ts';
 import type { RunQuery, Tree } from './tree.ts';
 
 const crowd = { sockets: 1_000, users: 50 };
-/** For a run that only shows that the scenario works. */
+/** Used for a run that only shows that the scenario works. */
 const smallCrowd = { sockets: 25, users: 5 };
 const minRequests = 1_000;
 /** Assigned to the users in turn. */
@@ -55,14 +55,14 @@ async function openAudience(prepared: PreparedSite, database: DatabaseName, benc
   const variables = { under: tree.campusId, after: cursor };
   const child = new Child({ file: 'sockets.ts', signal: bench.signal });
   pinToCore(child.pid, loadCore);
-  const before = residentBytes(site.pid);
+  const before = readResidentBytes(site.pid);
   const subscribers = Array.from({ length: sockets }, (_, index) => ({
     authToken: tokens[index % tokens.length]!,
     variables,
   }));
   const input: OpenInput = { url: site.url, document: changesSubscription, subscribers };
   await child.call('open', input);
-  const kilobytes = (residentBytes(site.pid) - before) / 1000 / sockets;
+  const kilobytes = (readResidentBytes(site.pid) - before) / 1000 / sockets;
   bench.note(`${database}, ${label}: ${sockets} sockets are open, ${kilobytes.toFixed(0)} kB of memory each`);
   return { prepared, child, sockets };
 }
@@ -101,7 +101,7 @@ async function measure(audiences: readonly Audience[], database: DatabaseName, b
 
 let changes = 0;
 
-/** A request is one delivery; a change has as many as there are sockets. */
+/** Counts deliveries as requests. A change has one delivery for each socket. */
 async function toSubject({ prepared, child, sockets }: Audience): Promise<Subject> {
   const { label, site, tree } = prepared;
   const authToken = await site.logIn();

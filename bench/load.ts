@@ -1,10 +1,10 @@
 /** Runs as a child process on its own core: sends requests with autocannon and checks every response. */
 
 import autocannon, { type Client, type Instance, type Options, type Request, type Result } from 'autocannon';
-import { serveParent } from './parent.ts';
+import { serveParent } from './child-handlers.ts';
 import type { BenchRequest } from './request.ts';
 
-/** Nine characters of a body that become another number in each request of a run. */
+/** A placeholder in a body that each request of a run replaces by its own number. */
 export const numberPlaceholder = '#########';
 
 export interface RefreshableTokens {
@@ -19,17 +19,17 @@ export interface Load {
   readonly connections: number;
   readonly expected: {
     readonly status: number;
-    /** Head and body; a response may differ by `slackBytes`. */
+    /** Size of head and body. A response can differ from it by `slackBytes`. */
     readonly bytes: number;
     readonly slackBytes?: number;
-    /** Every body has these bytes. */
+    /** The body that every response must have. */
     readonly body?: string;
   };
-  /** Each request has its own number in place of `numberMark`, and its own idempotency key if it has one. */
+  /** Each request replaces `numberPlaceholder` by its own number, and has its own idempotency key if it has one. */
   readonly isNumbered?: boolean;
   /**
-   * Each connection has its own tokens in place of `{authToken}` and `{refreshToken}`, and takes the next ones from each
-   * response. A load continues where the last one of this name stopped.
+   * Each connection replaces `{authToken}` and `{refreshToken}` by its own tokens, and takes the next ones from each
+   * response. A load continues with the last tokens of the previous load of this name.
    */
   readonly tokens?: { readonly name: string; readonly pairs: readonly RefreshableTokens[] };
 }
@@ -103,8 +103,8 @@ function replaceTokens(client: Client, { request, tokens }: Load, connection: nu
       .replace('{refreshToken}', current[connection]!.refreshToken);
   client.setRequests([
     {
-      setupRequest: (given) => ({
-        ...given,
+      setupRequest: (setup) => ({
+        ...setup,
         headers: Object.fromEntries(
           Object.entries(request.headers).map(([key, value]) => [key, fill(value)]),
         ),

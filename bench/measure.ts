@@ -3,7 +3,7 @@
 import type { BaselineInput } from './baseline.ts';
 import { Child } from './child.ts';
 import type { Load, LoadResult } from './load.ts';
-import { familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
+import { readFamilyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
 import { recordResponse, type BenchRequest, type RecordedResponse } from './request.ts';
 import type { Bench, Series } from './scenario.ts';
 import type { Site } from './site.ts';
@@ -11,25 +11,25 @@ import type { Site } from './site.ts';
 /** Something that handles requests: the server of a site, or the baseline. */
 export interface Subject {
   readonly label: string;
-  /** Handles at least so many requests and returns when all are done; `done` if there were more. */
+  /** Sends at least this many requests and waits for all responses. `done` is the exact number if it is higher. */
   run(requests: number): Promise<LoadResult & { readonly done?: number }>;
   /** Fails if the run had an unexpected result. Its CPU time is not measured. */
   check?(done: number): Promise<unknown>;
-  /** Since the start of its processes. */
+  /** CPU time since the start of its processes. */
   cpuMicroseconds(): number;
 }
 
 export interface Rounds {
   readonly label: string;
-  /** Of one request, one value for each round. */
+  /** CPU time per request, one value for each round. */
   readonly cpuMicroseconds: number[];
   readonly perSecond: number[];
 }
 
-/** CPU time of a round. The baseline's varies less. */
+/** CPU time of a round. That of the baseline varies less, so its rounds are shorter. */
 const roundMicroseconds = 700_000;
 const baselineMicroseconds = 350_000;
-/** V8 compiles our code for several seconds; that of the baseline, which is short, much sooner. */
+/** V8 optimises the server's code for several seconds, and the short code of the baseline much sooner. */
 const warmUpRounds = 6;
 const warmUpStart = 50;
 const minRequests = 5;
@@ -127,7 +127,7 @@ export function createSiteSubject(
   };
 }
 
-/** A bare `node:http` server that returns the recorded response, until there is the next one. */
+/** Starts a bare `node:http` server that returns the recorded response. It replaces the previous baseline. */
 export async function startBaselineSubject(
   { request, response }: SentRequest,
   { load, baseline }: Bench,
@@ -139,7 +139,7 @@ export async function startBaselineSubject(
   return {
     label: 'baseline',
     run: (requests) => load.call('send', { url, request, requests, connections, expected } satisfies Load),
-    cpuMicroseconds: () => familyCpuMicroseconds(baseline.pid),
+    cpuMicroseconds: () => readFamilyCpuMicroseconds(baseline.pid),
   };
 }
 

@@ -8,32 +8,32 @@ import { availableParallelism } from 'node:os';
 const ticksPerSecond = 100;
 
 /** CPU time of a process with all its threads, since it started. */
-export function cpuMicroseconds(pid: number): number {
-  return listEntries(`/proc/${pid}/task`).reduce((sum, task) => sum + threadMicroseconds(pid, task), 0);
+export function readCpuMicroseconds(pid: number): number {
+  return listEntries(`/proc/${pid}/task`).reduce((sum, task) => sum + readThreadMicroseconds(pid, task), 0);
 }
 
 /** CPU time of a process, of its living descendants, and of its own children that have ended. */
-export function familyCpuMicroseconds(pid: number): number {
-  const living = [pid, ...descendantsOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0);
-  return living + ((statusOf(pid)?.endedChildrenTicks ?? 0) * 1e6) / ticksPerSecond;
+export function readFamilyCpuMicroseconds(pid: number): number {
+  const living = [pid, ...listDescendants(pid)].reduce((sum, each) => sum + readCpuMicroseconds(each), 0);
+  return living + ((readStatus(pid)?.endedChildrenTicks ?? 0) * 1e6) / ticksPerSecond;
 }
 
-export function descendantsOf(pid: number): number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+export function listDescendants(pid: number): number[] {
+  return listChildren(pid).flatMap((child) => [child, ...listDescendants(child)]);
 }
 
-export function childrenOf(parent: number): number[] {
+export function listChildren(parent: number): number[] {
   return listEntries('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && statusOf(pid)?.parent === parent);
+    .filter((pid) => pid > 0 && readStatus(pid)?.parent === parent);
 }
 
-export function parentOf(pid: number): number {
-  return statusOf(pid)!.parent;
+export function readParent(pid: number): number {
+  return readStatus(pid)!.parent;
 }
 
 /** Resident memory in bytes. */
-export function residentBytes(pid: number): number {
+export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readIfPresent(`/proc/${pid}/status`) ?? '')?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
@@ -44,7 +44,7 @@ export const loadCore = 1;
 /** Pins a process and its descendants to a core. Does nothing on one core or without `taskset`. */
 export function pinToCore(pid: number, core: number): void {
   if (availableParallelism() < 2) return;
-  for (const each of [pid, ...descendantsOf(pid)]) {
+  for (const each of [pid, ...listDescendants(pid)]) {
     try {
       const flags = ['--all-tasks', '--cpu-list', '--pid', String(core), String(each)];
       execFileSync('taskset', flags, { stdio: 'ignore' });
@@ -55,13 +55,13 @@ export function pinToCore(pid: number, core: number): void {
 }
 
 /** https://docs.kernel.org/scheduler/sched-stats.html: in nanoseconds, while `stat` has hundredths of a second. */
-function threadMicroseconds(pid: number, task: string): number {
+function readThreadMicroseconds(pid: number, task: string): number {
   const text = readIfPresent(`/proc/${pid}/task/${task}/schedstat`);
   return text === undefined ? 0 : Number(text.split(' ')[0]) / 1000;
 }
 
 /** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function statusOf(pid: number): { parent: number; endedChildrenTicks: number } | undefined {
+function readStatus(pid: number): { parent: number; endedChildrenTicks: number } | undefined {
   const text = readIfPresent(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

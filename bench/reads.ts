@@ -1,4 +1,4 @@
-/** Reads that shipped clients send, as the administrator and as a user with one grant in the middle of the tree. */
+/** Scenarios for the reads of published clients, as the administrator and as a user with one grant inside the tree. */
 
 import { readFileSync } from 'node:fs';
 import type { Client } from '@espalier/client';
@@ -19,7 +19,7 @@ import { commonText, grantedUser, rareText, roomsPath, type Tree } from './tree.
 
 type ReadScenario = Scenario & (ByClient | ByText);
 interface ByClient {
-  /** A call of `@espalier/client`; its first request is the scenario's. */
+  /** A call of `@espalier/client`. The scenario sends its first request. */
   readonly call: (client: Client, tree: Tree) => Promise<unknown>;
 }
 interface ByText {
@@ -59,7 +59,7 @@ export const readScenarios: readonly ReadScenario[] = [
     name: 'console-level',
     about: 'console: a tree level of 50 folders',
     call: (client, { roomsId }) =>
-      createTreeQueries(client).stretch(roomsId, { from: 0, to: levelPageSize }, neverAborted),
+      createTreeQueries(client).readRange(roomsId, { from: 0, to: levelPageSize }, neverAborted),
   },
   {
     name: 'watch',

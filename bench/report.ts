@@ -1,4 +1,4 @@
-/** Results as a table for a terminal, as Markdown and as JSON. */
+/** Formats results as a table for a terminal, as Markdown and as JSON. */
 
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { summarise, type Result, type Scenario, type Series } from './scenario.ts';
@@ -19,7 +19,7 @@ const header = [
 export function toRows(results: readonly Result[]): string[][] {
   return results.flatMap(({ scenario, viewer = '', database = '', unit, series, baseline }) =>
     series.map(({ label, values }, index) => {
-      const ratios = baseline && summarise(ratiosOf({ label, values }, baseline));
+      const ratios = baseline && summarise(divideByBaseline({ label, values }, baseline));
       const compared = index === 0 ? '' : compare(series[0]!, series[index]!);
       return [
         scenario,
@@ -29,14 +29,14 @@ export function toRows(results: readonly Result[]): string[][] {
         format(summarise(values).median),
         unit,
         ratios ? ratios.median.toFixed(2) : '',
-        ratios ? `${ratios.min.toFixed(2)} to ${ratios.max.toFixed(2)}` : rangeOf(values),
+        ratios ? `${ratios.min.toFixed(2)} to ${ratios.max.toFixed(2)}` : formatRange(values),
         compared,
       ];
     }),
   );
 }
 
-/** The first subject relative to another; equal if their ranges overlap. */
+/** Compares the first subject with another. They are equal if their ranges overlap. */
 export function compare(first: Series, other: Series): string {
   const [one, two] = [summarise(first.values), summarise(other.values)];
   if (one.min <= two.max && two.min <= one.max) return 'equal';
@@ -60,7 +60,7 @@ export function toTable(results: readonly Result[]): string {
 }
 
 /** bench/RESULTS.md: a summary, which README repeats, and every result. */
-export function resultsPage(results: readonly Result[], run: ResultsRun): string {
+export function createResultsPage(results: readonly Result[], run: ResultsRun): string {
   return `# Results
 
 Written by \`npm run bench -- --results\` on ${run.date}, with ${run.rounds} rounds. [README.md](README.md) explains the figures.
@@ -72,11 +72,11 @@ ${describeMachine()}
 CPU time as a multiple of a bare \`node:http\` server that returns the same response, as the administrator. On PostgreSQL, the
 CPU time of the database is included.
 
-${summaryTable(results, run.scenarios)}
+${createSummaryTable(results, run.scenarios)}
 
 ## All results
 
-${markdown([header, ...toRows(results)])}
+${formatMarkdownTable([header, ...toRows(results)])}
 `;
 }
 
@@ -86,36 +86,36 @@ interface ResultsRun {
   readonly date: string;
 }
 
-/** One line for each scenario, or for each unit of a scenario, with a column for each database. */
-function summaryTable(results: readonly Result[], scenarios: readonly Scenario[]): string {
-  const shown = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
+/** Has a row for each unit of each scenario, and a column for each database. */
+function createSummaryTable(results: readonly Result[], scenarios: readonly Scenario[]): string {
+  const summarised = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
   const lines = scenarios.flatMap(({ name, about }) => {
-    const units = new Set(shown.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
+    const units = new Set(summarised.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
     return [...units].map((unit) => {
       const cells = databaseNames.map((database) => {
         const isCell = (each: Result) =>
           each.scenario === name && each.unit === unit && each.database === database;
-        const result = shown.find(isCell);
-        return result ? summaryCell(result) : '';
+        const result = summarised.find(isCell);
+        return result ? formatSummaryCell(result) : '';
       });
       return [about, `\`${name}\``, ...cells];
     });
   });
-  return markdown([['What', 'Scenario', 'SQLite', 'PostgreSQL'], ...lines]);
+  return formatMarkdownTable([['What', 'Scenario', 'SQLite', 'PostgreSQL'], ...lines]);
 }
 
-function summaryCell({ series: [first], unit, baseline }: Result): string {
+function formatSummaryCell({ series: [first], unit, baseline }: Result): string {
   const { median } = summarise(first!.values);
   if (!baseline) return `${format(median)} ${unit}`;
-  return summarise(ratiosOf(first!, baseline)).median.toFixed(2);
+  return summarise(divideByBaseline(first!, baseline)).median.toFixed(2);
 }
 
-function markdown([first, ...rest]: readonly (readonly string[])[]): string {
+function formatMarkdownTable([first, ...rest]: readonly (readonly string[])[]): string {
   const toLine = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [first!, first!.map(() => '---'), ...rest].map(toLine).join('\n');
 }
 
-function ratiosOf({ values }: Series, baseline: Series): number[] {
+function divideByBaseline({ values }: Series, baseline: Series): number[] {
   return values.map((value, round) => value / baseline.values[round]!);
 }
 
@@ -127,14 +127,14 @@ export function toJson(results: readonly Result[]): string {
   return `${JSON.stringify({ machine: describeMachine(), results: summarised }, null, 2)}\n`;
 }
 
-/** What the machine can do, without anything that identifies it. */
+/** Describes the hardware, without anything that identifies the machine. */
 export function describeMachine(): string {
   const memory = Math.round(totalmem() / 2 ** 30);
   const processor = cpus()[0]?.model.trim() ?? 'unknown';
   return `${availableParallelism()} cores (${processor}), ${memory} GiB of memory, ${type()} ${release()}, Node ${process.versions.node}.`;
 }
 
-function rangeOf(values: readonly number[]): string {
+function formatRange(values: readonly number[]): string {
   const { min, max } = summarise(values);
   return values.length > 1 ? `${format(min)} to ${format(max)}` : '';
 }

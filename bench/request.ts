@@ -14,11 +14,11 @@ export interface BenchRequest {
 
 export interface RecordedResponse {
   readonly status: number;
-  /** In their order, without those that Node writes by itself. */
+  /** In their order, without the headers that Node adds. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly keepAliveSeconds: number;
   readonly body: string;
-  /** Head and body. */
+  /** Size of head and body. */
   readonly bytes: number;
 }
 
@@ -28,7 +28,7 @@ interface Recording {
   readonly path?: string;
 }
 
-/** The first request to a path that `@espalier/client` sends for a login and a call. It is recorded, not sent. */
+/** Records the first request that `@espalier/client` sends to a path for a login and a call. That request is not sent. */
 export async function recordRequest(
   { url, credentials, path = '/graphql' }: Recording,
   call: (client: Client) => Promise<unknown>,

@@ -29,10 +29,10 @@ export interface Bench {
   readonly compareSizes: boolean;
   /** Another checkout that is measured in the same rounds. */
   readonly against: string | undefined;
-  /** Of the server, by environment variable without the prefix. */
+  /** Settings of the server by environment variable, without the prefix. */
   readonly settings: Readonly<Record<string, string>>;
   readonly rounds: number;
-  /** In a round; a small number only shows that a scenario works. */
+  /** Maximum number of requests in a round. A small number only shows that a scenario works. */
   readonly maxRequests: number;
   readonly load: Child;
   readonly baseline: Child;
@@ -64,6 +64,6 @@ export interface Summary {
 }
 
 export function summarise(values: readonly number[]): Summary {
-  const ordered = values.toSorted((one, other) => one - other);
-  return { median: ordered[Math.floor(ordered.length / 2)]!, min: ordered[0]!, max: ordered.at(-1)! };
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }

@@ -1,6 +1,6 @@
-/** Login and refresh, as `@espalier/client` sends them. */
+/** Scenarios for login and refresh, as `@espalier/client` sends them. */
 
-import { createPasswords, hashingFor } from '../server/src/accounts/passwords.ts';
+import { createPasswords, hashQueueEntry } from '../server/src/accounts/passwords.ts';
 import type { RefreshableTokens } from './load.ts';
 import {
   startBaselineSubject,
@@ -40,7 +40,7 @@ async function measureLogin(sites: readonly PreparedSite[], database: DatabaseNa
   const { password } = administrator;
   const verified = {
     password,
-    hash: await createPasswords().hash(password, hashingFor({ userId: 'baseline' })),
+    hash: await createPasswords().hash(password, hashQueueEntry({ userId: 'baseline' })),
   };
   const variation = { slackBytes, connections: loginConnections };
   const subjects = sites.map(({ label, site }, index) =>
@@ -63,7 +63,7 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
     for (let index = 0; index < connections; index++) pairs.push(await site.logInTokens());
     const variation = { slackBytes, tokens: { name: `${database}, ${label}`, pairs } };
     const sent = { request, response };
-    const templated = { request: withMarks(request), response };
+    const templated = { request: withPlaceholders(request), response };
     prepared.push({ sent, subject: createSiteSubject(label, site, templated, bench, variation) });
   }
   const subjects = prepared.map(({ subject }) => subject);
@@ -71,8 +71,8 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
   bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...measured });
 }
 
-/** The load replaces the marks with the tokens of each connection. */
-function withMarks(request: BenchRequest): BenchRequest {
+/** The load process replaces the placeholders by the tokens of each connection. */
+function withPlaceholders(request: BenchRequest): BenchRequest {
   const { refreshToken } = JSON.parse(request.body) as { refreshToken: string };
   return {
     ...request,

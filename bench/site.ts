@@ -8,7 +8,7 @@ import pg from 'pg';
 import { ApiClient, type Credentials } from '../tests/support/api-client.ts';
 import { administrator, NodeProcess } from '../tests/many-nodes/node-process.ts';
 import { PostgresServer } from '../tests/postgres/postgres-server.ts';
-import { childrenOf, familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
+import { listChildren, readFamilyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
 import type { RunQuery } from './tree.ts';
 
 export type DatabaseName = 'sqlite' | 'postgres';
@@ -21,7 +21,7 @@ export interface SiteOptions {
   readonly database: DatabaseName;
   /** Another checkout of this repository whose program runs. */
   readonly checkout?: string | undefined;
-  /** By environment variable, without the prefix. */
+  /** Settings of the server by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -58,8 +58,8 @@ export class Site {
 
   /** CPU time of the server and of all PostgreSQL processes since they started. */
   cpuMicroseconds(): number {
-    const database = this.#postgres ? familyCpuMicroseconds(this.#postgres.pid) : 0;
-    return familyCpuMicroseconds(this.pid) + database;
+    const database = this.#postgres ? readFamilyCpuMicroseconds(this.#postgres.pid) : 0;
+    return readFamilyCpuMicroseconds(this.pid) + database;
   }
 
   async startServer(): Promise<void> {
@@ -106,7 +106,7 @@ export class Site {
     return (await response.json()) as LoginResponse;
   }
 
-  /** Asks as the administrator, with one token. */
+  /** Returns a function that runs queries as the administrator, with one token. */
   async createQueryRunner(): Promise<RunQuery> {
     const client = new ApiClient(this.url, this.#options.signal);
     const authToken = await this.logIn();
@@ -120,11 +120,11 @@ export class Site {
   }
 
   async #startPostgres(): Promise<void> {
-    const before = childrenOf(process.pid);
+    const before = listChildren(process.pid);
     const server = await PostgresServer.start({ isDurable: true });
-    const started = childrenOf(process.pid).filter((pid) => !before.includes(pid));
-    // One of the two is the process that cleans up.
-    const pid = started.find((each) => childrenOf(each).length > 0)!;
+    const started = listChildren(process.pid).filter((pid) => !before.includes(pid));
+    // The other new process cleans up and has no children.
+    const pid = started.find((each) => listChildren(each).length > 0)!;
     this.#postgres = { server, pid };
     pinToCore(pid, loadCore);
   }

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { serveParent } from './parent.ts';
+import { serveParent } from './child-handlers.ts';
 
 export interface OpenInput {
   readonly url: string;
@@ -15,7 +15,7 @@ export interface DeliverInput {
   readonly url: string;
   readonly authToken: string;
   readonly parentId: string;
-  /** Of the folders that are created, one after the other. */
+  /** Names of the folders to create, one after the other. */
   readonly names: readonly string[];
 }
 
@@ -88,8 +88,8 @@ let onProblem: (problem: string) => void = () => undefined;
 
 serveParent({ open, deliver, check, close }, () => undefined);
 
-async function open({ url, document, subscribers: wanted }: OpenInput): Promise<void> {
-  const waiting = [...wanted];
+async function open({ url, document, subscribers: inputs }: OpenInput): Promise<void> {
+  const waiting = [...inputs];
   const openNext = async () => {
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const subscriber = new Subscriber(url);
@@ -117,7 +117,7 @@ async function deliver({ names, ...input }: DeliverInput): Promise<{ elapsedMs: 
   return { elapsedMs: performance.now() - start };
 }
 
-/** Fails unless every socket received so many changes, not more. */
+/** Fails unless every socket received exactly this many changes. */
 async function check(expected: number): Promise<void> {
   await Promise.all(subscribers.map((subscriber) => subscriber.ping()));
   const wrong = subscribers.find(({ received }) => received !== expected);

@@ -1,8 +1,8 @@
-/** How long a start takes, and how much memory an idle server uses. */
+/** Scenarios for the time of a start and the memory of an idle server. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';
-import { residentBytes } from './processes.ts';
+import { readResidentBytes } from './processes.ts';
 import { post, recordResponse } from './request.ts';
 import type { Group } from './scenario.ts';
 
@@ -30,7 +30,7 @@ export const startup: Group = {
         if (status !== 200) throw new Error(`The first response after a start is ${status}.`);
         times[index]!.push(performance.now() - began);
         await sleep(isShort ? 0 : idleMs, undefined, { signal: bench.signal });
-        memory[index]!.push(residentBytes(site.pid) / megabyte);
+        memory[index]!.push(readResidentBytes(site.pid) / megabyte);
       }
     }
     const toSeries = (values: number[][]) =>

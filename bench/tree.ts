@@ -23,7 +23,7 @@ export interface Tree {
   readonly inboxId: string;
 }
 
-/** In the titles of 30 folders, whatever the tree's size. */
+/** In the titles of 30 folders of a tree of any size. */
 export const rareText = 'Observatory';
 /** In the titles of 31 folders. Every trigram of this text occurs in the names or titles of many other folders. */
 export const commonText = 'authority of the rack';
@@ -47,10 +47,10 @@ export async function createTree(
   for (let store = 1; left > 0;) {
     const batch: ImportedFolder[] = [];
     for (let room = Math.min(left, maxImported); room > 0; store++) {
-      const made = createStore(store, room);
-      batch.push(made);
-      room -= countFolders([made]);
-      left -= countFolders([made]);
+      const newStore = createStore(store, room);
+      batch.push(newStore);
+      room -= countFolders([newStore]);
+      left -= countFolders([newStore]);
     }
     await importFolders(ask, campusId, batch);
   }
@@ -103,8 +103,8 @@ function formatTitle(letter: number): string {
 /** A store of at most `limit` folders: aisles, racks and boxes. */
 function createStore(index: number, limit: number): ImportedFolder {
   let left = limit - 1;
-  const inside = (make: (place: number) => ImportedFolder) =>
-    repeat(10, (place) => (left-- > 0 ? [make(place)] : [])).flat();
+  const inside = (make: (index: number) => ImportedFolder) =>
+    repeat(10, (index) => (left-- > 0 ? [make(index)] : [])).flat();
   return {
     ...createFolderInput(`Store ${index}`, index),
     folders: inside((aisle) => ({

@@ -8,7 +8,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { ConsoleTestbed, type Who } from '../tests/console/console-bed.ts';
-import { show, views, type View } from '../tests/console/views.ts';
+import { openView, views, type View } from '../tests/console/views.ts';
 import { spendAnHour } from './screenshots-hour.ts';
 import { smallPng } from './small-png.ts';
 
@@ -21,7 +21,9 @@ const small = { width: 380, height: 760 };
 const smallViews = ['folders', 'overview'];
 
 const asked = process.argv.slice(2);
-const chosen = views.filter(({ name, isPictured }) => (asked.length > 0 ? asked.includes(name) : isPictured));
+const chosen = views.filter(({ name, hasScreenshots }) =>
+  asked.length > 0 ? asked.includes(name) : hasScreenshots,
+);
 const unknown = asked.filter((name) => !views.some((view) => view.name === name));
 // Its charts tell of the requests of all the others otherwise.
 const inTurn = chosen.toSorted(
@@ -69,7 +71,7 @@ async function openTab(): Promise<Page> {
 async function picture(page: Page, view: View, theme: (typeof themes)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
   await page.setViewportSize(wide);
-  await show(bed, page, view);
+  await openView(bed, page, view);
   await take(page, `${view.name}-${theme}`);
   if (theme !== 'light' || !smallViews.includes(view.name)) return;
   await page.setViewportSize(small);

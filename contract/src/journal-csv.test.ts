@@ -17,7 +17,7 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
   sessionId: null,
   before: null,
   after: null,
-  ...given,
+  ...fields,
 });
 
 test('names the columns like the GraphQL fields', () => {

@@ -48,7 +48,7 @@ test('has exactly the paths and methods of the endpoint table', () => {
 for (const { name, method, endpoint, operation } of operations) {
   test(`has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
     const refusalStatuses = Object.values(endpoint.refusals).map(({ status }) => status);
-    const expected = [...new Set([endpoint.success.status, ...refused])].map(String).sort();
+    const expected = [...new Set([endpoint.success.status, ...refusalStatuses])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
     for (const [code, { status, when }] of listRefusals(endpoint)) {
       const expectedText = `\`${formatCode(endpoint, code)}\`: ${when}`;

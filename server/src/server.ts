@@ -26,12 +26,12 @@ import { pruneJournal } from './journal/journal.ts';
 import { readTlsFiles } from './http/listen.ts';
 import type { MetricsPort } from './observability/metrics-port.ts';
 import { createAuthTokens } from './sessions/auth-token.ts';
-import { watchEndedSessions } from './sessions/ended-sessions.ts';
-import { createKeySeal } from './sessions/key-seal.ts';
+import { createRevocationCache } from './sessions/revocation-cache.ts';
+import { createKeyEncryption } from './sessions/key-encryption.ts';
 import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
-import { createKeySweep } from './sessions/sweep-keys.ts';
+import { createKeyRotation } from './sessions/key-rotation.ts';
 import { singleFlight } from './concurrency/single-flight.ts';
 import type { DisplayedSetting } from './config/setting.ts';
 import { createOutageLog } from './observability/outage-log.ts';
@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       cost: options.passwordCost,
       ...(worker && { semaphore: worker.hashingSemaphore, maxWaiting: share(hashesWaiting, worker) }),
     });
-    const seal = createKeySeal(settings.masterKey);
+    const seal = createKeyEncryption(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
     const installation = await storedIssuer(database);
@@ -127,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onError: (err) => logOutage('the journal cannot be read', err),
     });
     worker?.onCommitted(feed.look);
-    const ended = await watchEndedSessions({
+    const ended = await createRevocationCache({
       database,
       feed,
       clock,
@@ -141,7 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       installation,
       isOn: settings.loginThrottle,
-      lines: worker?.lines,
+      attemptQueues: worker?.attemptQueues,
     });
     const sessions = createSessions({
       database,
@@ -210,7 +210,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       isReady,
       findFault: () => database.findFault()?.summary,
       checkHealth: checkNow,
-      onAnswered: metrics?.countRequest,
+      onRequestFinished: metrics?.countRequest,
       activity,
       logOutage,
       tracing: tracing?.requests,
@@ -237,7 +237,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const sharing = worker && { reusePort: true, requireUnused: worker.isFirst };
     const address = await listenOrExplain(() => app.listen({ host, port, ...sharing }), settings);
 
-    const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
+    const sweepKeys = createKeyRotation({ database, clock, seal, keys, settings });
     const sweepStored = [
       sweepKeys,
       () => purgeTrash(database, clock.now(), settings.trashDays),

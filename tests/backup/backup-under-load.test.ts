@@ -1,6 +1,6 @@
 /**
- * Backups of a server that is written to, by command and by schedule, restored into other places: each is exactly what the
- * journal of the original tells up to one entry, with all that was acknowledged before it began.
+ * Backups of a busy server, by command and by schedule, restored elsewhere. Each contains exactly the state of the
+ * original journal up to one entry, including every change acknowledged before the backup began.
  */
 
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { findDamage } from '../../server/src/database/sqlite/backup.ts';
 import { embeddedFile } from '../../server/src/database/open-database.ts';
-import { withStored } from '../copy/stored-tables.ts';
+import { withExistingDatabase } from '../copy/stored-tables.ts';
 import { databaseFolder } from '../runner/database-folder.ts';
 import { sqlite } from '../support/databases.ts';
 import { runEspalier } from '../support/espalier-command.ts';
@@ -43,29 +43,29 @@ describe('backups under load on SQLite', () => {
   });
   const espalier = (database: { url: string }, ...args: string[]) =>
     runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url } });
-  /** Makes a backup while everybody writes; answers with what was acknowledged when it began, at least. */
-  const underLoad = async (make: () => Promise<void>) => {
-    const begun = await writers.reach(20);
-    const pair = await tree.testbed.logIn();
+  /** Makes a backup under load. Returns the changes that were acknowledged when it began. */
+  const backUpUnderLoad = async (make: () => Promise<void>) => {
+    const acknowledged = await writers.reach(20);
+    const tokens = await tree.testbed.logIn();
     await make();
     await writers.reach(20);
-    return { begun, pair };
+    return { begun: acknowledged, pair: tokens };
   };
-  /** Restores it into a new place; answers with up to where its journal goes. */
-  const restored = async (backup: string, database: { url: string }): Promise<number> => {
-    const ended = await espalier(database, 'restore', backup, '--json');
-    assert.equal(ended.code, 0, ended.errors);
-    return (JSON.parse(ended.output) as { journalNumber: number }).journalNumber;
+  /** Restores a backup into a new folder. Returns the number of its last journal entry. */
+  const restore = async (backup: string, database: { url: string }): Promise<number> => {
+    const result = await espalier(database, 'restore', backup, '--json');
+    assert.equal(result.code, 0, result.errors);
+    return (JSON.parse(result.output) as { journalNumber: number }).journalNumber;
   };
 
-  test('are of one moment, and hold what was acknowledged before it', async () => {
+  test('contain one consistent state with every change acknowledged before', async () => {
     await writers.begin(4);
     const command = join(folder, 'by-command.db');
-    const byCommand = await underLoad(async () => {
+    const byCommand = await backUpUnderLoad(async () => {
       const { code, errors } = await espalier(tree.testbed.database, 'backup', command);
       assert.equal(code, 0, errors);
     });
-    const bySchedule = await underLoad(() => tree.testbed.purge());
+    const bySchedule = await backUpUnderLoad(() => tree.testbed.purge());
     const [scheduled, ...more] = readdirSync(join(folder, 'backups'));
     assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
     assert.deepEqual(more, []);
@@ -74,34 +74,34 @@ describe('backups under load on SQLite', () => {
     assert.equal(inUse.code, 1);
     await writers.end();
 
-    const told = await readJournal(storedAt(tree.testbed.database.url));
-    for (const [name, backup, { begun, pair }] of [
+    const journal = await readJournal(storedAt(tree.testbed.database.url));
+    for (const [name, backup, { begun, pair: tokens }] of [
       ['command', command, byCommand],
       ['schedule', join(folder, 'backups', scheduled!), bySchedule],
     ] as const) {
       const database = databaseIn(`restored from ${name}`);
-      const head = await restored(backup, database);
-      const entries = told.slice(0, head);
+      const head = await restore(backup, database);
+      const entries = journal.slice(0, head);
       assert.deepEqual(await readJournal(storedAt(database.url)), entries, `the journal by ${name}`);
-      assert.ok(head < told.length, 'Writing went on.');
+      assert.ok(head < journal.length, 'Writes continued.');
       const missing = begun.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
-      assert.deepEqual(missing, [], `acknowledged before, and not there by ${name}`);
+      assert.deepEqual(missing, [], `acknowledged before and missing by ${name}`);
       await compare(database.url, entries);
-      await works(database, pair);
+      await assertUsable(database, tokens);
     }
   });
 
-  test('beside the source, which is whole and as its own journal tells', async () => {
+  test('leave the source consistent with its own journal', async () => {
     const { url } = tree.testbed.database;
     await compare(url, await readJournal(storedAt(url)));
   });
 
-  const works = async (database: ReturnType<typeof databaseIn>, pair: LoginResponse) => {
+  const assertUsable = async (database: ReturnType<typeof databaseIn>, tokens: LoginResponse) => {
     const again = await TreeTestbed.start(sqlite, { database, clock: tree.testbed.clock });
     try {
       await again.create('after the restore');
       assert.equal((await again.paths()).includes('after the restore'), true);
-      assert.equal((await again.testbed.refresh(pair)).status, 200);
+      assert.equal((await again.testbed.refresh(tokens)).status, 200);
     } finally {
       await again.stop();
     }
@@ -110,7 +110,8 @@ describe('backups under load on SQLite', () => {
 
 function storedAt(url: string): StoredCluster {
   return {
-    rows: (statement) => withStored(url, (database) => Promise.resolve(database.all(statement, {}))),
+    rows: (statement) =>
+      withExistingDatabase(url, (database) => Promise.resolve(database.all(statement, {}))),
     checkDatabase: async () => assert.deepEqual(await findDamage(embeddedFile(url)!), []),
   };
 }

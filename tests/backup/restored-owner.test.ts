@@ -1,4 +1,7 @@
-/** Whose a restored database is. Root gives it to another user here; whoever else runs this has to be the owner of all. */
+/**
+ * The owner of a restored database. If root runs this test, the owner is another user. Otherwise the current user must
+ * own all files.
+ */
 
 import assert from 'node:assert/strict';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -12,7 +15,7 @@ import { runEspalier } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';
 
 const isRoot = process.geteuid!() === 0;
-/** In no list of users, with another number as group. */
+/** Ids without an entry in the user list, with a different group id. */
 const [uid, gid] = isRoot ? [64_321, 64_322] : [process.geteuid!(), process.getegid!()];
 const now = Date.parse('2026-03-01T12:00:00Z');
 
@@ -22,10 +25,10 @@ describe('a restored database', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-owner-'));
     backup = join(folder, 'backup.db');
-    const bed = await Testbed.start(sqlite);
-    const from = bed.database.url.slice('sqlite:'.length);
+    const testbed = await Testbed.start(sqlite);
+    const from = testbed.database.url.slice('sqlite:'.length);
     await makeBackup({ from, to: backup, isReplacing: false });
-    await bed.stop();
+    await testbed.stop();
   });
   after(() => rmSync(folder, { recursive: true }));
 
@@ -39,7 +42,7 @@ describe('a restored database', () => {
     return { user, group, mode: mode & 0o777 };
   };
 
-  test('belongs to the owner of its folder, and so do the folders that were made for it', async () => {
+  test('belongs to the owner of its folder, like the folders created for it', async () => {
     const home = makeFolder('new');
     const to = join(home, 'deep', 'er', 'espalier.db');
     const { givenTo } = await restoreBackup({ backup, to, isReplacing: false, now });
@@ -50,7 +53,7 @@ describe('a restored database', () => {
     }
   });
 
-  test('belongs to the owner of the file that was there, whose own stays', async () => {
+  test('belongs to the owner of the replaced file, which keeps its owner', async () => {
     const to = join(folder, 'espalier.db');
     await restoreBackup({ backup, to, isReplacing: false, now });
     assert.equal(ownerOf(to).user, statSync(folder).uid);
@@ -61,7 +64,7 @@ describe('a restored database', () => {
     assert.equal(code, 0);
     assert.equal(/\nIt belongs to the user 64321, as that does\.\n/.test(output), isRoot, output);
     assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
-    const [kept] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
-    assert.deepEqual(ownerOf(join(folder, kept!)), { user: uid, group: gid, mode: 0o600 });
+    const [earlierFile] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
+    assert.deepEqual(ownerOf(join(folder, earlierFile!)), { user: uid, group: gid, mode: 0o600 });
   });
 });

@@ -1,18 +1,21 @@
-/** Writers that change a tree over HTTP all the time, each in its own folder, and keep the cursors of what was acknowledged. */
+/**
+ * Clients that continuously change a tree over HTTP, each in its own folder, and record the cursors of acknowledged
+ * changes.
+ */
 
 import type { Variables } from '../support/graph-testbed.ts';
 import type { TreeTestbed } from '../tree/tree-testbed.ts';
 
-interface Done {
+interface MutationResult {
   readonly cursor: string;
   readonly folder?: { readonly id: string };
 }
 
 export class Writers {
   readonly #tree: TreeTestbed;
-  /** In the order of their answers. */
+  /** Cursors in the order of the responses. */
   readonly #acknowledged: string[] = [];
-  #waiting: { readonly count: number; readonly tell: () => void } | undefined;
+  #waiting: { readonly count: number; readonly notify: () => void } | undefined;
   #isOver = false;
   #running: Promise<void>[] = [];
 
@@ -22,16 +25,16 @@ export class Writers {
 
   async begin(count: number): Promise<void> {
     const person = await this.#tree.person({});
-    this.#running = Array.from({ length: count }, (_, place) => this.#write(place, person.id));
+    this.#running = Array.from({ length: count }, (_, index) => this.#write(index, person.id));
     await this.reach(1);
   }
 
-  /** So many more changes; answers with the cursors of all that are acknowledged by then. */
+  /** Waits for `more` further changes. Returns the cursors of all acknowledged changes. */
   async reach(more: number): Promise<readonly string[]> {
     const count = this.#acknowledged.length + more;
     await Promise.race([
-      new Promise<void>((tell) => (this.#waiting = { count, tell })),
-      // Who fails does not keep anybody waiting.
+      new Promise<void>((notify) => (this.#waiting = { count, notify })),
+      // A failed writer ends the wait.
       Promise.all(this.#running),
     ]);
     return [...this.#acknowledged];
@@ -42,8 +45,8 @@ export class Writers {
     await Promise.all(this.#running);
   }
 
-  async #write(place: number, userId: string): Promise<void> {
-    const own = await this.#create(`Writer ${place}`);
+  async #write(index: number, userId: string): Promise<void> {
+    const own = await this.#create(`Writer ${index}`);
     for (let round = 0; !this.#isOver; round++) {
       const parentId = await this.#create(`Round ${round}`, own);
       const id = await this.#create('inside', parentId);
@@ -59,10 +62,10 @@ export class Writers {
     return (await this.#do('createFolder', { name, parentId }, 'cursor folder{id}')).folder!.id;
   }
 
-  async #do(name: string, input: Variables, selection = 'cursor'): Promise<Done> {
-    const done = await this.#tree.mutate<Done>(name, input, selection);
+  async #do(name: string, input: Variables, selection = 'cursor'): Promise<MutationResult> {
+    const done = await this.#tree.mutate<MutationResult>(name, input, selection);
     this.#acknowledged.push(done.cursor);
-    if (this.#waiting && this.#acknowledged.length >= this.#waiting.count) this.#waiting.tell();
+    if (this.#waiting && this.#acknowledged.length >= this.#waiting.count) this.#waiting.notify();
     return done;
   }
 }

@@ -126,16 +126,19 @@ describe('examples/browser/index.html on SQLite', () => {
   });
 
   test('logs out and leaves no data of the session', async () => {
-    const pair = waitForResponse('/login', 200).then(bodyOf);
+    const tokens = waitForResponse('/login', 200).then(bodyOf);
     await tree.create('Garden');
     await logIn();
     await page.getByText('Live').waitFor();
-    await Promise.all([waitForResponse('/logout', 204), page.getByRole('button', { name: 'Log out' }).click()]);
+    await Promise.all([
+      waitForResponse('/logout', 204),
+      page.getByRole('button', { name: 'Log out' }).click(),
+    ]);
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     assert.equal(await page.getByLabel('Password').inputValue(), '');
     assert.equal(await folders().count(), 0);
     assert.equal((await context.storageState()).origins.length, 0);
-    const spent = (await pair) as { authToken: string; refreshToken: string };
+    const spent = (await tokens) as { authToken: string; refreshToken: string };
     assert.equal((await tree.testbed.refresh(spent)).status, 401);
   });
 

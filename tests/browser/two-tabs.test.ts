@@ -26,12 +26,12 @@ describe('two tabs on SQLite', () => {
     pages.stop();
   });
 
-  let bed: Testbed;
+  let testbed: Testbed;
   let context: BrowserContext;
   /** The statuses of all refresh responses. */
   let refreshes: number[];
   beforeEach(async () => {
-    bed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
+    testbed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
     context = await newContext(browser);
     refreshes = [];
     context.on('response', (answer) => {
@@ -42,18 +42,18 @@ describe('two tabs on SQLite', () => {
   });
   afterEach(async () => {
     await context.close();
-    await bed.stop();
+    await testbed.stop();
   });
 
   const openTab = async (storage: string): Promise<Page> => {
     const page = await context.newPage();
     page.on('pageerror', (error) => assert.fail(error));
-    await page.clock.install({ time: bed.clock.now() });
+    await page.clock.install({ time: testbed.clock.now() });
     await page.goto(pages.origin);
     await page.evaluate(`import('@espalier/client').then((espalier) => {
       window.events = [];
       window.client = espalier.createClient({
-        url: ${JSON.stringify(bed.url)}, storage: espalier.tabStorage(${storage}) });
+        url: ${JSON.stringify(testbed.url)}, storage: espalier.tabStorage(${storage}) });
       window.client.onSession(({ type }) => window.events.push(type));
     })`);
     return page;
@@ -64,7 +64,7 @@ describe('two tabs on SQLite', () => {
     page.evaluate<string[]>(`Promise.all(Array.from({ length: ${callsAtOnce} }, () =>
       client.query('{ folder { name } }').then(({ folder }) => folder.name)))`);
   const pass = async (seconds: number, tabs: readonly Page[]) => {
-    bed.clock.advanceSeconds(seconds);
+    testbed.clock.advanceSeconds(seconds);
     await Promise.all(tabs.map((tab) => tab.clock.fastForward(seconds * 1000)));
   };
 
@@ -110,7 +110,7 @@ describe('two tabs on SQLite', () => {
     assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
     await second.reload();
     await second.evaluate(`import('@espalier/client').then((espalier) => {
-      window.client = espalier.createClient({ url: ${JSON.stringify(bed.url)}, storage: espalier.tabStorage({}) }) })`);
+      window.client = espalier.createClient({ url: ${JSON.stringify(testbed.url)}, storage: espalier.tabStorage({}) }) })`);
     assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
     assert.deepEqual(refreshes, [200]);
   });

@@ -14,22 +14,22 @@ interface Grant {
 }
 
 describe(`access commands on ${sqlite.name}`, () => {
-  let bed: CommandTestbed;
+  let testbed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandTestbed.start(sqlite);
-    anna = await bed.people.createUser({ username: 'Anna' });
-    await bed.logIn(anna, 'anna');
-    const groupId = await bed.people.createGroup('Gardeners');
-    await bed.people.mutate('addToGroup', { groupId, userIds: [anna.id] });
-    const { folder } = await bed.people.mutate<{ folder: { id: string } }>(
+    testbed = await CommandTestbed.start(sqlite);
+    anna = await testbed.people.createUser({ username: 'Anna' });
+    await testbed.logIn(anna, 'anna');
+    const groupId = await testbed.people.createGroup('Gardeners');
+    await testbed.people.mutate('addToGroup', { groupId, userIds: [anna.id] });
+    const { folder } = await testbed.people.mutate<{ folder: { id: string } }>(
       'createFolder',
       { name: 'Places' },
       'folder{id}',
     );
-    await bed.people.mutate('createFolder', { parentId: folder.id, name: 'Floor 2' });
+    await testbed.people.mutate('createFolder', { parentId: folder.id, name: 'Floor 2' });
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const formatGrants = (grants: readonly Grant[]) =>
     grants.map(
@@ -38,40 +38,40 @@ describe(`access commands on ${sqlite.name}`, () => {
 
   test('set a grant with any letter case of its level, list it, list inherited grants and remove it', async () => {
     assert.equal(
-      await bed.runOk('grant', 'set', '/Places', 'Read', '--group', 'gardeners'),
+      await testbed.runOk('grant', 'set', '/Places', 'Read', '--group', 'gardeners'),
       'Granted READ on /Places to the group Gardeners.\n',
     );
     assert.equal(
-      await bed.runOk('grant', 'set', '/Places/Floor 2/', 'WRITE', '--user', `id:${anna.id}`),
+      await testbed.runOk('grant', 'set', '/Places/Floor 2/', 'WRITE', '--user', `id:${anna.id}`),
       'Granted WRITE on /Places/Floor 2 to Anna.\n',
     );
-    await bed.runOk('grant', 'set', '/Places/Floor 2', 'manage', '--user', 'anna');
-    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), [
+    await testbed.runOk('grant', 'set', '/Places/Floor 2', 'manage', '--user', 'anna');
+    assert.deepEqual(formatGrants(await testbed.json('grant', 'ls', '/Places/Floor 2')), [
       '/Places/Floor 2 Anna MANAGE',
     ]);
     assert.match(
-      await bed.runOk('grant', 'ls', '/Places/Floor 2', '--inherited'),
+      await testbed.runOk('grant', 'ls', '/Places/Floor 2', '--inherited'),
       /^Folder +To +Level +Since \(UTC\)\n\/Places\/Floor 2 +Anna +MANAGE +2026-03-01 12:00\n\/Places +group Gardeners +READ +2026-03-01 12:00\n$/,
     );
     assert.match(
-      await bed.runOk('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
+      await testbed.runOk('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
       /^Took the grant on \/Places\/Floor 2 from Anna/,
     );
     assert.equal(
-      await bed.runRefused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
+      await testbed.runRefused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
       '1: There is no such grant on this folder.',
     );
-    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), []);
+    assert.deepEqual(formatGrants(await testbed.json('grant', 'ls', '/Places/Floor 2')), []);
     assert.equal(
-      await bed.runOk('grant', 'ls', '/Places/Floor 2'),
+      await testbed.runOk('grant', 'ls', '/Places/Floor 2'),
       'No grants found. With --inherited, those on the folders above are shown, too.\n',
     );
   });
 
   test('explain level, reason and the deciding grant', async () => {
-    await bed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
+    await testbed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
-      await bed.runOk('explain', 'anna', '/Places/Floor 2'),
+      await testbed.runOk('explain', 'anna', '/Places/Floor 2'),
       `User:   Anna
 Folder: /Places/Floor 2
 Level:  READ
@@ -79,41 +79,48 @@ Why:    A grant to the group "Gardeners", in which Anna is, on "Places", the nea
 Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
 `,
     );
-    const none = await bed.json<{ level: string; isPassage: boolean; grant: null }>('explain', 'Anna', '/');
+    const none = await testbed.json<{ level: string; isPassage: boolean; grant: null }>(
+      'explain',
+      'Anna',
+      '/',
+    );
     assert.deepEqual([none.level, none.isPassage, none.grant], ['NONE', true, null]);
-    assert.match(await bed.runOk('explain', 'ANNA', '/Places', '--profile', 'anna'), /^User: +Anna\n/);
+    assert.match(await testbed.runOk('explain', 'ANNA', '/Places', '--profile', 'anna'), /^User: +Anna\n/);
   });
 
   test('refuse invalid arguments before sending a request', async () => {
     assert.match(
-      await bed.runRefused('grant', 'set', '/Places', 'owner', '--user', 'anna'),
+      await testbed.runRefused('grant', 'set', '/Places', 'owner', '--user', 'anna'),
       /^2: A level is read, write, manage or none/,
     );
     assert.match(
-      await bed.runRefused('grant', 'set', '/Places', 'read'),
+      await testbed.runRefused('grant', 'set', '/Places', 'read'),
       /^2: .*--user <name> or --group <name>/,
     );
     assert.match(
-      await bed.runRefused('grant', 'set', '/Places', 'read', '--user', 'a', '--group', 'b'),
+      await testbed.runRefused('grant', 'set', '/Places', 'read', '--user', 'a', '--group', 'b'),
       /^2: /,
     );
-    assert.match(await bed.runRefused('grant', 'set', '/Places'), /^2: espalier grant set needs a <level>/);
-    assert.match(await bed.runRefused('grant', 'ls', 'Places'), /^1: .*starts at the root/);
-    assert.equal(await bed.runRefused('grant', 'ls', '/Nowhere'), '1: There is no folder /Nowhere.');
-    assert.equal(await bed.runRefused('grant', 'ls', 'id:nothing'), '1: There is no folder id:nothing.');
+    assert.match(
+      await testbed.runRefused('grant', 'set', '/Places'),
+      /^2: espalier grant set needs a <level>/,
+    );
+    assert.match(await testbed.runRefused('grant', 'ls', 'Places'), /^1: .*starts at the root/);
+    assert.equal(await testbed.runRefused('grant', 'ls', '/Nowhere'), '1: There is no folder /Nowhere.');
+    assert.equal(await testbed.runRefused('grant', 'ls', 'id:nothing'), '1: There is no folder id:nothing.');
   });
 
   test('tell a user who cannot manage the folder which level is required', async () => {
-    await bed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
+    await testbed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
-      await bed.runRefused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),
+      await testbed.runRefused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),
       '1: This needs MANAGE on the folder "Places"; you have READ.',
     );
     assert.match(
-      await bed.runRefused('explain', 'admin', '/Places', '--profile', 'anna'),
+      await testbed.runRefused('explain', 'admin', '/Places', '--profile', 'anna'),
       /^1: There is no user admin that you may see/,
     );
-    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places', '--profile', 'anna')), [
+    assert.deepEqual(formatGrants(await testbed.json('grant', 'ls', '/Places', '--profile', 'anna')), [
       '/Places Gardeners READ',
     ]);
   });

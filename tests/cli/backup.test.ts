@@ -25,7 +25,7 @@ import { runEspalier, type CommandOptions } from '../support/espalier-command.ts
 import { GraphTestbed } from '../support/graph-testbed.ts';
 import { insertFolders } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
-import { withStored } from '../copy/stored-tables.ts';
+import { withExistingDatabase } from '../copy/stored-tables.ts';
 import { hasPseudoTerminal, runOnTerminal } from './pseudo-terminal.ts';
 
 const isSkipped = hasPseudoTerminal ? false : 'there is no `script` of util-linux, which makes a terminal';
@@ -36,7 +36,7 @@ type Names = { folder: { folders: { items: { name: string }[] } } };
 describe('espalier backup and restore', () => {
   let folder: string;
   let database: TestDatabase;
-  let bed: Testbed | undefined;
+  let testbed: Testbed | undefined;
   let graph: GraphTestbed;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-backup-'));
@@ -49,12 +49,12 @@ describe('espalier backup and restore', () => {
   });
 
   const start = async () => {
-    bed = await Testbed.start(sqlite, { database });
-    graph = new GraphTestbed(bed, (await bed.logIn()).authToken);
+    testbed = await Testbed.start(sqlite, { database });
+    graph = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
   };
   const stop = async () => {
-    await bed?.stop();
-    bed = undefined;
+    await testbed?.stop();
+    testbed = undefined;
   };
   const inFolder = (name: string) => join(folder, name);
   const run = (args: readonly string[], options: CommandOptions = {}) =>
@@ -138,23 +138,23 @@ describe('espalier backup and restore', () => {
   });
 
   test('restore the sessions of that time, reject later ones, and send RESYNC for cursors of lost changes', async () => {
-    const early = await bed!.logIn();
+    const early = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'before' });
     const { cursor: validCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await done(['backup', inFolder('one.db')]);
-    await bed!.post('/logout', {}, early.authToken);
-    const late = await bed!.logIn();
+    await testbed!.post('/logout', {}, early.authToken);
+    const late = await testbed!.logIn();
     await graph.mutate('createFolder', { name: 'lost' });
     const { cursor: lostCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await stop();
     await done(['restore', inFolder('one.db'), '--replace']);
     await start();
-    assert.equal((await bed!.refresh(early)).status, 200);
-    assert.equal((await bed!.refresh(late)).status, 401);
+    assert.equal((await testbed!.refresh(early)).status, 200);
+    assert.equal((await testbed!.refresh(late)).status, 401);
     // More changes than were lost, so that the journal number of the lost change is in use again.
     for (const name of ['a', 'b', 'c']) await graph.mutate('createFolder', { name });
     const changes = 'query($after: String){changes(after: $after){items{kind folder{name}}}}';
-    const since = async (after: string) => (await bed!.query(changes, graph.authToken, { after })).text;
+    const since = async (after: string) => (await testbed!.query(changes, graph.authToken, { after })).text;
     assert.match(await since(validCursor), /"a".*"b".*"c"/);
     assert.doesNotMatch(await since(validCursor), /RESYNC/);
     assert.match(await since(lostCursor), /RESYNC/);
@@ -167,7 +167,7 @@ describe('espalier backup and restore', () => {
     const url = `sqlite:${inFolder('sealed.db')}`;
     const settings = { MASTER_KEY: randomBytes(32).toString('base64') };
     const other = { url, remove: () => Promise.resolve() };
-    bed = await Testbed.start(sqlite, { database: other, settings });
+    testbed = await Testbed.start(sqlite, { database: other, settings });
     const sealed = await run(['backup', inFolder('two.db'), '--database-url', url]);
     assert.match(sealed.output, /are in it, sealed with the master key, which is not\.\n$/);
   });
@@ -216,7 +216,7 @@ describe('espalier backup and restore', () => {
     const before = readFileSync(join(folder, 'data', 'espalier.db'));
     const changed = async (name: string, text: string) => {
       copyFileSync(inFolder('one.db'), inFolder(name));
-      await withStored(`sqlite:${inFolder(name)}`, (opened) =>
+      await withExistingDatabase(`sqlite:${inFolder(name)}`, (opened) =>
         opened.transaction((transaction) => transaction.define(text)),
       );
       return inFolder(name);

@@ -23,9 +23,9 @@ export class CliTestbed {
   readonly folder: string;
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliTestbed> {
-    const bed = new CliTestbed(await TreeTestbed.start(kind, options));
-    await bed.logIn();
-    return bed;
+    const testbed = new CliTestbed(await TreeTestbed.start(kind, options));
+    await testbed.logIn();
+    return testbed;
   }
 
   private constructor(tree: TreeTestbed) {

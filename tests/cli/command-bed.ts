@@ -18,9 +18,9 @@ export class CommandTestbed {
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CommandTestbed> {
     const people = await PeopleTestbed.start(kind, options);
     const folder = mkdtempSync(join(tmpdir(), 'espalier-commands-'));
-    const bed = new CommandTestbed(people, folder);
-    await bed.logIn({ id: '', ...administrator }, 'default');
-    return bed;
+    const testbed = new CommandTestbed(people, folder);
+    await testbed.logIn({ id: '', ...administrator }, 'default');
+    return testbed;
   }
 
   private constructor(people: PeopleTestbed, folder: string) {

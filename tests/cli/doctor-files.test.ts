@@ -20,16 +20,16 @@ describe("the doctor's file check", () => {
   let home: string;
   let data: string;
   let file: string;
-  let bed: Testbed;
+  let testbed: Testbed;
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'espalier-doctor-files-'));
     data = join(home, 'data');
     file = join(data, 'espalier.db');
     const database = { url: `sqlite:${file}`, remove: () => Promise.resolve() };
-    bed = await Testbed.start(sqlite, { database });
+    testbed = await Testbed.start(sqlite, { database });
   });
   afterEach(async () => {
-    await bed.stop();
+    await testbed.stop();
     chmodSync(data, 0o700);
     rmSync(home, { recursive: true });
   });
@@ -53,7 +53,7 @@ describe("the doctor's file check", () => {
   };
 
   test('reports a file that cannot be written, and leaves no files next to it', async () => {
-    await bed.stop();
+    await testbed.stop();
     changeOwner();
     chmodSync(file, 0o400);
     assert.deepEqual(await checkAsUser(), [
@@ -63,7 +63,7 @@ describe("the doctor's file check", () => {
   });
 
   test('reports a folder without write permission', async () => {
-    await bed.stop();
+    await testbed.stop();
     changeOwner();
     chmodSync(data, 0o555);
     assert.deepEqual(await checkAsUser(), [
@@ -72,7 +72,7 @@ describe("the doctor's file check", () => {
   });
 
   test('reports a folder that cannot be entered as one problem', async () => {
-    await bed.stop();
+    await testbed.stop();
     changeOwner();
     chmodSync(data, 0o600);
     assert.deepEqual(await checkAsUser(), [
@@ -81,7 +81,7 @@ describe("the doctor's file check", () => {
   });
 
   test('tells the operator to put a missing file back before a restart of a running server', async () => {
-    const { port } = new URL(bed.url);
+    const { port } = new URL(testbed.url);
     const runChecks = async (more: Record<string, string> = {}) => [
       ...(await found(checkDatabase, { settings: { ...settings(), ...more } })),
       ...(await found(checkFiles, { settings: { ...settings(), ...more } })),

@@ -28,20 +28,20 @@ import { Testbed } from '../support/testbed.ts';
 import { found } from './doctor-findings.ts';
 
 describe("the doctor's backup check", () => {
-  let bed: Testbed;
+  let testbed: Testbed;
   let file: string;
   let folder: string;
   before(async () => {
-    bed = await Testbed.start(sqlite);
-    file = bed.database.url.slice('sqlite:'.length);
+    testbed = await Testbed.start(sqlite);
+    file = testbed.database.url.slice('sqlite:'.length);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-backups-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const runChecks = (settings: Record<string, string> = {}, url?: string) =>
     found(checkBackups, {
-      settings: { DATABASE_URL: bed.database.url, BACKUP_FOLDER: folder, ...settings },
+      settings: { DATABASE_URL: testbed.database.url, BACKUP_FOLDER: folder, ...settings },
       url,
     });
   const createBackup = (day: string) =>
@@ -69,10 +69,10 @@ describe("the doctor's backup check", () => {
       /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/,
     );
     assert.match(
-      (await runChecks({}, bed.url))[0]!,
+      (await runChecks({}, testbed.url))[0]!,
       /^problem: .* 26 hours ago; .* Fix: The log of the server/,
     );
-    assert.match((await runChecks({ BACKUP_EVERY_HOURS: '25' }, bed.url))[0]!, /^ok: /);
+    assert.match((await runChecks({ BACKUP_EVERY_HOURS: '25' }, testbed.url))[0]!, /^ok: /);
   });
 
   test('warns that there is no backup yet and creates no folder', async () => {
@@ -171,13 +171,13 @@ describe("the doctor's metrics and traces check", () => {
       (await runChecks({ METRICS_PORT }))[0],
       `ok: The port for metrics is free: http://127.0.0.1:${port}/metrics.`,
     );
-    const bed = await Testbed.start(sqlite, { settings: { METRICS_PORT } });
+    const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT } });
     assert.equal(
       (await runChecks({ METRICS_PORT, METRICS_HOST: '0.0.0.0' }))[0],
       `ok: Metrics of Espalier 0.0.0-test can be read at http://127.0.0.1:${port}/metrics.`,
     );
-    const without = await runChecks({ METRICS_PORT: String(await findFreePort()) }, bed.url);
-    await bed.stop();
+    const without = await runChecks({ METRICS_PORT: String(await findFreePort()) }, testbed.url);
+    await testbed.stop();
     assert.match(without[0]!, /^warning: A server answers at .*, and serves no metrics at /);
     const other = await listen(createServer((_, response) => response.writeHead(404).end()));
     assert.match(

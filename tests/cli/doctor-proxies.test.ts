@@ -26,10 +26,10 @@ interface Faults {
 const origin = 'https://app.example.com';
 
 describe('a proxy in front of a server', () => {
-  let bed: Testbed;
+  let testbed: Testbed;
   const proxies: Server[] = [];
-  before(async () => (bed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: origin } })));
-  after(() => bed.stop());
+  before(async () => (testbed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: origin } })));
+  after(() => testbed.stop());
   afterEach(() => {
     for (const proxy of proxies.splice(0)) {
       proxy.closeAllConnections();
@@ -38,7 +38,7 @@ describe('a proxy in front of a server', () => {
   });
 
   async function startProxy(faults: Faults): Promise<string> {
-    const { port } = new URL(bed.url);
+    const { port } = new URL(testbed.url);
     const cache = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
     const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
       if (faults.response) {
@@ -88,7 +88,7 @@ describe('a proxy in front of a server', () => {
 
   async function runCheck(faults: Faults, check: (examined: ReturnType<typeof examine>) => Findings) {
     const url = await startProxy(faults);
-    const { settings } = readSettings({ environment: { ESPALIER_DATABASE_URL: bed.database.url } });
+    const { settings } = readSettings({ environment: { ESPALIER_DATABASE_URL: testbed.database.url } });
     const texts: string[] = [];
     for await (const { state, text } of check(examine({ clock: systemClock, flags: {}, settings, url }))) {
       if (state !== 'ok' && !/0\.0\.0-test/.test(text)) texts.push(`${state}: ${text}`);

@@ -11,7 +11,7 @@ import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.t
 import { runEspalier, runInHost } from '../support/espalier-command.ts';
 import { insertFolders } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
-import { withStored } from '../copy/stored-tables.ts';
+import { withExistingDatabase } from '../copy/stored-tables.ts';
 
 interface ReportedFinding {
   readonly subject: string;
@@ -47,17 +47,17 @@ for (const kind of databaseKinds) {
     const masterKey = randomBytes(32).toString('base64');
     const stored = () => ({ ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey });
     const startOnce = async () => {
-      const bed = await Testbed.start(kind, { database, settings: { MASTER_KEY: masterKey } });
-      await bed.stop();
+      const testbed = await Testbed.start(kind, { database, settings: { MASTER_KEY: masterKey } });
+      await testbed.stop();
     };
 
     test('finds nothing wrong with a new installation and its server', async () => {
       const settings = { MASTER_KEY: masterKey, CORS_ORIGINS: 'https://app.example.com' };
-      const bed = await Testbed.start(kind, { database, settings });
-      const args = ['--url', bed.url, '--origin', 'https://app.example.com'];
+      const testbed = await Testbed.start(kind, { database, settings });
+      const args = ['--url', testbed.url, '--origin', 'https://app.example.com'];
       const environment = { ...stored(), ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64') };
       const { bad, good } = await examine(args, environment);
-      await bed.stop();
+      await testbed.stop();
       // The tests use their own clock and version.
       assert.deepEqual(
         bad.filter((text) => !/0\.0\.0-test/.test(text)),
@@ -84,9 +84,9 @@ for (const kind of databaseKinds) {
     test('reports a server with another database', async () => {
       await startOnce();
       const other = await kind.create();
-      const bed = await Testbed.start(kind, { database: other });
-      const { bad } = await examine(['--url', bed.url], stored());
-      await bed.stop();
+      const testbed = await Testbed.start(kind, { database: other });
+      const { bad } = await examine(['--url', testbed.url], stored());
+      await testbed.stop();
       await other.remove();
       assert.match(bad.join(), /warning: It has another database than these settings name/);
     });
@@ -98,7 +98,9 @@ for (const kind of databaseKinds) {
       const other = { ...stored(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
       assert.match((await examine([], other)).bad.join(), /^problem: .*sealed with another master key/);
       const change = (text: string) =>
-        withStored(database.url, (opened) => opened.transaction((transaction) => transaction.define(text)));
+        withExistingDatabase(database.url, (opened) =>
+          opened.transaction((transaction) => transaction.define(text)),
+        );
       await change(`insert into settings (name, value) values ('copying', 'x')`);
       assert.match((await examine([], stored())).bad.join(), /^problem: It holds an unfinished copy/);
       await change(

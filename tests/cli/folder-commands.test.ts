@@ -16,32 +16,32 @@ interface FolderJson {
 const escape = '\x1b]0;owned\x07';
 
 describe('the folder commands', () => {
-  let bed: CliTestbed;
-  before(async () => (bed = await CliTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CliTestbed;
+  before(async () => (testbed = await CliTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
-  const paths = async (under: string) => bed.tree.paths(await bed.tree.idOf(under));
+  const paths = async (under: string) => testbed.tree.paths(await testbed.tree.idOf(under));
   /** Expects this exit code, no output, one error line and no change of the tree. */
   const refused = async (code: number, message: RegExp, ...args: string[]) => {
-    const before = await bed.tree.snapshot();
-    const result = await bed.run(['folder', ...args]);
+    const before = await testbed.tree.snapshot();
+    const result = await testbed.run(['folder', ...args]);
     assert.deepEqual([result.code, result.output], [code, ''], result.errors);
     assert.match(result.errors, /^espalier: [^\n]*\n$/);
     assert.match(result.errors, message);
-    assert.deepEqual(await bed.tree.snapshot(), before);
+    assert.deepEqual(await testbed.tree.snapshot(), before);
   };
 
   test('ls lists in natural order, in long form and as JSON', async () => {
-    await bed.tree.import([
+    await testbed.tree.import([
       { path: 'ls/Floor 10' },
       { path: 'ls/Floor 2', title: 'The second', properties: { n: 2 } },
       { path: 'ls/Floor 2/Room' },
     ]);
     const [plain, long, json, root] = await Promise.all([
-      bed.output('folder', 'ls', '/ls'),
-      bed.output('folder', 'ls', '-l', 'ls/'),
-      bed.json<FolderJson[]>('folder', 'ls', '/ls'),
-      bed.output('folder', 'ls'),
+      testbed.output('folder', 'ls', '/ls'),
+      testbed.output('folder', 'ls', '-l', 'ls/'),
+      testbed.json<FolderJson[]>('folder', 'ls', '/ls'),
+      testbed.output('folder', 'ls'),
     ]);
     assert.equal(plain, 'Floor 2\nFloor 10\n');
     assert.match(
@@ -56,16 +56,16 @@ describe('the folder commands', () => {
       ],
     );
     assert.match(root, /^ls$/m);
-    assert.equal(await bed.output('folder', 'ls', `id:${json[1]!.id}`), '');
+    assert.equal(await testbed.output('folder', 'ls', `id:${json[1]!.id}`), '');
   });
 
   test('tree draws, counts and stops at a depth; as JSON it is nested', async () => {
-    await bed.tree.import(['tree/a/b', 'tree/a/c', 'tree/d']);
+    await testbed.tree.import(['tree/a/b', 'tree/a/c', 'tree/d']);
     const [drawn, ascii, one, json] = await Promise.all([
-      bed.output('folder', 'tree', '/tree'),
-      bed.run(['folder', 'tree', '/tree'], { environment: { LC_ALL: 'C' } }),
-      bed.output('folder', 'tree', '/tree', '--depth', '1'),
-      bed.json<unknown>('folder', 'tree', '/tree/a'),
+      testbed.output('folder', 'tree', '/tree'),
+      testbed.run(['folder', 'tree', '/tree'], { environment: { LC_ALL: 'C' } }),
+      testbed.output('folder', 'tree', '/tree', '--depth', '1'),
+      testbed.json<unknown>('folder', 'tree', '/tree/a'),
     ]);
     assert.equal(drawn, '/tree\n├── a\n│   ├── b\n│   └── c\n└── d\n\n4 folders\n');
     assert.equal(ascii.output, '/tree\n|-- a\n|   |-- b\n|   `-- c\n`-- d\n\n4 folders\n');
@@ -79,15 +79,15 @@ describe('the folder commands', () => {
   }
 
   test('mkdir creates a folder with its texts, and with -p its missing ancestors, all or nothing', async () => {
-    await bed.tree.create('mkdir');
-    const made = await bed.output(
+    await testbed.tree.create('mkdir');
+    const made = await testbed.output(
       ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
     );
     assert.equal(made, 'Made /mkdir/a.\n');
-    const { title, properties } = await bed.json<FolderJson>('folder', 'show', '/mkdir/a');
+    const { title, properties } = await testbed.json<FolderJson>('folder', 'show', '/mkdir/a');
     assert.deepEqual({ title, properties }, { title: 'The a', properties: { n: 2, who: 'me' } });
     assert.equal(
-      await bed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
+      await testbed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
       '/mkdir/a is there already.\nMade /mkdir/b/c/d, 3 folders.\nMade /mkdir/a/e.\n',
     );
     await refused(1, /not free/, 'mkdir', '/mkdir/a');
@@ -97,7 +97,7 @@ describe('the folder commands', () => {
   });
 
   test('mv moves into an existing folder, renames, and does both', async () => {
-    await bed.tree.import(['mv/from/x/inside', 'mv/to']);
+    await testbed.tree.import(['mv/from/x/inside', 'mv/to']);
     const moves: [args: string[], printed: string][] = [
       [['/mv/from/x', '/mv/to'], 'Moved /mv/from/x to /mv/to/x.\n'],
       [['/mv/to/x', '/mv/to/y'], 'Moved /mv/to/x to /mv/to/y.\n'],
@@ -108,7 +108,7 @@ describe('the folder commands', () => {
       [['/mv/to/y', '/mv/from/z'], 'Moved /mv/to/y to /mv/from/z.\n'],
       [['/mv/from/z', '/mv/from/'], '/mv/from/z is there already.\n'],
     ];
-    for (const [args, printed] of moves) assert.equal(await bed.output('folder', 'mv', ...args), printed);
+    for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
     assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
     await refused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
     await refused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
@@ -116,48 +116,51 @@ describe('the folder commands', () => {
   });
 
   test('mv to another folder and name avoids taken names, and undoes a half-done move', async () => {
-    await bed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x']);
-    await bed.output('folder', 'mv', '/both/a/x', '/both/b/y');
+    await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x']);
+    await testbed.output('folder', 'mv', '/both/a/x', '/both/b/y');
     assert.deepEqual(await paths('/both'), ['a', 'a/y', 'b', 'b/y', 'c', 'c/x']);
-    await bed.tree.create('x', await bed.tree.idOf('/both/a'));
-    await bed.tree.create('z', await bed.tree.idOf('/both/a'));
+    await testbed.tree.create('x', await testbed.tree.idOf('/both/a'));
+    await testbed.tree.create('z', await testbed.tree.idOf('/both/a'));
     await refused(1, /third name first/, 'mv', '/both/a/x', '/both/c/z');
     // The rename succeeds and the move is refused, because the folder would be inside itself.
     const before = await paths('/both');
-    await bed.tree.create('inner', await bed.tree.idOf('/both/a/x'));
-    const { code, errors } = await bed.run(['folder', 'mv', '/both/a/x', '/both/a/x/inner/new']);
+    await testbed.tree.create('inner', await testbed.tree.idOf('/both/a/x'));
+    const { code, errors } = await testbed.run(['folder', 'mv', '/both/a/x', '/both/a/x/inner/new']);
     assert.equal(code, 1);
     assert.match(errors, /^espalier: .*inside.*\n$/);
     assert.deepEqual(await paths('/both'), before.toSpliced(before.indexOf('a/x') + 1, 0, 'a/x/inner'));
   });
 
   test('rm prints the count and how to restore; trash lists and restore restores', async () => {
-    await bed.tree.import(['rm/a/b/c', 'rm/d']);
+    await testbed.tree.import(['rm/a/b/c', 'rm/d']);
     await refused(1, /-r deletes them, too/, 'rm', '/rm/a');
     await refused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
-    const deleted = await bed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
+    const deleted = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
     const [, id] =
       /^Deleted \/rm\/a, 3 folders\. To bring it back: espalier folder restore (\S+)\n/.exec(deleted) ?? [];
     assert.ok(id, deleted);
     assert.deepEqual(await paths('/rm'), []);
-    const trash = await bed.output('folder', 'trash');
+    const trash = await testbed.output('folder', 'trash');
     assert.match(trash, new RegExp(`^Id .*\\n(.*\\n)*${id} .* /rm/a\\n`));
-    const [listed] = (await bed.json<{ folderId: string; name: string }[]>('folder', 'trash')).filter(
+    const [listed] = (await testbed.json<{ folderId: string; name: string }[]>('folder', 'trash')).filter(
       (folder) => folder.folderId === id,
     );
     assert.equal(listed?.name, 'a');
-    assert.equal(await bed.output('folder', 'restore', `id:${id}`, '--name', 'new'), 'Restored /rm/new.\n');
+    assert.equal(
+      await testbed.output('folder', 'restore', `id:${id}`, '--name', 'new'),
+      'Restored /rm/new.\n',
+    );
     assert.deepEqual(await paths('/rm'), ['new', 'new/b', 'new/b/c']);
   });
 
   test('set changes only the given fields and properties', async () => {
-    const id = await bed.tree.create('set', undefined, { title: 'old', properties: { a: 1, b: 2 } });
-    const set = (...args: string[]) => bed.output('folder', 'set', '/set', ...args);
+    const id = await testbed.tree.create('set', undefined, { title: 'old', properties: { a: 1, b: 2 } });
+    const set = (...args: string[]) => testbed.output('folder', 'set', '/set', ...args);
     assert.equal(
       await set('--no-title', '--icon', '🌳', '--property', 'c=[3]', '--unset-property', 'a'),
       'Changed /set; its version is 2.\n',
     );
-    const { folder } = await bed.tree.query<{ folder: object }>(
+    const { folder } = await testbed.tree.query<{ folder: object }>(
       'query($id: ID){folder(id: $id){title icon properties}}',
       { id },
     );
@@ -169,11 +172,11 @@ describe('the folder commands', () => {
   });
 
   test('search finds inside a folder and up to a limit', async () => {
-    await bed.tree.import([{ path: 'search/Needle 1' }, { path: 'search/in/Needle 2', title: 'Point' }]);
+    await testbed.tree.import([{ path: 'search/Needle 1' }, { path: 'search/in/Needle 2', title: 'Point' }]);
     const [all, under, one] = await Promise.all([
-      bed.output('folder', 'search', 'needle'),
-      bed.output('folder', 'search', 'needle', '--under', '/search/in'),
-      bed.json<FolderJson[]>('folder', 'search', 'needle', '--limit', '1'),
+      testbed.output('folder', 'search', 'needle'),
+      testbed.output('folder', 'search', 'needle', '--under', '/search/in'),
+      testbed.json<FolderJson[]>('folder', 'search', 'needle', '--limit', '1'),
     ]);
     assert.equal(all, '/search/Needle 1\n/search/in/Needle 2  (Point)\n');
     assert.equal(under, '/search/in/Needle 2  (Point)\n');
@@ -184,10 +187,10 @@ describe('the folder commands', () => {
   });
 
   test('show prints all fields, grants and the path', async () => {
-    await bed.tree.import([{ path: 'show/inner', title: 'Inner', properties: { a: { b: 1 } } }]);
-    const id = await bed.tree.idOf('/show');
-    const person = await bed.tree.person({ [id]: 'WRITE' });
-    const text = await bed.output('folder', 'show', '/show/inner');
+    await testbed.tree.import([{ path: 'show/inner', title: 'Inner', properties: { a: { b: 1 } } }]);
+    const id = await testbed.tree.idOf('/show');
+    const person = await testbed.tree.person({ [id]: 'WRITE' });
+    const text = await testbed.output('folder', 'show', '/show/inner');
     for (const line of [
       'Path         /show/inner',
       'Title        Inner',
@@ -202,7 +205,7 @@ describe('the folder commands', () => {
   test('all escape control characters in texts of other users', async () => {
     // A server may have stored such texts before it refused them, or may be made to send them.
     const title = 'A \u202etitle';
-    await bed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });
+    await testbed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });
     for (const args of [
       ['show', '/hostile'],
       ['ls', '-l'],
@@ -210,7 +213,7 @@ describe('the folder commands', () => {
       ['search', 'hostile'],
       ['ls', '--json'],
     ]) {
-      const output = await bed.output('folder', ...args);
+      const output = await testbed.output('folder', ...args);
       assert.ok(!output.includes('\u202e'), args[0]);
       assert.match(output, /202e/, args[0]);
     }
@@ -218,8 +221,10 @@ describe('the folder commands', () => {
   });
 
   test('tree exits quietly if the reader of its output leaves, like other programs in a pipe', async () => {
-    await bed.tree.import(Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`));
-    const command = bed.start('folder', 'tree', '/pipe');
+    await testbed.tree.import(
+      Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`),
+    );
+    const command = testbed.start('folder', 'tree', '/pipe');
     await command.waitForOutput(/\n/);
     command.closeOutput();
     const { code, errors } = await command.ended();

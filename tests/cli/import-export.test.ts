@@ -21,48 +21,49 @@ const sample: ListedFolder[] = [
 ];
 
 describe('import and export', () => {
-  let bed: CliTestbed;
+  let testbed: CliTestbed;
   before(async () => {
-    bed = await CliTestbed.start(sqlite);
-    await bed.tree.import(sample.map((each) => ({ ...each, path: `sample/${each.path}` })));
-    await bed.tree.mutate('updateFolder', {
-      id: await bed.tree.idOf('/sample/a'),
+    testbed = await CliTestbed.start(sqlite);
+    await testbed.tree.import(sample.map((each) => ({ ...each, path: `sample/${each.path}` })));
+    await testbed.tree.mutate('updateFolder', {
+      id: await testbed.tree.idOf('/sample/a'),
       description: 'Two lines,\r\nand "quotes"\n\ttoo',
       icon: '🌳',
     });
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const exported = async (path: string) => {
     const query = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
-    return (await bed.tree.query<{ exportFolders: unknown[] }>(query, { id: await bed.tree.idOf(path) }))
-      .exportFolders;
+    return (
+      await testbed.tree.query<{ exportFolders: unknown[] }>(query, { id: await testbed.tree.idOf(path) })
+    ).exportFolders;
   };
   const file = (name: string, text: string) => {
-    writeFileSync(join(bed.folder, name), text);
-    return join(bed.folder, name);
+    writeFileSync(join(testbed.folder, name), text);
+    return join(testbed.folder, name);
   };
   /** Expects a refusal that leaves the tree unchanged. */
   const refused = async (code: number, message: RegExp, args: string[], input = '') => {
-    const before = await bed.tree.snapshot();
-    const result = await bed.run(['folder', 'import', ...args], { input });
+    const before = await testbed.tree.snapshot();
+    const result = await testbed.run(['folder', 'import', ...args], { input });
     assert.deepEqual([result.code, result.output], [code, ''], result.errors);
     assert.match(result.errors, message);
-    assert.deepEqual(await bed.tree.snapshot(), before);
+    assert.deepEqual(await testbed.tree.snapshot(), before);
   };
 
   for (const format of ['json', 'ndjson', 'csv']) {
     test(`restore exactly what was exported as ${format}, from a file and from a pipe`, async () => {
-      const path = join(bed.folder, `sample.${format}`);
+      const path = join(testbed.folder, `sample.${format}`);
       const [text, message] = await Promise.all([
-        bed.output('folder', 'export', '/sample', '--format', format),
-        bed.output('folder', 'export', '/sample', '--format', format, '--output', path),
+        testbed.output('folder', 'export', '/sample', '--format', format),
+        testbed.output('folder', 'export', '/sample', '--format', format, '--output', path),
       ]);
       assert.equal(message, `Exported 5 folders of /sample into ${path}.\n`);
       assert.equal(readFileSync(path, 'utf8'), text);
       const [byFile, byPipe] = await Promise.all([
-        bed.output('folder', 'import', path, `/${format}`, '--parents'),
-        bed.run(['folder', 'import', '-', `/${format} 2`, '-p', '--format', format], { input: text }),
+        testbed.output('folder', 'import', path, `/${format}`, '--parents'),
+        testbed.run(['folder', 'import', '-', `/${format} 2`, '-p', '--format', format], { input: text }),
       ]);
       assert.match(byFile, new RegExp(`^Imported 6 folders into /${format} in [\\d.]+ s\\.\\n$`));
       assert.deepEqual([byPipe.code, byPipe.errors], [0, '']);
@@ -74,24 +75,24 @@ describe('import and export', () => {
 
   test('replace a file only with --force, and create it with the default mode', async () => {
     const path = file('there.json', 'precious');
-    const { code, errors } = await bed.run(['folder', 'export', '/sample', '-o', path]);
+    const { code, errors } = await testbed.run(['folder', 'export', '/sample', '-o', path]);
     assert.deepEqual([code, errors], [1, `espalier: ${path} is there already. --force replaces it.\n`]);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
-    await bed.output('folder', 'export', '/sample', '-f', '-o', path);
+    await testbed.output('folder', 'export', '/sample', '-f', '-o', path);
     assert.match(readFileSync(path, 'utf8'), /^\[\n\{"path":"a"/);
     assert.equal(statSync(path).mode & 0o777, 0o666 & ~process.umask());
-    const full = join(bed.folder, 'full.json');
-    const ended = await bed.run(['folder', 'export', '/sample', '-o', full], { maxFileBytes: 0 });
+    const full = join(testbed.folder, 'full.json');
+    const ended = await testbed.run(['folder', 'export', '/sample', '-o', full], { maxFileBytes: 0 });
     assert.equal(ended.code, 1);
     assert.match(ended.errors, /^espalier: .*full.json cannot be written: .*\n$/);
     assert.deepEqual(
-      readdirSync(bed.folder).filter((name) => name.startsWith('full')),
+      readdirSync(testbed.folder).filter((name) => name.startsWith('full')),
       [],
     );
   });
 
   test('import a directory: folders only, with files, with hidden ones; never follow links', async () => {
-    const top = join(bed.folder, 'directory');
+    const top = join(testbed.folder, 'directory');
     mkdirSync(join(top, 'a/b'), { recursive: true });
     mkdirSync(join(top, '.hidden/c'), { recursive: true });
     writeFileSync(join(top, 'a/file.txt'), '');
@@ -103,18 +104,18 @@ describe('import and export', () => {
     ];
     await Promise.all(
       cases.map(async ([flags, paths], index) => {
-        const message = await bed.output('folder', 'import', top, `/directory ${index}`, '-p', ...flags);
+        const message = await testbed.output('folder', 'import', top, `/directory ${index}`, '-p', ...flags);
         assert.match(
           message,
           new RegExp(`^Imported ${paths.length + 1} folders .* Left out: 1 symbolic link\\.\\n$`),
         );
-        assert.deepEqual(await bed.tree.paths(await bed.tree.idOf(`/directory ${index}`)), paths);
+        assert.deepEqual(await testbed.tree.paths(await testbed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
     await refused(1, /"a" is not free.* Nothing was imported\. To add/, [top, '/directory 0']);
     await refused(1, /\/directory 0\/a is there already/, ['--dry-run', top, '/directory 0']);
     assert.match(
-      await bed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
+      await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
       /^Would import 4 folders into \/not there\/yet\./,
     );
   });
@@ -155,7 +156,7 @@ describe('import and export', () => {
     ],
     ['CSV without a path', /one of them must be path/, [() => file('x.csv', 'name\na\n')]],
     ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
-    ['a file that is not UTF-8', /not written in UTF-8/, [() => latin1(bed.folder)]],
+    ['a file that is not UTF-8', /not written in UTF-8/, [() => latin1(testbed.folder)]],
     [
       'a missing folder',
       /no folder \/none that you may see. --parents makes it/,
@@ -163,36 +164,36 @@ describe('import and export', () => {
     ],
   ];
   test('report a bad source in one line and import nothing', async () => {
-    const before = await bed.tree.snapshot();
+    const before = await testbed.tree.snapshot();
     await Promise.all(
       sources.map(async ([what, message, args]) => {
-        const { code, output, errors } = await bed.run(['folder', 'import', ...args.map((arg) => arg())]);
+        const { code, output, errors } = await testbed.run(['folder', 'import', ...args.map((arg) => arg())]);
         assert.ok(code === 1 || code === 2, what);
         assert.equal(output, '', what);
         assert.match(errors, /^espalier: [^\n]*\n$/, what);
         assert.match(errors, message, what);
       }),
     );
-    assert.deepEqual(await bed.tree.snapshot(), before);
+    assert.deepEqual(await testbed.tree.snapshot(), before);
   });
 
   test('accept the JSON output of other commands', async () => {
-    const nested = await bed.output('folder', 'tree', '/sample', '--json');
-    const listed = await bed.output('folder', 'ls', '/sample', '--json');
+    const nested = await testbed.output('folder', 'tree', '/sample', '--json');
+    const listed = await testbed.output('folder', 'ls', '/sample', '--json');
     for (const [to, input] of [
       ['/nested', nested],
       ['/listed', listed],
     ] as const) {
-      const { code, errors } = await bed.run(['folder', 'import', '-', to, '-p', '--format', 'json'], {
+      const { code, errors } = await testbed.run(['folder', 'import', '-', to, '-p', '--format', 'json'], {
         input,
       });
       assert.deepEqual([code, errors], [0, '']);
     }
     assert.deepEqual(
-      await bed.tree.paths(await bed.tree.idOf('/nested/sample')),
-      await bed.tree.paths(await bed.tree.idOf('/sample')),
+      await testbed.tree.paths(await testbed.tree.idOf('/nested/sample')),
+      await testbed.tree.paths(await testbed.tree.idOf('/sample')),
     );
-    assert.match(await bed.output('folder', 'ls', '/listed/sample'), /^a$/m);
+    assert.match(await testbed.output('folder', 'ls', '/listed/sample'), /^a$/m);
   });
 });
 

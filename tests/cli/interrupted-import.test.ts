@@ -21,7 +21,7 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
   const begun = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   let inserts = -Infinity;
-  const bed = await CliTestbed.start(kind, {
+  const testbed = await CliTestbed.start(kind, {
     onStatement: (text) => {
       if (/insert into folders/.test(text) && ++inserts === 3) begun.resolve();
       // The server deletes the staging folder at the end, whether the import succeeded or not.
@@ -32,21 +32,21 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
     const list = Array.from({ length: folders }, (_, number) => ({
       path: `Area ${number % areas}/Room ${number}`,
     }));
-    const file = join(bed.folder, 'large.json');
+    const file = join(testbed.folder, 'large.json');
     writeFileSync(file, JSON.stringify(list));
-    const before = await bed.tree.snapshot();
+    const before = await testbed.tree.snapshot();
     inserts = 0;
-    const command = bed.start('folder', 'import', file);
+    const command = testbed.start('folder', 'import', file);
     await begun.promise;
     command.signal(signal);
     const ended = await command.ended();
     await over.promise;
     // This change waits for the import in the writer queue.
-    await bed.tree.outcome('deleteFolder', { id: randomUUID() });
-    const isAsBefore = isDeepStrictEqual(await bed.tree.snapshot(), before);
-    return { ended, isAsBefore, count: (await bed.tree.paths()).length };
+    await testbed.tree.outcome('deleteFolder', { id: randomUUID() });
+    const isAsBefore = isDeepStrictEqual(await testbed.tree.snapshot(), before);
+    return { ended, isAsBefore, count: (await testbed.tree.paths()).length };
   } finally {
-    await bed.stop();
+    await testbed.stop();
   }
 }
 

@@ -19,28 +19,28 @@ interface Entry {
 const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
 
 describe(`journal commands on ${sqlite.name}`, () => {
-  let bed: CommandTestbed;
+  let testbed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandTestbed.start(sqlite);
-    anna = await bed.people.createUser({ username: 'Anna' });
-    bed.people.testbed.clock.advanceSeconds(120);
-    for (const name of ['a', 'b', 'c']) await bed.people.mutate('createFolder', { name });
-    await bed.people.createGroup('Gardeners');
+    testbed = await CommandTestbed.start(sqlite);
+    anna = await testbed.people.createUser({ username: 'Anna' });
+    testbed.people.testbed.clock.advanceSeconds(120);
+    for (const name of ['a', 'b', 'c']) await testbed.people.mutate('createFolder', { name });
+    await testbed.people.createGroup('Gardeners');
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const kinds = async (...args: string[]) =>
-    (await bed.json<Entry[]>('journal', 'ls', ...args)).map(({ kind }) => kind);
+    (await testbed.json<Entry[]>('journal', 'ls', ...args)).map(({ kind }) => kind);
 
   test('list the latest entries first, up to a limit', async () => {
-    const lines = (await bed.runOk('journal')).trimEnd().split('\n');
+    const lines = (await testbed.runOk('journal')).trimEnd().split('\n');
     assert.match(lines[0]!, /^ +Number +At \(UTC\) +By +What$/);
     assert.match(lines[1]!, /^ +\d+ {2}2026-03-01 12:02:00 {2}admin +CREATE_GROUP {2}group Gardeners$/);
     assert.match(lines[2]!, /admin +CREATE_FOLDER {2}\/c$/);
     assert.deepEqual(await kinds('-n', '2'), ['CREATE_GROUP', 'CREATE_FOLDER']);
     assert.deepEqual(await kinds('--first', '0'), []);
-    const all = await bed.json<Entry[]>('journal', 'ls', '--all');
+    const all = await testbed.json<Entry[]>('journal', 'ls', '--all');
     assert.deepEqual(
       all.map(({ number }) => number),
       all.map((_, index) => all.length - index),
@@ -62,14 +62,16 @@ describe(`journal commands on ${sqlite.name}`, () => {
   });
 
   test('find entries of deleted users by id', async () => {
-    const ben = await bed.people.createUser({ username: 'Ben' });
-    await bed.people.mutate('deleteUser', { id: ben.id });
+    const ben = await testbed.people.createUser({ username: 'Ben' });
+    await testbed.people.mutate('deleteUser', { id: ben.id });
     assert.deepEqual(await kinds('--user', `id:${ben.id}`), ['DELETE_USER', 'CREATE_USER']);
-    assert.equal(await bed.runRefused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
+    assert.equal(await testbed.runRefused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
   });
 
   test('print CSV for a spreadsheet', async () => {
-    const [heading, row] = (await bed.runOk('journal', 'ls', '--csv', '--group', 'gardeners')).split('\n');
+    const [heading, row] = (await testbed.runOk('journal', 'ls', '--csv', '--group', 'gardeners')).split(
+      '\n',
+    );
     assert.equal(
       heading,
       'number,at,kind,byId,by,folderId,folder,userId,user,groupId,group,sessionId,before,after',
@@ -81,21 +83,21 @@ describe(`journal commands on ${sqlite.name}`, () => {
   });
 
   test('refuse invalid arguments with one line', async () => {
-    const refused = (...args: string[]) => bed.runRefused('journal', 'ls', ...args);
+    const refused = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
     assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
     assert.match(await refused('--from', 'noon'), /^2: --from takes a time/);
     assert.match(await refused('--first', 'many'), /^2: --first takes a whole number/);
     for (const both of ['--csv --json', '--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
       assert.match(await refused(...both.split(' ')), /^2: /);
     }
-    await bed.logIn(anna, 'anna');
+    await testbed.logIn(anna, 'anna');
     assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
   });
 
   test('follow without gaps or duplicates until Ctrl-C', async () => {
     const args = ['journal', '--follow', '--json', '--first', '1', '--kind', 'create-folder'];
     const child = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
-      env: { ...bed.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      env: { ...testbed.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'exit');
@@ -105,8 +107,8 @@ describe(`journal commands on ${sqlite.name}`, () => {
       keepLog(line);
       folders.push((JSON.parse(line) as { folder: { path: string } }).folder.path);
       if (folders.length === 1)
-        for (const name of ['d', 'e', 'f']) await bed.people.mutate('createFolder', { name });
-      if (folders.length === 4) await bed.people.mutate('createFolder', { name: 'g' });
+        for (const name of ['d', 'e', 'f']) await testbed.people.mutate('createFolder', { name });
+      if (folders.length === 4) await testbed.people.mutate('createFolder', { name: 'g' });
       if (folders.length === 5) child.kill('SIGINT');
     }
     assert.deepEqual(folders, ['/c', '/d', '/e', '/f', '/g']);

@@ -9,13 +9,13 @@ import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`espalier keys --json on ${kind.name}`, () => {
-    let bed: Testbed;
-    before(async () => (bed = await Testbed.start(kind)));
-    after(() => bed.stop());
+    let testbed: Testbed;
+    before(async () => (testbed = await Testbed.start(kind)));
+    after(() => testbed.stop());
 
     const masterKey = randomBytes(32).toString('base64');
     const run = async <T>(...args: string[]) => {
-      const environment = { ESPALIER_DATABASE_URL: bed.database.url, ESPALIER_MASTER_KEY: masterKey };
+      const environment = { ESPALIER_DATABASE_URL: testbed.database.url, ESPALIER_MASTER_KEY: masterKey };
       const { code, output, errors } = await runEspalier(['keys', ...args, '--json'], { environment });
       assert.equal(code, 0, errors);
       return JSON.parse(output) as T;

@@ -34,8 +34,8 @@ export class LargeImport {
     return new LargeImport(await CliTestbed.start(kind), directory, entries);
   }
 
-  private constructor(bed: CliTestbed, directory: string, entries: number) {
-    this.#bed = bed;
+  private constructor(testbed: CliTestbed, directory: string, entries: number) {
+    this.#bed = testbed;
     this.#directory = directory;
     this.#entries = entries;
   }

@@ -28,26 +28,26 @@ import { CliTestbed } from './cli-bed.ts';
 const noProcess = 2 ** 22 + 1;
 
 describe('a stored login', () => {
-  let bed: CliTestbed;
-  before(async () => (bed = await CliTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CliTestbed;
+  before(async () => (testbed = await CliTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   /** An environment that shares only the server, as of another user of the machine. */
-  const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(bed.folder, name) });
+  const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(testbed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
-    bed.run(['login', '--url', bed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
+    testbed.run(['login', '--url', testbed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
       input: password,
       environment: elsewhere(name),
     });
-  const profileIn = (name: string) => join(bed.folder, name, 'espalier/profiles/default.json');
+  const profileIn = (name: string) => join(testbed.folder, name, 'espalier/profiles/default.json');
 
   test('is readable by its owner only and never printed', async () => {
-    assert.equal(statSync(bed.profile).mode & 0o777, 0o600);
-    assert.equal(statSync(dirname(bed.profile)).mode & 0o777, 0o700);
-    assert.deepEqual(readdirSync(dirname(bed.profile)), ['default.json']);
-    assert.match(await bed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
-    const { user, url } = await bed.json<{ user: { username: string }; url: string }>('whoami');
-    assert.deepEqual([user.username, url], ['admin', bed.tree.testbed.url]);
+    assert.equal(statSync(testbed.profile).mode & 0o777, 0o600);
+    assert.equal(statSync(dirname(testbed.profile)).mode & 0o777, 0o700);
+    assert.deepEqual(readdirSync(dirname(testbed.profile)), ['default.json']);
+    assert.match(await testbed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
+    const { user, url } = await testbed.json<{ user: { username: string }; url: string }>('whoami');
+    assert.deepEqual([user.username, url], ['admin', testbed.tree.testbed.url]);
   });
 
   test('is removed by logout, locally and on the server', async () => {
@@ -55,11 +55,11 @@ describe('a stored login', () => {
     const { tokens } = JSON.parse(readFileSync(profileIn('leaving'), 'utf8')) as {
       tokens: { authToken: string; refreshToken: string };
     };
-    const run = (...args: string[]) => bed.run(args, { environment: elsewhere('leaving') });
+    const run = (...args: string[]) => testbed.run(args, { environment: elsewhere('leaving') });
     const { code, output } = await run('logout');
-    assert.deepEqual([code, output], [0, `Logged out admin at ${bed.tree.testbed.url}.\n`]);
+    assert.deepEqual([code, output], [0, `Logged out admin at ${testbed.tree.testbed.url}.\n`]);
     assert.ok(!existsSync(profileIn('leaving')));
-    assert.equal((await bed.tree.testbed.refresh(tokens)).status, 401);
+    assert.equal((await testbed.tree.testbed.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'Nobody is logged in.\n']);
     assert.deepEqual([who.code, who.errors], [3, 'espalier: Nobody is logged in. Run espalier login.\n']);
@@ -69,14 +69,14 @@ describe('a stored login', () => {
     const { code } = await logIn('several', ['--profile', 'work']);
     assert.equal(code, 0);
     const [named, usual] = await Promise.all([
-      bed.run(['whoami', '--profile', 'work'], { environment: elsewhere('several') }),
-      bed.run(['whoami'], { environment: elsewhere('several') }),
+      testbed.run(['whoami', '--profile', 'work'], { environment: elsewhere('several') }),
+      testbed.run(['whoami'], { environment: elsewhere('several') }),
     ]);
     assert.deepEqual([named.code, usual.code], [0, 3]);
   });
 
   test('is valid for one server only', async () => {
-    const { code, errors } = await bed.run(['whoami', '--url', 'http://127.0.0.1:9']);
+    const { code, errors } = await testbed.run(['whoami', '--url', 'http://127.0.0.1:9']);
     assert.equal(code, 3);
     assert.match(
       errors,
@@ -85,18 +85,18 @@ describe('a stored login', () => {
   });
 
   test('stays unchanged when a login with a wrong password is refused', async () => {
-    const { code, errors } = await bed.run(['login', '-u', 'admin', '--password-stdin'], {
+    const { code, errors } = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: 'wrong one',
     });
     assert.deepEqual([code, errors], [3, 'espalier: The user name or the password is wrong.\n']);
-    assert.match(await bed.output('whoami'), /^admin/);
+    assert.match(await testbed.output('whoami'), /^admin/);
   });
 
   test('is replaced if its file is damaged', async () => {
     const file = profileIn('damaged');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"url": "http://127.0.0.1:9", "tokens"', { mode: 0o600 });
-    const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('damaged') });
+    const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('damaged') });
     assert.equal(code, 3);
     assert.match(
       errors,
@@ -108,7 +108,7 @@ describe('a stored login', () => {
   test('gets its permissions corrected, with a warning, if others could read it', async () => {
     await logIn('open');
     chmodSync(profileIn('open'), 0o644);
-    const whoami = () => bed.run(['whoami'], { environment: elsewhere('open') });
+    const whoami = () => testbed.run(['whoami'], { environment: elsewhere('open') });
     const first = await whoami();
     assert.equal(first.code, 0);
     assert.match(first.errors, /^espalier: Others could read the login in .* Now it is for you alone.\n$/);
@@ -118,11 +118,11 @@ describe('a stored login', () => {
 
   test('is not created on a full disk: one error line, no file, and the session is ended', async () => {
     const sessions = async () =>
-      (await bed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
+      (await testbed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
     const before = await sessions();
-    const { code, errors } = await bed.run(
-      ['login', '--url', bed.tree.testbed.url, '-u', 'admin', '--password-stdin'],
+    const { code, errors } = await testbed.run(
+      ['login', '--url', testbed.tree.testbed.url, '-u', 'admin', '--password-stdin'],
       { input: administrator.password, environment: elsewhere('full'), maxFileBytes: 0 },
     );
     assert.equal(code, 1);
@@ -134,17 +134,17 @@ describe('a stored login', () => {
   test('is refreshed once by concurrent commands, even if a holder of the lock was killed', async () => {
     await logIn('shared');
     const refreshes = async () => {
-      const { sessions } = await bed.tree.query<{
+      const { sessions } = await testbed.tree.query<{
         sessions: { items: { refreshes: { replays: number }[] }[] };
       }>('{sessions{items{refreshes{replays}}}}');
       return sessions.items.flatMap((session) => session.refreshes);
     };
-    bed.tree.testbed.clock.advanceSeconds(601);
-    ({ authToken: bed.tree.authToken } = await bed.tree.testbed.logIn());
+    testbed.tree.testbed.clock.advanceSeconds(601);
+    ({ authToken: testbed.tree.authToken } = await testbed.tree.testbed.logIn());
     const before = await refreshes();
     writeFileSync(`${profileIn('shared')}.lock`, `${noProcess} ${hostname()}\n`);
     const all = await Promise.all(
-      [1, 2, 3].map(() => bed.run(['whoami'], { environment: elsewhere('shared') })),
+      [1, 2, 3].map(() => testbed.run(['whoami'], { environment: elsewhere('shared') })),
     );
     for (const { code, errors } of all) assert.deepEqual([code, errors], [0, '']);
     const after = await refreshes();
@@ -155,8 +155,8 @@ describe('a stored login', () => {
 
   test('asks for a new login once the server has forgotten the session', async () => {
     await logIn('over');
-    bed.tree.testbed.clock.advanceSeconds(61 * 86_400);
-    const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('over') });
+    testbed.tree.testbed.clock.advanceSeconds(61 * 86_400);
+    const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
     assert.equal(code, 3);
     assert.match(errors, /^espalier: .* Run espalier login.\n$/);
   });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { migrations } from '../../server/src/database/migrations.ts';
-import { withStored } from '../copy/stored-tables.ts';
+import { withExistingDatabase } from '../copy/stored-tables.ts';
 import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.ts';
 import { runEspalier, type CommandOptions } from '../support/espalier-command.ts';
 import { insertFolders } from '../support/stored-rows.ts';
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
 
     test('reports an unfinished copy', async () => {
       await (await Testbed.start(kind, { database })).stop();
-      await withStored(database.url, (opened) =>
+      await withExistingDatabase(database.url, (opened) =>
         opened.transaction((transaction) =>
           transaction.define(`insert into settings (name, value) values ('copying', 'x')`),
         ),

@@ -18,30 +18,36 @@ interface User {
 const newPassword = () => `walnut ${randomUUID()}`;
 
 describe(`user and group commands on ${sqlite.name}`, () => {
-  let bed: CommandTestbed;
-  before(async () => (bed = await CommandTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CommandTestbed;
+  before(async () => (testbed = await CommandTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   const logInStatus = async (username: string, password: string) =>
-    (await bed.people.testbed.post('/login', { username, password })).status;
-  const show = (name: string) => bed.json<User>('user', 'show', name);
+    (await testbed.people.testbed.post('/login', { username, password })).status;
+  const show = (name: string) => testbed.json<User>('user', 'show', name);
 
   test('add a user with a password from a file, or with a generated one that is printed once', async () => {
     const password = newPassword();
-    const added = await bed.json<User>('user', 'add', 'Anna', '--password-file', bed.writeTempFile(password));
+    const added = await testbed.json<User>(
+      'user',
+      'add',
+      'Anna',
+      '--password-file',
+      testbed.writeTempFile(password),
+    );
     assert.deepEqual([added.username, added.isAdministrator], ['Anna', false]);
     assert.equal(await logInStatus('anna', password), 200);
-    const output = await bed.runOk('user', 'add', 'Ben', '--administrator', '--generate');
+    const output = await testbed.runOk('user', 'add', 'Ben', '--administrator', '--generate');
     const [, generated] =
       /^Added Ben, an administrator\.\n {2}Password {2}(\S+) {3}\(shown only this once\)\n$/.exec(output)!;
     assert.equal(await logInStatus('ben', generated!), 200);
   });
 
   test('report an invalid new user in one line and add none', async () => {
-    const file = bed.writeTempFile(newPassword());
-    const add = (name: string, ...more: string[]) => bed.runRefused('user', 'add', name, ...more);
+    const file = testbed.writeTempFile(newPassword());
+    const add = (name: string, ...more: string[]) => testbed.runRefused('user', 'add', name, ...more);
     assert.match(await add('admin', '--password-file', file), /^1: .*taken/);
-    assert.match(await add('x', '--password-file', bed.writeTempFile('12345678')), /^1: .*most common/);
+    assert.match(await add('x', '--password-file', testbed.writeTempFile('12345678')), /^1: .*most common/);
     assert.match(await add('x', '--password-file', `${file}-not-there`), /^1: .*--password-file/);
     assert.match(await add('x', '--password-file', file, '--generate'), /^2: --generate/);
     assert.match(await add('x'), /^1: There is no terminal/);
@@ -49,72 +55,79 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       await add('x', '--password', 'abc'),
       /^2: There is no flag --password\. Did you mean --password-file\?/,
     );
-    assert.match(await bed.runRefused('user', 'show', 'x'), /^1: There is no user x\.$/);
+    assert.match(await testbed.runRefused('user', 'show', 'x'), /^1: There is no user x\.$/);
   });
 
   test('find users by name in any letter case and by id; rename, disable, enable, promote and demote them', async () => {
-    const cara = await bed.people.createUser({ username: 'Cara' });
-    assert.equal(await bed.runOk('user', 'rename', 'cara', 'Clara'), 'Cara is called Clara now.\n');
+    const cara = await testbed.people.createUser({ username: 'Cara' });
+    assert.equal(await testbed.runOk('user', 'rename', 'cara', 'Clara'), 'Cara is called Clara now.\n');
     assert.equal((await show(`id:${cara.id}`)).username, 'Clara');
-    assert.match(await bed.runOk('user', 'disable', 'CLARA'), /^Clara is disabled/);
+    assert.match(await testbed.runOk('user', 'disable', 'CLARA'), /^Clara is disabled/);
     assert.equal(await logInStatus('Clara', cara.password), 401);
-    assert.match(await bed.runOk('user', 'enable', 'clara'), /^Clara is enabled/);
+    assert.match(await testbed.runOk('user', 'enable', 'clara'), /^Clara is enabled/);
     assert.equal(await logInStatus('Clara', cara.password), 200);
-    assert.equal((await bed.json<User>('user', 'promote', 'clara')).isAdministrator, true);
-    assert.match(await bed.runOk('user', 'demote', 'clara'), /^Clara is no administrator/);
-    const table = await bed.runOk('user', 'ls', '--text', 'clar');
+    assert.equal((await testbed.json<User>('user', 'promote', 'clara')).isAdministrator, true);
+    assert.match(await testbed.runOk('user', 'demote', 'clara'), /^Clara is no administrator/);
+    const table = await testbed.runOk('user', 'ls', '--text', 'clar');
     assert.match(
       table,
       /^Name +Role +State +Last login \(UTC\) +Groups\nClara +- +enabled +2026-03-01 12:00 +-\n$/,
     );
-    assert.match(await bed.runRefused('user', 'disable', 'admin'), /^1: You cannot disable yourself/);
+    assert.match(await testbed.runRefused('user', 'disable', 'admin'), /^1: You cannot disable yourself/);
   });
 
   test('delete a user only after confirmation, and not twice', async () => {
-    const dora = await bed.people.createUser({ username: 'dora' });
-    assert.match(await bed.runRefused('user', 'rm', 'dora'), /^2: This cannot be undone.*--yes/);
+    const dora = await testbed.people.createUser({ username: 'dora' });
+    assert.match(await testbed.runRefused('user', 'rm', 'dora'), /^2: This cannot be undone.*--yes/);
     assert.equal(await logInStatus('dora', dora.password), 200);
-    assert.equal(await bed.runOk('user', 'rm', 'dora', '--yes'), 'Deleted dora.\n');
-    assert.match(await bed.runRefused('user', 'rm', 'dora', '-y'), /^1: There is no user dora\.$/);
-    assert.match(await bed.runRefused('user', 'rm', 'admin', '-y'), /^1: You cannot delete yourself/);
+    assert.equal(await testbed.runOk('user', 'rm', 'dora', '--yes'), 'Deleted dora.\n');
+    assert.match(await testbed.runRefused('user', 'rm', 'dora', '-y'), /^1: There is no user dora\.$/);
+    assert.match(await testbed.runRefused('user', 'rm', 'admin', '-y'), /^1: You cannot delete yourself/);
   });
 
   test('change the own password with the old one, and set those of others as administrator', async () => {
-    const erik = await bed.people.createUser({ username: 'erik' });
-    await bed.logIn(erik);
-    await bed.people.logIn(erik);
+    const erik = await testbed.people.createUser({ username: 'erik' });
+    await testbed.logIn(erik);
+    await testbed.people.logIn(erik);
     const [first, second] = [newPassword(), newPassword()];
-    const change = ['user', 'password', '--profile', 'erik', '--password-file', bed.writeTempFile(first)];
+    const change = ['user', 'password', '--profile', 'erik', '--password-file', testbed.writeTempFile(first)];
     assert.match(
-      await bed.runRefused(...change, '--old-password-file', bed.writeTempFile('wrong')),
+      await testbed.runRefused(...change, '--old-password-file', testbed.writeTempFile('wrong')),
       /^1: The old password is wrong/,
     );
-    assert.match(await bed.runRefused(...change), /^1: .*--old-password-file/);
-    const changed = await bed.json(...change, '--old-password-file', bed.writeTempFile(erik.password));
+    assert.match(await testbed.runRefused(...change), /^1: .*--old-password-file/);
+    const changed = await testbed.json(
+      ...change,
+      '--old-password-file',
+      testbed.writeTempFile(erik.password),
+    );
     assert.deepEqual(changed, { endedSessions: 1 });
     assert.equal(await logInStatus('erik', first), 200);
-    await bed.runOk('whoami', '--profile', 'erik');
-    const set = ['user', 'set-password', '--password-file', bed.writeTempFile(second)];
-    assert.equal(await bed.runOk(...set, 'erik'), 'erik has a new password. Sessions that were ended: 2.\n');
+    await testbed.runOk('whoami', '--profile', 'erik');
+    const set = ['user', 'set-password', '--password-file', testbed.writeTempFile(second)];
+    assert.equal(
+      await testbed.runOk(...set, 'erik'),
+      'erik has a new password. Sessions that were ended: 2.\n',
+    );
     assert.equal(await logInStatus('erik', second), 200);
-    assert.match(await bed.runRefused('whoami', '--profile', 'erik'), /^3: /);
-    assert.match(await bed.runRefused(...set, 'admin'), /^1: .*espalier user password/);
+    assert.match(await testbed.runRefused('whoami', '--profile', 'erik'), /^3: /);
+    assert.match(await testbed.runRefused(...set, 'admin'), /^1: .*espalier user password/);
     assert.equal(await logInStatus('admin', administrator.password), 200);
   });
 
   test('add users to a group and remove them, all named users or none', async () => {
     const [fay, gus] = [
-      await bed.people.createUser({ username: 'Fay' }),
-      await bed.people.createUser({ username: 'Gus' }),
+      await testbed.people.createUser({ username: 'Fay' }),
+      await testbed.people.createUser({ username: 'Gus' }),
     ];
-    assert.equal(await bed.runOk('group', 'add', 'Gardeners'), 'Added the group Gardeners.\n');
-    assert.match(await bed.runRefused('group', 'add', 'gardeners'), /^1: .*taken/);
+    assert.equal(await testbed.runOk('group', 'add', 'Gardeners'), 'Added the group Gardeners.\n');
+    assert.match(await testbed.runRefused('group', 'add', 'gardeners'), /^1: .*taken/);
     assert.match(
-      await bed.runRefused('group', 'join', 'Gardeners', 'fay', 'nobody'),
+      await testbed.runRefused('group', 'join', 'Gardeners', 'fay', 'nobody'),
       /^1: There is no user nobody\.$/,
     );
     assert.deepEqual(await membersOf('gardeners'), []);
-    const joined = await bed.json<{ added: number }>(
+    const joined = await testbed.json<{ added: number }>(
       'group',
       'join',
       'gardeners',
@@ -125,47 +138,47 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.equal(joined.added, 2);
     assert.deepEqual(await membersOf('Gardeners'), ['Fay', 'Gus']);
     assert.deepEqual((await show('fay')).groups, [{ name: 'Gardeners' }]);
-    assert.equal(await bed.runOk('group', 'join', 'gardeners', 'fay'), 'Added to Gardeners: nobody.\n');
+    assert.equal(await testbed.runOk('group', 'join', 'gardeners', 'fay'), 'Added to Gardeners: nobody.\n');
     assert.equal(
-      await bed.runOk('group', 'leave', 'gardeners', `id:${fay.id}`),
+      await testbed.runOk('group', 'leave', 'gardeners', `id:${fay.id}`),
       'Removed from Gardeners: one user.\n',
     );
     assert.equal(
-      await bed.runOk('group', 'rename', 'gardeners', 'Growers'),
+      await testbed.runOk('group', 'rename', 'gardeners', 'Growers'),
       'The group Gardeners is called Growers now.\n',
     );
     assert.match(
-      await bed.runOk('group', 'show', 'growers'),
+      await testbed.runOk('group', 'show', 'growers'),
       /^Name: +Growers\n(.*\n)*Members: 1\n {2}Gus\n$/,
     );
-    assert.match(await bed.runRefused('group', 'rm', 'growers'), /^2: .*--yes/);
-    assert.match(await bed.runOk('group', 'ls'), /^Name +Since \(UTC\)\nGrowers +2026-03-01 12:00\n$/);
-    await bed.runOk('group', 'rm', 'growers', '--yes');
-    assert.deepEqual(await bed.json('group', 'ls'), []);
-    assert.equal(await bed.runOk('group', 'ls'), 'No groups found.\n');
-    assert.equal(await bed.runOk('user', 'ls', '--text', 'nobody of that name'), 'No users found.\n');
+    assert.match(await testbed.runRefused('group', 'rm', 'growers'), /^2: .*--yes/);
+    assert.match(await testbed.runOk('group', 'ls'), /^Name +Since \(UTC\)\nGrowers +2026-03-01 12:00\n$/);
+    await testbed.runOk('group', 'rm', 'growers', '--yes');
+    assert.deepEqual(await testbed.json('group', 'ls'), []);
+    assert.equal(await testbed.runOk('group', 'ls'), 'No groups found.\n');
+    assert.equal(await testbed.runOk('user', 'ls', '--text', 'nobody of that name'), 'No users found.\n');
   });
 
   const membersOf = async (name: string) =>
-    (await bed.json<{ members: { username: string }[] }>('group', 'show', name)).members.map(
+    (await testbed.json<{ members: { username: string }[] }>('group', 'show', name)).members.map(
       ({ username }) => username,
     );
 
   test('look up very many names in batches', async () => {
-    const henk = await bed.people.createUser({ username: 'Henk' });
-    await bed.people.createGroup('Many');
+    const henk = await testbed.people.createUser({ username: 'Henk' });
+    await testbed.people.createGroup('Many');
     const references = Array.from({ length: 60 }, (_, index) => (index % 2 ? 'HENK' : `id:${henk.id}`));
-    assert.equal(await bed.runOk('group', 'join', 'many', ...references), 'Added to Many: one user.\n');
+    assert.equal(await testbed.runOk('group', 'join', 'many', ...references), 'Added to Many: one user.\n');
     assert.match(
-      await bed.runRefused('group', 'join', 'many', ...references, 'nobody'),
+      await testbed.runRefused('group', 'join', 'many', ...references, 'nobody'),
       /^1: There is no user nobody/,
     );
   });
 
   test('refuse other users in one line, and show them themselves', async () => {
-    const ida = await bed.people.createUser({ username: 'Ida' });
-    await bed.logIn(ida, 'ida');
-    const refused = (...args: string[]) => bed.runRefused(...args, '--profile', 'ida');
+    const ida = await testbed.people.createUser({ username: 'Ida' });
+    await testbed.logIn(ida, 'ida');
+    const refused = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');
     assert.equal(await refused('user', 'ls'), '1: Only administrators may do this.');
     assert.equal(await refused('user', 'add', 'x', '--generate'), '1: Only administrators may do this.');
     assert.match(await refused('group', 'ls'), /^1: Only administrators and whoever manages a folder/);
@@ -173,19 +186,19 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       await refused('user', 'disable', 'admin'),
       /^1: There is no user admin that you may see: only administrators/,
     );
-    assert.match(await bed.runOk('user', 'show', 'ida', '--profile', 'ida'), /^Name: +Ida\n/);
+    assert.match(await testbed.runOk('user', 'show', 'ida', '--profile', 'ida'), /^Name: +Ida\n/);
   });
 
   test('escape direction marks and control characters in names', async () => {
     const username = 'Eve\u202enimda';
-    await bed.people.createUser({ username });
-    const table = await bed.runOk('user', 'ls', '--text', 'nimda');
+    await testbed.people.createUser({ username });
+    const table = await testbed.runOk('user', 'ls', '--text', 'nimda');
     assert.ok(table.includes('Eve\\u{202e}nimda'));
-    const json = await bed.runOk('user', 'ls', '--text', 'nimda', '--json');
+    const json = await testbed.runOk('user', 'ls', '--text', 'nimda', '--json');
     assert.ok(!json.includes('\u202e'));
     assert.equal((JSON.parse(json) as User[])[0]!.username, username);
     assert.match(
-      await bed.runRefused('user', 'show', 'x\u001b[2J'),
+      await testbed.runRefused('user', 'show', 'x\u001b[2J'),
       /^1: There is no user x\\u\{1b\}\[2J\.$/,
     );
   });

@@ -19,39 +19,42 @@ interface Entry {
 for (const kind of databaseKinds) {
   describe(`espalier user reset-password on ${kind.name}`, () => {
     let folder: string;
-    let bed: Testbed;
+    let testbed: Testbed;
     let password = administrator.password;
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'espalier-reset-'));
       const clock = new TestClock();
       clock.advanceSeconds((Date.now() - clock.now()) / 1000);
-      bed = await Testbed.start(kind, { clock });
+      testbed = await Testbed.start(kind, { clock });
     });
     after(async () => {
-      await bed.stop();
+      await testbed.stop();
       rmSync(folder, { recursive: true });
     });
 
     const run = (args: readonly string[], options: CommandOptions = {}) =>
       runEspalier(['user', 'reset-password', ...args], {
-        environment: { ESPALIER_DATABASE_URL: bed.database.url },
+        environment: { ESPALIER_DATABASE_URL: testbed.database.url },
         ...options,
       });
-    const logIn = (sentPassword: string) => bed.post('/login', { username: 'admin', password: sentPassword });
+    const logIn = (sentPassword: string) =>
+      testbed.post('/login', { username: 'admin', password: sentPassword });
 
     test('reads the password from a pipe, ends sessions and sockets, and writes to the journal', async () => {
-      const pair = await bed.logIn();
-      const socket = await SocketClient.connect(bed.url, pair.authToken);
+      const tokens = await testbed.logIn();
+      const socket = await SocketClient.connect(testbed.url, tokens.authToken);
       password = `a new one ${randomUUID()}`;
       const { code, output } = await run(['ADMIN', '--password-stdin'], { input: `${password}\n` });
       assert.equal(code, 0);
       assert.equal(output, 'admin, an administrator, has a new password. 1 session has ended.\n');
       assert.deepEqual(await socket.closed(), { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
-      assert.equal((await bed.query('{folder{name}}', pair.authToken)).status, 401);
-      assert.equal((await bed.refresh(pair)).status, 401);
+      assert.equal((await testbed.query('{folder{name}}', tokens.authToken)).status, 401);
+      assert.equal((await testbed.refresh(tokens)).status, 401);
       assert.equal((await logIn(administrator.password)).status, 401);
       const { authToken } = (await logIn(password)).json<{ authToken: string }>();
-      const { items } = (await bed.query('{journal(first: 5){items{kind by{username}}}}', authToken)).json<{
+      const { items } = (
+        await testbed.query('{journal(first: 5){items{kind by{username}}}}', authToken)
+      ).json<{
         data: { journal: { items: Entry[] } };
       }>().data.journal;
       for (const expected of ['CHANGE_PASSWORD', 'END_SESSION']) {
@@ -76,14 +79,14 @@ for (const kind of databaseKinds) {
     test('keeps a disabled user disabled and says so; --enable enables the user', async () => {
       const { authToken } = (await logIn(password)).json<{ authToken: string }>();
       const anna = { username: 'anna', password: `walnut cabin ${randomUUID()}` };
-      const created = await bed.query(
+      const created = await testbed.query(
         'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
         authToken,
         { input: anna },
       );
       const { id } = created.json<{ data: { createUser: { user: { id: string } } } }>().data.createUser.user;
       const disable = `mutation{updateUser(input:{id:"${id}",isDisabled:true}){user{id}}}`;
-      assert.equal((await bed.query(disable, authToken)).status, 200);
+      assert.equal((await testbed.query(disable, authToken)).status, 200);
       const credentials = { ...anna, password: `another cabin ${randomUUID()}` };
       const input = credentials.password;
       const { output } = await run(['anna', '--password-stdin'], { input });
@@ -91,7 +94,7 @@ for (const kind of databaseKinds) {
         output,
         /^anna has a new password\. There was no session to end\.\nThe user is disabled.*--enable/,
       );
-      assert.equal((await bed.post('/login', credentials)).status, 401);
+      assert.equal((await testbed.post('/login', credentials)).status, 401);
       const again = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
       assert.deepEqual(JSON.parse(again.output), {
         id,
@@ -99,7 +102,7 @@ for (const kind of databaseKinds) {
         isDisabled: false,
         endedSessions: 0,
       });
-      assert.equal((await bed.post('/login', credentials)).status, 200);
+      assert.equal((await testbed.post('/login', credentials)).status, 200);
     });
 
     test('refuses invalid input with one line and changes nothing', async () => {

@@ -10,25 +10,25 @@ import { CommandTestbed } from './command-bed.ts';
 const file = new URL('../../contract/schema.graphql', import.meta.url);
 
 describe(`espalier schema on ${sqlite.name}`, () => {
-  let bed: CommandTestbed;
-  before(async () => (bed = await CommandTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CommandTestbed;
+  before(async () => (testbed = await CommandTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   const sorted = (text: string) =>
     printSchema(lexicographicSortSchema(buildClientSchema(JSON.parse(text) as IntrospectionQuery)));
 
   test('prints the schema of the contract, without a server', async () => {
-    assert.equal(await bed.runOk('schema', '--profile', 'nobody'), readFileSync(file, 'utf8'));
+    assert.equal(await testbed.runOk('schema', '--profile', 'nobody'), readFileSync(file, 'utf8'));
   });
 
   test('prints the same schema from a server of this version', async () => {
-    assert.equal(await bed.runOk('schema', '--remote'), await bed.runOk('schema'));
+    assert.equal(await testbed.runOk('schema', '--remote'), await testbed.runOk('schema'));
     assert.equal(
-      sorted(await bed.runOk('schema', '--remote', '--json')),
-      sorted(await bed.runOk('schema', '--json')),
+      sorted(await testbed.runOk('schema', '--remote', '--json')),
+      sorted(await testbed.runOk('schema', '--json')),
     );
     assert.match(
-      await bed.runRefused('schema', '--remote', '--profile', 'nobody'),
+      await testbed.runRefused('schema', '--remote', '--profile', 'nobody'),
       /^3: Nobody is logged in/,
     );
   });

@@ -15,21 +15,21 @@ interface Session {
 }
 
 describe(`session commands on ${sqlite.name}`, () => {
-  let bed: CommandTestbed;
+  let testbed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandTestbed.start(sqlite);
-    anna = await bed.people.createUser({ username: 'Anna' });
-    await bed.logIn(anna, 'anna');
+    testbed = await CommandTestbed.start(sqlite);
+    anna = await testbed.people.createUser({ username: 'Anna' });
+    await testbed.logIn(anna, 'anna');
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
-  const own = () => bed.json<Session[]>('session', 'ls', '--profile', 'anna');
+  const own = () => testbed.json<Session[]>('session', 'ls', '--profile', 'anna');
 
   test('list own sessions, mark the current one, and end the others', async () => {
-    await bed.people.logIn(anna);
-    await bed.people.logIn(anna);
-    const table = await bed.runOk('session', 'ls', '--profile', 'anna');
+    await testbed.people.logIn(anna);
+    await testbed.people.logIn(anna);
+    const table = await testbed.runOk('session', 'ls', '--profile', 'anna');
     assert.match(table, /^Id +User +Since \(UTC\) +Refreshed \(UTC\) +Address +Device\n/);
     assert.match(
       table,
@@ -37,7 +37,7 @@ describe(`session commands on ${sqlite.name}`, () => {
     );
     assert.equal(table.split('\n').length, 5);
     assert.equal(
-      await bed.runOk('session', 'revoke', '--all-others', '--profile', 'anna'),
+      await testbed.runOk('session', 'revoke', '--all-others', '--profile', 'anna'),
       'Sessions that were ended: 2.\n',
     );
     assert.deepEqual(
@@ -47,40 +47,40 @@ describe(`session commands on ${sqlite.name}`, () => {
   });
 
   test('let an administrator list all sessions and end some by id, even if one id is unknown', async () => {
-    const pair = await bed.people.logIn(anna);
-    const all = await bed.json<Session[]>('session', 'ls', '--all');
-    const hers = await bed.json<Session[]>('session', 'ls', '--user', 'anna');
+    const tokens = await testbed.people.logIn(anna);
+    const all = await testbed.json<Session[]>('session', 'ls', '--all');
+    const hers = await testbed.json<Session[]>('session', 'ls', '--user', 'anna');
     assert.ok(all.some(({ user, isCurrent }) => user.username === 'admin' && isCurrent));
     assert.deepEqual(
       hers,
       all.filter(({ user }) => user.username === 'Anna'),
     );
     const [other] = hers.filter(({ agent }) => !agent.startsWith('espalier/'));
-    const { code, output, errors } = await bed.run('session', 'revoke', 'nothing', other!.id);
+    const { code, output, errors } = await testbed.run('session', 'revoke', 'nothing', other!.id);
     assert.deepEqual({ code, output }, { code: 1, output: 'Sessions that were ended: 1.\n' });
     assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
-    assert.equal((await bed.people.testbed.refresh(pair)).status, 401);
+    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 401);
     assert.equal((await own()).length, 1);
   });
 
   test('show a session with its refreshes and with a replayed token', async () => {
-    const { clock } = bed.people.testbed;
-    const pair = await bed.people.logIn(anna);
-    const hers = await bed.json<Session[]>('session', 'ls', '--user', 'Anna');
+    const { clock } = testbed.people.testbed;
+    const tokens = await testbed.people.logIn(anna);
+    const hers = await testbed.json<Session[]>('session', 'ls', '--user', 'Anna');
     const [{ id }] = hers.filter(({ agent }) => !agent.startsWith('espalier/')) as [Session];
-    assert.match(await bed.runOk('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
+    assert.match(await testbed.runOk('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
     clock.advanceSeconds(30);
-    assert.equal((await bed.people.testbed.refresh(pair)).status, 200);
+    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 200);
     clock.advanceSeconds(20);
-    assert.equal((await bed.people.testbed.refresh(pair)).status, 401);
-    await bed.people.testbed.purge();
-    const text = await bed.runOk('session', 'show', id);
+    assert.equal((await testbed.people.testbed.refresh(tokens)).status, 401);
+    await testbed.people.testbed.purge();
+    const text = await testbed.runOk('session', 'show', id);
     assert.match(
       text,
       /^Refreshed \(UTC\) +Address +Device +The spent token came back\n2026-03-01 12:00:30 +127\.0\.0\.1 +node +once, at 2026-03-01 12:00:50, 127\.0\.0\.1, node$/m,
     );
     assert.deepEqual(
-      (await bed.json<Session>('session', 'show', id, '--profile', 'anna')).refreshes.map(
+      (await testbed.json<Session>('session', 'show', id, '--profile', 'anna')).refreshes.map(
         ({ replays }) => replays,
       ),
       [1],
@@ -88,14 +88,14 @@ describe(`session commands on ${sqlite.name}`, () => {
   });
 
   test('hide sessions of others from users who are not administrators', async () => {
-    const refused = (...args: string[]) => bed.runRefused('session', ...args, '--profile', 'anna');
-    const [admins] = await bed.json<[Session]>('session', 'ls');
+    const refused = (...args: string[]) => testbed.runRefused('session', ...args, '--profile', 'anna');
+    const [admins] = await testbed.json<[Session]>('session', 'ls');
     assert.equal(await refused('ls', '--all'), '1: Only administrators may do this.');
     assert.match(await refused('ls', '--user', 'admin'), /^1: There is no user admin that you may see/);
     assert.match(await refused('show', admins.id), /^1: There is no session [\da-f-]+ that you may see/);
     assert.match(await refused('revoke', '--user', 'admin'), /^1: There is no user admin/);
-    assert.equal((await bed.run('session', 'revoke', admins.id, '--profile', 'anna')).code, 1);
-    await bed.runOk('whoami');
+    assert.equal((await testbed.run('session', 'revoke', admins.id, '--profile', 'anna')).code, 1);
+    await testbed.runOk('whoami');
     assert.match(await refused('revoke'), /^2: Which sessions/);
     assert.match(await refused('revoke', admins.id, '--all-others'), /^2: Which sessions/);
     assert.match(await refused('ls', '--all', '--user', 'anna'), /^2: /);
@@ -103,9 +103,9 @@ describe(`session commands on ${sqlite.name}`, () => {
 
   test('end all sessions of a user including the current one, which then requires a login', async () => {
     assert.match(
-      await bed.runOk('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
+      await testbed.runOk('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
       /^Sessions that were ended: \d\.\n$/,
     );
-    assert.match(await bed.runRefused('session', 'ls', '--profile', 'anna'), /^3: /);
+    assert.match(await testbed.runRefused('session', 'ls', '--profile', 'anna'), /^3: /);
   });
 });

@@ -8,25 +8,25 @@ import { sqlite } from '../support/databases.ts';
 import { CliTestbed } from './cli-bed.ts';
 
 describe('espalier folder watch', () => {
-  let bed: CliTestbed;
-  before(async () => (bed = await CliTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CliTestbed;
+  before(async () => (testbed = await CliTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   test('prints a line for each change inside the folder, reports on standard error that it watches, and ends with Ctrl-C', async () => {
-    const id = await bed.tree.create('watched');
-    const watch = bed.start('folder', 'watch', '/watched');
+    const id = await testbed.tree.create('watched');
+    const watch = testbed.start('folder', 'watch', '/watched');
     assert.match(
       await watch.waitForOutput(/\n/, 'errors'),
       /^Watching \/watched at http:\S+; Ctrl-C ends it\.\n$/,
     );
-    await bed.tree.create('elsewhere');
-    const inner = await bed.tree.create('a', id, { title: 'A \u202etitle' });
+    await testbed.tree.create('elsewhere');
+    const inner = await testbed.tree.create('a', id, { title: 'A \u202etitle' });
     await watch.waitForOutput(/CREATE .*\n/);
-    await bed.tree.mutate('updateFolder', { id: inner, name: 'b' });
+    await testbed.tree.mutate('updateFolder', { id: inner, name: 'b' });
     await watch.waitForOutput(/UPDATE .*\n/);
-    await bed.tree.import(['c', 'c/d'], inner);
+    await testbed.tree.import(['c', 'c/d'], inner);
     await watch.waitForOutput(/IMPORT .*\n/);
-    await bed.tree.delete(inner);
+    await testbed.tree.delete(inner);
     const output = await watch.waitForOutput(/DELETE .*\n/);
     assert.deepEqual(
       output.split('\n').map((line) => line.slice(26)),
@@ -44,15 +44,15 @@ describe('espalier folder watch', () => {
   });
 
   test('prints a line of JSON for each change and misses none when the token expires', async () => {
-    const id = await bed.tree.create('live');
-    const watch = bed.start('folder', 'watch', '/live', '--json');
+    const id = await testbed.tree.create('live');
+    const watch = testbed.start('folder', 'watch', '/live', '--json');
     await watch.waitForOutput(/\n/, 'errors');
-    await bed.tree.create('one', id);
+    await testbed.tree.create('one', id);
     await watch.waitForOutput(/\n/);
     // The server closes the socket because its token has expired.
-    bed.tree.testbed.clock.advanceSeconds(601);
-    ({ authToken: bed.tree.authToken } = await bed.tree.testbed.logIn());
-    await bed.tree.create('two', id);
+    testbed.tree.testbed.clock.advanceSeconds(601);
+    ({ authToken: testbed.tree.authToken } = await testbed.tree.testbed.logIn());
+    await testbed.tree.create('two', id);
     const output = await watch.waitForOutput(/\n.*\n/);
     const changes = output
       .trim()
@@ -71,31 +71,31 @@ describe('espalier folder watch', () => {
 });
 
 describe('espalier query', () => {
-  let bed: CliTestbed;
+  let testbed: CliTestbed;
   before(async () => {
-    bed = await CliTestbed.start(sqlite);
-    await bed.tree.create('a', undefined, { title: 'A \u202etitle' });
+    testbed = await CliTestbed.start(sqlite);
+    await testbed.tree.create('a', undefined, { title: 'A \u202etitle' });
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const query = 'query One($path: String) { folder(path: $path) { name } } query Two { folder { depth } }';
 
   test('takes the query from an argument, a file or standard input, with variables of each kind', async () => {
     const text =
       'query($path: String, $first: Int) { folder(path: $path) { name folders(first: $first) { totalCount } } }';
-    const file = join(bed.folder, 'query.graphql');
-    const variables = join(bed.folder, 'variables.json');
+    const file = join(testbed.folder, 'query.graphql');
+    const variables = join(testbed.folder, 'variables.json');
     writeFileSync(file, text);
     writeFileSync(variables, '{"path": "/none", "first": 3}');
     const expected = '{"folder":{"name":"a","folders":{"totalCount":0}}}\n';
-    assert.equal(await bed.output('query', text, '--variables', '{"path": "/a"}'), expected);
+    assert.equal(await testbed.output('query', text, '--variables', '{"path": "/a"}'), expected);
     assert.equal(
-      await bed.output('query', '--file', file, '--variables-file', variables, '--variable', 'path=/a'),
+      await testbed.output('query', '--file', file, '--variables-file', variables, '--variable', 'path=/a'),
       expected,
     );
-    const piped = await bed.run(['query', '--variable', 'path=/a'], { input: text });
+    const piped = await testbed.run(['query', '--variable', 'path=/a'], { input: text });
     assert.deepEqual([piped.code, piped.output], [0, expected]);
-    assert.equal(await bed.output('query', query, '--operation', 'Two'), '{"folder":{"depth":0}}\n');
+    assert.equal(await testbed.output('query', query, '--operation', 'Two'), '{"folder":{"depth":0}}\n');
   });
 
   test('prints errors to standard error, one per line, and partial data to standard output', async () => {
@@ -113,7 +113,7 @@ describe('espalier query', () => {
       ],
     ];
     for (const [text, output, errors] of cases) {
-      const result = await bed.run(['query', text]);
+      const result = await testbed.run(['query', text]);
       assert.deepEqual([result.code, result.output], [1, output]);
       assert.match(result.errors, errors);
     }
@@ -127,18 +127,18 @@ describe('espalier query', () => {
       [['{ folder { name } }', '--file', 'x'], /given twice/],
     ];
     for (const [args, message] of cases) {
-      const { code, errors } = await bed.run(['query', ...args]);
+      const { code, errors } = await testbed.run(['query', ...args]);
       assert.equal(code, 2);
       assert.match(errors, message);
     }
   });
 
   test('prints a line for each event of a subscription until Ctrl-C', async () => {
-    const { cursor } = await bed.tree.query<{ cursor: string }>('{cursor}');
+    const { cursor } = await testbed.tree.query<{ cursor: string }>('{cursor}');
     const text =
       'subscription($after: String) { folderChanges(after: $after) { kind folder { name title } } }';
-    const command = bed.start('query', text, '--variables', JSON.stringify({ after: cursor }));
-    await bed.tree.create('b', undefined, { title: 'B \u202etitle' });
+    const command = testbed.start('query', text, '--variables', JSON.stringify({ after: cursor }));
+    await testbed.tree.create('b', undefined, { title: 'B \u202etitle' });
     assert.equal(
       await command.waitForOutput(/\n/),
       '{"folderChanges":{"kind":"CREATE","folder":{"name":"b","title":"B \\u202etitle"}}}\n',

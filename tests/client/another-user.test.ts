@@ -9,44 +9,44 @@ import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
 import { followChanges } from './told-changes.ts';
 
 describe('a login of another user', { timeout: 60_000 }, () => {
-  let bed: ClientTestbed;
+  let testbed: ClientTestbed;
   before(async () => {
-    bed = await ClientTestbed.start(sqlite);
+    testbed = await ClientTestbed.start(sqlite);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   test('ends the subscriptions of the first user; a new login of the same user does not', async (context) => {
-    const client = await bed.loggedIn(context);
+    const client = await testbed.loggedIn(context);
     const tree = await client.watch();
     await client.login(client.person);
     const change = tree[Symbol.asyncIterator]().next();
-    await bed.mutate('createFolder', { name: 'for the same' });
+    await testbed.mutate('createFolder', { name: 'for the same' });
     assert.equal((await change).done, false);
     const changes = client.subscribe(followChanges).next();
     const ends = [assertRejectsWith(tree.closed, 'LOGGED_OUT'), assertRejectsWith(changes, 'LOGGED_OUT')];
-    await client.login(await bed.createUser());
+    await client.login(await testbed.createUser());
     await Promise.all(ends);
     assert.deepEqual(client.events, ['login', 'login', 'logout', 'login']);
   });
 
   test('in another tab ends the subscriptions in this one', async (context) => {
     const name = randomUUID();
-    const open = () => bed.client(context, { storage: tabStorage({ name }) });
+    const open = () => testbed.client(context, { storage: tabStorage({ name }) });
     const [tab, other] = [open(), open()];
     const notified = new Promise<void>((resolve) => other.onSession(() => resolve()));
-    await tab.login(await bed.createUser({ isAdministrator: true }));
+    await tab.login(await testbed.createUser({ isAdministrator: true }));
     await notified;
     const tree = await other.watch();
     const ended = assertRejectsWith(tree.closed, 'LOGGED_OUT');
-    await tab.login(await bed.createUser());
+    await tab.login(await testbed.createUser());
     await ended;
     assert.deepEqual(other.events.slice(-2), ['logout', 'login']);
     assert.equal(other.wire.count('/login/refresh'), 0);
   });
 
   test('does not repeat a change whose reply was lost', async (context) => {
-    const client = await bed.loggedIn(context);
-    const next = await bed.createUser({ isAdministrator: true });
+    const client = await testbed.loggedIn(context);
+    const next = await testbed.createUser({ isAdministrator: true });
     client.wire.onRequest = (noted, send) => {
       if (!noted.headers.has('idempotency-key')) return undefined;
       client.wire.onRequest = () => undefined;

@@ -26,8 +26,8 @@ export interface TestClient extends Client {
 
 export class ClientTestbed extends PeopleTestbed {
   static override async start(kind: DatabaseKind, options?: TestbedOptions): Promise<ClientTestbed> {
-    const bed = await Testbed.start(kind, options);
-    return new ClientTestbed(bed, (await bed.logIn()).authToken);
+    const testbed = await Testbed.start(kind, options);
+    return new ClientTestbed(testbed, (await testbed.logIn()).authToken);
   }
 
   client(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {

@@ -20,13 +20,13 @@ async function readFirst<Item>(items: AsyncIterable<Item>): Promise<Item> {
 
 for (const kind of databaseKinds) {
   describe(`the folder helpers on ${kind.name}`, () => {
-    let bed: Testbed;
+    let testbed: Testbed;
     let folders: Folders;
     let queryCount = 0;
 
     before(async () => {
-      bed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
-      const client = createClient({ url: bed.url });
+      testbed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
+      const client = createClient({ url: testbed.url });
       await client.login(administrator);
       const counted = (document: string, variables: object, options: CallOptions) => {
         queryCount++;
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
         32,
       );
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     test('find a folder by id and by path, or return undefined', async () => {
       const root = await folders.root();

@@ -14,23 +14,23 @@ interface Created {
 
 for (const kind of databaseKinds) {
   describe(`lost replies on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientTestbed;
+    let testbed: ClientTestbed;
     before(async () => {
-      bed = await ClientTestbed.start(kind);
+      testbed = await ClientTestbed.start(kind);
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     for (const [what, lose] of [
       ['lost', 'loseReplies'],
       ['cut', 'cutReplies'],
     ] as const) {
       test(`apply a mutation once whose reply is ${what} twice, and return its result`, async (context) => {
-        const client = await bed.loggedIn(context);
+        const client = await testbed.loggedIn(context);
         client.wire[lose]('/graphql', 2);
         const input = { name: `made while replies are ${what}` };
         const { folder } = (await client.mutate<Created>(createFolder, { input })).createFolder;
         assert.equal(client.wire.count('/graphql'), 3);
-        const found = await bed.query<{ folder: { name: string; version: number } }>(
+        const found = await testbed.query<{ folder: { name: string; version: number } }>(
           'query($id: ID!){folder(id: $id){name version}}',
           { id: folder.id },
         );
@@ -41,12 +41,12 @@ for (const kind of databaseKinds) {
     }
 
     test('apply a mutation once whose token expires while its reply is lost', async (context) => {
-      const client = await bed.loggedIn(context);
+      const client = await testbed.loggedIn(context);
       client.wire.onRequest = ({ path }, send) => {
         if (path !== '/graphql') return undefined;
         client.wire.onRequest = () => undefined;
         return send().then(() => {
-          bed.testbed.clock.advanceSeconds(601);
+          testbed.testbed.clock.advanceSeconds(601);
           throw new TypeError('fetch failed');
         });
       };

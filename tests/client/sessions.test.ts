@@ -11,18 +11,18 @@ const tokenSeconds = 600;
 
 for (const kind of databaseKinds) {
   describe(`client sessions on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientTestbed;
+    let testbed: ClientTestbed;
     before(async () => {
-      bed = await ClientTestbed.start(kind);
+      testbed = await ClientTestbed.start(kind);
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     test('refresh a token a minute before it expires, and not earlier', async (context) => {
-      const client = await bed.loggedIn(context);
-      await bed.elapse(tokenSeconds - 61);
+      const client = await testbed.loggedIn(context);
+      await testbed.elapse(tokenSeconds - 61);
       assert.deepEqual(await client.query('{folder{name}}'), { folder: { name: 'Root' } });
       assert.equal(client.wire.count(refreshPath), 0);
-      await bed.elapse(2);
+      await testbed.elapse(2);
       await client.query('{folder{name}}');
       assert.equal(client.wire.count(refreshPath), 1);
       assert.equal(client.wire.count('/graphql'), 2);
@@ -30,8 +30,8 @@ for (const kind of databaseKinds) {
     });
 
     test('refresh once for twenty concurrent calls with an expired token', async (context) => {
-      const client = await bed.loggedIn(context);
-      await bed.elapse(tokenSeconds + 1);
+      const client = await testbed.loggedIn(context);
+      await testbed.elapse(tokenSeconds + 1);
       const names = await Promise.all(Array.from({ length: 20 }, () => client.query('{folder{name}}')));
       assert.equal(names.length, 20);
       assert.equal(client.wire.count(refreshPath), 1);
@@ -39,17 +39,17 @@ for (const kind of databaseKinds) {
 
     test('refresh after a 401 with token-expired and repeat the call', async (context) => {
       // The clock stands still, so the client does not notice the expiry.
-      const now = bed.testbed.clock.now();
-      const client = await bed.loggedIn(context, { clock: { now: () => now } });
-      await bed.elapse(tokenSeconds + 1);
+      const now = testbed.testbed.clock.now();
+      const client = await testbed.loggedIn(context, { clock: { now: () => now } });
+      await testbed.elapse(tokenSeconds + 1);
       await Promise.all(Array.from({ length: 5 }, () => client.query('{folder{name}}')));
       assert.equal(client.wire.count(refreshPath), 1);
       assert.equal(client.wire.count('/graphql'), 10);
     });
 
     test('end once when the server ends them, with one event', async (context) => {
-      const client = await bed.loggedIn(context);
-      await bed.mutate('revokeSessions', { userId: client.person.id });
+      const client = await testbed.loggedIn(context);
+      await testbed.mutate('revokeSessions', { userId: client.person.id });
       await Promise.all([1, 2, 3].map(() => assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
       assert.equal(await client.isLoggedIn(), false);
       assert.deepEqual(client.events, ['login', 'ended']);
@@ -62,18 +62,18 @@ for (const kind of databaseKinds) {
 
     test('survive two clients that share a storage without a lock', async (context) => {
       const storage = memoryStorage();
-      const one = await bed.loggedIn(context, { storage });
-      const other = bed.client(context, { storage });
+      const one = await testbed.loggedIn(context, { storage });
+      const other = testbed.client(context, { storage });
       for (let round = 0; round < 5; round++) {
-        await bed.elapse(tokenSeconds + 1);
+        await testbed.elapse(tokenSeconds + 1);
         await Promise.all([one, other, one, other].map((client) => client.query('{folder{name}}')));
       }
       assert.equal(await one.verify(), true);
     });
 
     test('do not start with a wrong password', async (context) => {
-      const client = bed.client(context);
-      const { username } = await bed.createUser();
+      const client = testbed.client(context);
+      const { username } = await testbed.createUser();
       await assertRejectsWith(client.login({ username, password: 'another walnut' }), 'INVALID_CREDENTIALS');
       assert.equal(await client.isLoggedIn(), false);
       assert.equal(client.wire.requests.length, 1);
@@ -83,14 +83,14 @@ for (const kind of databaseKinds) {
     test('end on logout by the auth token, or by the refresh token if that has expired', async (context) => {
       for (const seconds of [0, tokenSeconds + 1]) {
         const storage = memoryStorage();
-        const client = await bed.loggedIn(context, { storage });
+        const client = await testbed.loggedIn(context, { storage });
         const tokens = (await storage.read())!;
-        await bed.elapse(seconds);
+        await testbed.elapse(seconds);
         await client.logout();
         const [sent] = client.wire.requests;
         assert.equal(sent!.headers.has('authorization'), seconds === 0);
         assert.equal(client.wire.requests.length, 1);
-        assert.equal((await bed.testbed.refresh(tokens)).status, 401);
+        assert.equal((await testbed.testbed.refresh(tokens)).status, 401);
         assert.deepEqual(client.events, ['login', 'logout']);
         await client.logout();
         assert.equal(client.wire.requests.length, 1);
@@ -99,9 +99,9 @@ for (const kind of databaseKinds) {
     });
 
     test('report with verify whether the server accepts the auth token', async (context) => {
-      const client = await bed.loggedIn(context);
+      const client = await testbed.loggedIn(context);
       assert.equal(await client.verify(), true);
-      await bed.elapse(tokenSeconds + 1);
+      await testbed.elapse(tokenSeconds + 1);
       assert.equal(await client.verify(), false);
       await client.query('{folder{name}}');
       assert.equal(await client.verify(), true);
@@ -109,19 +109,19 @@ for (const kind of databaseKinds) {
   });
 
   describe(`lost replies to refreshes on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientTestbed;
+    let testbed: ClientTestbed;
     before(async () => {
-      bed = await ClientTestbed.start(kind, { settings: { REFRESH_RETRY_SECONDS: '30' } });
+      testbed = await ClientTestbed.start(kind, { settings: { REFRESH_RETRY_SECONDS: '30' } });
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     for (const [what, lose] of [
       ['lost', 'loseReplies'],
       ['cut', 'cutReplies'],
     ] as const) {
       test(`cause a retry with the same tokens if a reply is ${what}`, async (context) => {
-        const client = await bed.loggedIn(context);
-        await bed.elapse(tokenSeconds + 1);
+        const client = await testbed.loggedIn(context);
+        await testbed.elapse(tokenSeconds + 1);
         client.wire[lose](refreshPath, 2);
         await Promise.all([1, 2, 3].map(() => client.query('{folder{name}}')));
         const refreshes = client.wire.requests.filter(({ path }) => path === refreshPath);
@@ -132,13 +132,13 @@ for (const kind of databaseKinds) {
     }
 
     test('do not end the session on an overloaded server', async (context) => {
-      const client = await bed.loggedIn(context);
-      await bed.elapse(tokenSeconds + 1);
+      const client = await testbed.loggedIn(context);
+      await testbed.elapse(tokenSeconds + 1);
       for (const status of [500, 502, 503, 504, 429]) {
         client.wire.answer(refreshPath, 1, () => new Response('<html>', { status }));
         await client.query('{folder{name}}');
         assert.equal(await client.isLoggedIn(), true);
-        await bed.elapse(tokenSeconds + 1);
+        await testbed.elapse(tokenSeconds + 1);
       }
       assert.ok(!client.events.includes('ended'));
     });
@@ -146,15 +146,15 @@ for (const kind of databaseKinds) {
 }
 
 describe('client session failures', { timeout: 60_000 }, () => {
-  let bed: ClientTestbed;
+  let testbed: ClientTestbed;
   before(async () => {
-    bed = await ClientTestbed.start(sqlite);
+    testbed = await ClientTestbed.start(sqlite);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   test('report the pause of a throttled login', async (context) => {
-    const client = bed.client(context);
-    const { username, password } = await bed.createUser();
+    const client = testbed.client(context);
+    const { username, password } = await testbed.createUser();
     let refused: unknown;
     for (
       let tries = 0;
@@ -170,7 +170,7 @@ describe('client session failures', { timeout: 60_000 }, () => {
   });
 
   test('clear the tokens on a logout that does not reach the server, and report the failure', async (context) => {
-    const client = await bed.loggedIn(context, { retrySeconds: 0 });
+    const client = await testbed.loggedIn(context, { retrySeconds: 0 });
     client.wire.onRequest = () => Promise.reject(new TypeError('fetch failed'));
     await assertRejectsWith(client.logout(), 'UNREACHABLE');
     assert.equal(await client.isLoggedIn(), false);
@@ -179,8 +179,8 @@ describe('client session failures', { timeout: 60_000 }, () => {
 
   test('do not restore the session if a refresh is pending during a logout', async (context) => {
     const storage = memoryStorage();
-    const client = await bed.loggedIn(context, { storage });
-    await bed.elapse(tokenSeconds + 1);
+    const client = await testbed.loggedIn(context, { storage });
+    await testbed.elapse(tokenSeconds + 1);
     const reached = Promise.withResolvers<void>();
     client.wire.onRequest = ({ path }, send) => {
       if (path !== refreshPath) return undefined;
@@ -195,9 +195,9 @@ describe('client session failures', { timeout: 60_000 }, () => {
   });
 
   test('keep a new login that starts while the old tokens are refreshed', async (context) => {
-    const client = await bed.loggedIn(context);
-    const ben = await bed.createUser();
-    await bed.elapse(tokenSeconds + 1);
+    const client = await testbed.loggedIn(context);
+    const ben = await testbed.createUser();
+    await testbed.elapse(tokenSeconds + 1);
     const reached = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     client.wire.onRequest = ({ path }, send) => {
@@ -215,13 +215,13 @@ describe('client session failures', { timeout: 60_000 }, () => {
   });
 
   test('are not caused by a listener that throws', async (context) => {
-    const client = bed.client(context);
+    const client = testbed.client(context);
     client.onSession(() => {
       throw new Error('Mistake.');
     });
     const events: string[] = [];
     const stop = client.onSession(({ type }) => events.push(type));
-    await client.login(await bed.createUser());
+    await client.login(await testbed.createUser());
     stop();
     await client.logout();
     assert.deepEqual(events, ['login']);
@@ -234,14 +234,14 @@ describe('client session failures', { timeout: 60_000 }, () => {
       if (isFull) throw new Error('The disk is full.');
       return storage.write(tokens);
     };
-    const client = await bed.loggedIn(context, { storage: { ...storage, write } });
+    const client = await testbed.loggedIn(context, { storage: { ...storage, write } });
     isFull = true;
     for (let expired = 0; expired < 2; expired++) {
-      await bed.elapse(tokenSeconds + 1);
+      await testbed.elapse(tokenSeconds + 1);
       await client.query('{folder{name}}');
     }
     isFull = false;
-    await bed.elapse(tokenSeconds + 1);
+    await testbed.elapse(tokenSeconds + 1);
     await client.query('{folder{name}}');
     assert.equal((await storage.read())?.authToken, await client.authToken());
     assert.equal(client.wire.count(refreshPath), 3);

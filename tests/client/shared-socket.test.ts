@@ -23,13 +23,13 @@ async function follow(client: Client): Promise<{ ended: Promise<unknown>; unsubs
 }
 
 describe('a subscription of another library on SQLite', { timeout: 60_000 }, () => {
-  let bed: ClientTestbed;
+  let testbed: ClientTestbed;
   before(async () => {
-    bed = await ClientTestbed.start(sqlite);
+    testbed = await ClientTestbed.start(sqlite);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
   const start = async (context: TestContext) => {
-    const client = await bed.loggedIn(context);
+    const client = await testbed.loggedIn(context);
     return { client, ...(await follow(client)) };
   };
   const isLoggedOut = (error: unknown) => error instanceof EspalierError && error.code === 'LOGGED_OUT';
@@ -41,11 +41,11 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
   });
 
   test('ends with LOGGED_OUT when the server ends the session', async (context) => {
-    const person = await bed.createUser();
-    const client = bed.client(context);
+    const person = await testbed.createUser();
+    const client = testbed.client(context);
     await client.login(person);
     const { ended } = await follow(client);
-    await bed.mutate('updateUser', { id: person.id, isDisabled: true });
+    await testbed.mutate('updateUser', { id: person.id, isDisabled: true });
     assert.ok(isLoggedOut(await ended));
     assert.deepEqual(client.events, ['login', 'ended']);
   });

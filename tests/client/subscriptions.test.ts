@@ -32,13 +32,13 @@ function trackSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['web
 
 for (const kind of databaseKinds) {
   describe(`client subscriptions on ${kind.name}`, { timeout: 90_000 }, () => {
-    let bed: ClientTestbed;
+    let testbed: ClientTestbed;
     let folders = 0;
     before(async () => {
-      bed = await ClientTestbed.start(kind);
+      testbed = await ClientTestbed.start(kind);
     });
-    after(() => bed.stop());
-    const write = () => bed.mutate('createFolder', { name: `folder ${++folders}` });
+    after(() => testbed.stop());
+    const write = () => testbed.mutate('createFolder', { name: `folder ${++folders}` });
     const writeAndReceive = async (received: ReceivedChanges) => {
       const count = received.changes.length;
       await write();
@@ -47,14 +47,14 @@ for (const kind of databaseKinds) {
 
     test('refresh once at each warning over the same socket, without interruption', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await bed.loggedIn(context, { webSocket });
-      const received = await ReceivedChanges.follow(bed, client);
+      const client = await testbed.loggedIn(context, { webSocket });
+      const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
       for (let tokens = 1; tokens <= 3; tokens++) {
         const prolonged = new Promise<void>((resolve) => {
           const stop = client.onSession(() => (stop(), resolve()));
         });
-        await bed.elapse(tokenSeconds - warningSeconds);
+        await testbed.elapse(tokenSeconds - warningSeconds);
         await prolonged;
         // Each token expires long before the warning of the next one.
         await writeAndReceive(received);
@@ -66,11 +66,11 @@ for (const kind of databaseKinds) {
 
     test('reconnect with a fresh token after the server closed the socket at expiry', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await bed.loggedIn(context, { webSocket });
-      const received = await ReceivedChanges.follow(bed, client);
+      const client = await testbed.loggedIn(context, { webSocket });
+      const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
       const closed = once(sockets[0]!, 'close') as Promise<[code: number]>;
-      await bed.elapse(tokenSeconds + 1);
+      await testbed.elapse(tokenSeconds + 1);
       assert.equal((await closed)[0], 4403);
       await writeAndReceive(received);
       await writeAndReceive(received);
@@ -81,15 +81,15 @@ for (const kind of databaseKinds) {
 
     test('miss no change when the socket is terminated repeatedly', async (context) => {
       const { sockets, webSocket } = trackSockets();
-      const client = await bed.loggedIn(context, { webSocket });
+      const client = await testbed.loggedIn(context, { webSocket });
       const [one, other] = [
-        await ReceivedChanges.follow(bed, client),
-        await ReceivedChanges.follow(bed, client),
+        await ReceivedChanges.follow(testbed, client),
+        await ReceivedChanges.follow(testbed, client),
       ];
       for (let kills = 0; kills < 5; kills++) {
         await writeAndReceive(one);
         // After a while of success, the client does not treat the server as failing.
-        await bed.elapse(2);
+        await testbed.elapse(2);
         sockets.at(-1)!.terminate();
         await write();
       }
@@ -99,10 +99,10 @@ for (const kind of databaseKinds) {
     });
 
     test('end with LOGGED_OUT when the session is ended', async (context) => {
-      const client = await bed.loggedIn(context);
-      const received = await ReceivedChanges.follow(bed, client);
+      const client = await testbed.loggedIn(context);
+      const received = await ReceivedChanges.follow(testbed, client);
       await writeAndReceive(received);
-      await bed.mutate('revokeSessions', { userId: client.person.id });
+      await testbed.mutate('revokeSessions', { userId: client.person.id });
       await received.until(() => received.ended !== undefined);
       assert.ok(received.ended instanceof EspalierError && received.ended.code === 'LOGGED_OUT');
       assert.deepEqual(client.events, ['login', 'ended']);
@@ -114,20 +114,20 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
   const start = async (context: TestContext, options: Partial<ClientOptions> = {}) => {
     const database = await sqlite.create();
     const settings = { PORT: String(await findFreePort()) };
-    const bed = await Testbed.start(sqlite, { database, settings });
-    const clients = new ClientTestbed(bed, (await bed.logIn()).authToken);
+    const testbed = await Testbed.start(sqlite, { database, settings });
+    const clients = new ClientTestbed(testbed, (await testbed.logIn()).authToken);
     const client = await clients.loggedIn(context, options);
     context.after(() => database.remove());
-    const again = () => Testbed.start(sqlite, { database, settings, clock: bed.clock });
-    return { bed, clients, client, again };
+    const again = () => Testbed.start(sqlite, { database, settings, clock: testbed.clock });
+    return { bed: testbed, clients, client, again };
   };
 
   test('continue at the last cursor of the server, and a query waits for the server', async (context) => {
-    const { bed, clients, client, again } = await start(context);
+    const { bed: testbed, clients, client, again } = await start(context);
     const received = await ReceivedChanges.follow(clients, client);
     await clients.mutate('createFolder', { name: 'one' });
     await received.until(() => received.changes.length === 1);
-    await bed.stop();
+    await testbed.stop();
     const query = client.query('{folder{name}}');
     const next = await again();
     assert.deepEqual(await query, { folder: { name: 'Root' } });
@@ -143,9 +143,9 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
   });
 
   test('continue while a call gives up after its timeout', async (context) => {
-    const { bed, clients, client, again } = await start(context, { retrySeconds: 0 });
+    const { bed: testbed, clients, client, again } = await start(context, { retrySeconds: 0 });
     const received = await ReceivedChanges.follow(clients, client);
-    await bed.stop();
+    await testbed.stop();
     await assertRejectsWith(client.query('{folder{name}}'), 'UNREACHABLE');
     const next = await again();
     const { authToken } = await next.logIn();
@@ -157,14 +157,14 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
 });
 
 describe('client subscriptions', { timeout: 60_000 }, () => {
-  let bed: ClientTestbed;
+  let testbed: ClientTestbed;
   before(async () => {
-    bed = await ClientTestbed.start(sqlite);
+    testbed = await ClientTestbed.start(sqlite);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   test('end with the error of the server if they are refused', async (context) => {
-    const client = await bed.loggedIn(context);
+    const client = await testbed.loggedIn(context);
     const first = (text: string, variables?: Record<string, unknown>) =>
       client.subscribe(text, variables).next();
     await assertRejectsWith(first('subscription{nothing}'), 'GRAPHQL_VALIDATION_FAILED');
@@ -176,7 +176,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
 
   test('end with the reason of a signal, and without one on return and close', async (context) => {
     const { sockets, webSocket } = trackSockets();
-    const client = await bed.loggedIn(context, { webSocket });
+    const client = await testbed.loggedIn(context, { webSocket });
     const leaving = new AbortController();
     const reason = new Error('Enough.');
     const aborted = client.subscribe(followChanges, undefined, { signal: leaving.signal });
@@ -196,9 +196,9 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
 
   test('do not keep an earlier socket open if they are left before they start', async (context) => {
     const { sockets, webSocket } = trackSockets();
-    const client = await bed.loggedIn(context, { webSocket });
+    const client = await testbed.loggedIn(context, { webSocket });
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-    await bed.mutate('createFolder', { name: 'left' });
+    await testbed.mutate('createFolder', { name: 'left' });
     for await (const { folderChanges } of client.subscribe(followChanges, { after: cursor })) {
       assert.ok(folderChanges);
       break;
@@ -213,16 +213,16 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     const { sockets, webSocket } = trackSockets();
     const follow = async (client: TestClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-      await bed.mutate('createFolder', { name: `shared ${sockets.length}` });
+      await testbed.mutate('createFolder', { name: `shared ${sockets.length}` });
       const changes = client.socket.iterate({ query: followChanges, variables: { after: cursor } });
       assert.equal((await changes.next()).done, false);
       return { next: changes.next() };
     };
-    const leaving = await bed.loggedIn(context, { webSocket });
+    const leaving = await testbed.loggedIn(context, { webSocket });
     const refused = assertRejectsWith((await follow(leaving)).next, 'LOGGED_OUT');
     await leaving.logout();
     await refused;
-    const closing = await bed.loggedIn(context, { webSocket });
+    const closing = await testbed.loggedIn(context, { webSocket });
     const { next } = await follow(closing);
     const closed = once(sockets.at(-1)!, 'close');
     closing.close();
@@ -234,9 +234,9 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     const server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
     context.after(() => server.close());
     const { port } = server.address() as AddressInfo;
-    const client = bed.client(context, {
+    const client = testbed.client(context, {
       url: `http://127.0.0.1:${port}`,
-      storage: await createStoredTokens(bed),
+      storage: await createStoredTokens(testbed),
     });
     const begunAt = performance.now();
     const change = client.subscribe(followChanges).next();
@@ -251,16 +251,19 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
   });
 
   test('end when the program closes the client, even while the server is down', async (context) => {
-    const client = bed.client(context, { url: 'http://127.0.0.1:9', storage: await createStoredTokens(bed) });
+    const client = testbed.client(context, {
+      url: 'http://127.0.0.1:9',
+      storage: await createStoredTokens(testbed),
+    });
     const change = client.subscribe(followChanges).next();
     client.close();
     assert.deepEqual(await change, { value: undefined, done: true });
   });
 
   test('buffer changes between two calls of next in order', async (context) => {
-    const client = await bed.loggedIn(context);
+    const client = await testbed.loggedIn(context);
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-    for (const name of ['one', 'two', 'three']) await bed.mutate('createFolder', { name });
+    for (const name of ['one', 'two', 'three']) await testbed.mutate('createFolder', { name });
     const text = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     const changes = client.subscribe<{ folderChanges: { folder: { name: string } } }>(text, {
       after: cursor,
@@ -275,12 +278,12 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
   });
 });
 
-async function createStoredTokens(bed: ClientTestbed) {
-  const { authToken, refreshToken } = await bed.logIn(await bed.createUser());
+async function createStoredTokens(testbed: ClientTestbed) {
+  const { authToken, refreshToken } = await testbed.logIn(await testbed.createUser());
   const tokens = {
     authToken,
     refreshToken,
-    expiresAt: bed.testbed.clock.now() + 600_000,
+    expiresAt: testbed.testbed.clock.now() + 600_000,
     lifetimeSeconds: 600,
   };
   return { read: () => tokens, write: () => undefined };

@@ -13,17 +13,19 @@ const warningSeconds = 60;
 const expiries = 10;
 
 describe('tabs', { timeout: 60_000 }, () => {
-  let bed: ClientTestbed;
+  let testbed: ClientTestbed;
   before(async () => {
-    bed = await ClientTestbed.start(sqlite);
+    testbed = await ClientTestbed.start(sqlite);
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const openTabs = async (context: TestContext) => {
     const name = randomUUID();
     const areas = [createArea(), createArea()];
-    const [one, other] = areas.map((area) => bed.client(context, { storage: tabStorage({ name, area }) }));
-    const person = await bed.createUser({ isAdministrator: true });
+    const [one, other] = areas.map((area) =>
+      testbed.client(context, { storage: tabStorage({ name, area }) }),
+    );
+    const person = await testbed.createUser({ isAdministrator: true });
     const event = nextEvent(other!);
     await one!.login(person);
     assert.equal(await event, 'login');
@@ -36,7 +38,7 @@ describe('tabs', { timeout: 60_000 }, () => {
   test('refresh once when they wake at the same instant', async (context) => {
     const { tabs } = await openTabs(context);
     for (let expired = 1; expired <= expiries; expired++) {
-      await bed.elapse(tokenSeconds + 1);
+      await testbed.elapse(tokenSeconds + 1);
       await Promise.all([...tabs, ...tabs].map((tab) => tab.query('{folder{name}}')));
       assert.equal(refreshes(tabs), expired);
     }
@@ -44,10 +46,10 @@ describe('tabs', { timeout: 60_000 }, () => {
 
   test('refresh once when their sockets are warned at the same instant', async (context) => {
     const { tabs } = await openTabs(context);
-    const received = await Promise.all(tabs.map((tab) => ReceivedChanges.follow(bed, tab)));
+    const received = await Promise.all(tabs.map((tab) => ReceivedChanges.follow(testbed, tab)));
     const write = async (name: string) => {
       const counts = received.map(({ changes }) => changes.length);
-      await bed.mutate('createFolder', { name });
+      await testbed.mutate('createFolder', { name });
       await Promise.all(
         received.map((each, index) => each.until(() => each.changes.length > counts[index]!)),
       );
@@ -55,7 +57,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     await write('before');
     for (let expired = 1; expired <= 3; expired++) {
       const prolonged = tabs.map(nextEvent);
-      await bed.elapse(tokenSeconds - warningSeconds);
+      await testbed.elapse(tokenSeconds - warningSeconds);
       await Promise.all(prolonged);
       await write(`after ${expired}`);
       assert.equal(refreshes(tabs), expired);
@@ -67,7 +69,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     const { tabs, person } = await openTabs(context);
     const [one, other] = tabs;
     const event = nextEvent(other);
-    await bed.mutate('revokeSessions', { userId: person.id });
+    await testbed.mutate('revokeSessions', { userId: person.id });
     await assertRejectsWith(one.query('{folder{name}}'), 'LOGGED_OUT');
     assert.equal(await event, 'ended');
   });
@@ -95,10 +97,10 @@ describe('tabs', { timeout: 60_000 }, () => {
     setGlobals({ navigator: undefined, BroadcastChannel: undefined });
     // The tabs share one area, like localStorage.
     const area = createArea();
-    const tabs = [1, 2].map(() => bed.client(context, { storage: tabStorage({ area }) }));
-    await tabs[0]!.login(await bed.createUser());
+    const tabs = [1, 2].map(() => testbed.client(context, { storage: tabStorage({ area }) }));
+    await tabs[0]!.login(await testbed.createUser());
     for (let expired = 0; expired < expiries; expired++) {
-      await bed.elapse(tokenSeconds + 1);
+      await testbed.elapse(tokenSeconds + 1);
       await Promise.all(tabs.map((tab) => tab.query('{folder{name}}')));
     }
     assert.deepEqual(

@@ -24,9 +24,9 @@ export class ReceivedChanges {
   #wake: () => void = () => undefined;
   #ended: unknown;
 
-  static async follow(bed: ClientTestbed, client: Client): Promise<ReceivedChanges> {
-    const { cursor } = await bed.query<{ cursor: string }>('{cursor}');
-    const received = new ReceivedChanges(bed, cursor);
+  static async follow(testbed: ClientTestbed, client: Client): Promise<ReceivedChanges> {
+    const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
+    const received = new ReceivedChanges(testbed, cursor);
     received.#follow(client).then(
       () => received.#end('ended'),
       (error: unknown) => received.#end(error),
@@ -34,8 +34,8 @@ export class ReceivedChanges {
     return received;
   }
 
-  private constructor(bed: ClientTestbed, start: string) {
-    this.#bed = bed;
+  private constructor(testbed: ClientTestbed, start: string) {
+    this.#bed = testbed;
     this.#start = this.#cursor = start;
   }
 

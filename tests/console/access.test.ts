@@ -6,12 +6,12 @@ import type { Page } from 'playwright-core';
 import { ConsoleTestbed } from './console-bed.ts';
 
 describe('access in the console on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleTestbed.start();
+    testbed = await ConsoleTestbed.start();
   });
-  afterEach(() => bed.closeBrowsers());
-  after(() => bed.stop());
+  afterEach(() => testbed.closeBrowsers());
+  after(() => testbed.stop());
 
   const choose = async (page: Page, field: string, name: string) => {
     await page.getByRole('combobox', { name: field }).fill(name);
@@ -19,11 +19,11 @@ describe('access in the console on SQLite', () => {
   };
 
   test('takes effect for the other user at once and is explained', async () => {
-    const id = await bed.demo.idOf('/Places/Hill Campus');
-    const other = await bed.openSignedIn('margaret', `/folders/${id}`);
+    const id = await testbed.demo.idOf('/Places/Hill Campus');
+    const other = await testbed.openSignedIn('margaret', `/folders/${id}`);
     await other.getByText('This folder is not there').waitFor();
 
-    const page = await bed.openSignedIn('admin', `/folders/${id}?tab=access`);
+    const page = await testbed.openSignedIn('admin', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).click();
     const dialog = page.getByRole('dialog');
     await choose(page, 'Person or group', 'margaret');
@@ -46,17 +46,28 @@ describe('access in the console on SQLite', () => {
   });
 
   test('changes the available actions of an open page', async () => {
-    const id = await bed.demo.idOf('/Places/Harbour Campus');
-    const page = await bed.openSignedIn('ada', `/folders/${id}?tab=access`);
+    const id = await testbed.demo.idOf('/Places/Harbour Campus');
+    const page = await testbed.openSignedIn('ada', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
-    await bed.tree.mutate('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'READ' });
+    await testbed.tree.mutate('grantAccess', {
+      folderId: id,
+      userId: testbed.demo.userIds.ada,
+      level: 'READ',
+    });
     await page.getByRole('button', { name: 'Grant access…' }).waitFor({ state: 'detached' });
-    await bed.tree.mutate('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'MANAGE' });
+    await testbed.tree.mutate('grantAccess', {
+      folderId: id,
+      userId: testbed.demo.userIds.ada,
+      level: 'MANAGE',
+    });
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
   });
 
   test('takes a complete user name on Enter and leaves an incomplete one for completion', async () => {
-    const page = await bed.openSignedIn('admin', `/folders/${await bed.demo.idOf('/Places')}?tab=access`);
+    const page = await testbed.openSignedIn(
+      'admin',
+      `/folders/${await testbed.demo.idOf('/Places')}?tab=access`,
+    );
     const field = page.getByRole('combobox', { name: 'Explain the access of' });
     await field.fill('mar');
     await page.getByRole('option', { name: 'margaret' }).waitFor();
@@ -75,13 +86,17 @@ describe('access in the console on SQLite', () => {
   });
 
   test('shows the first of many grants by name and finds any grant', async () => {
-    const folderId = await bed.demo.idOf('/Suppliers');
+    const folderId = await testbed.demo.idOf('/Suppliers');
     for (let number = 60; number > 0; number--) {
       const fields = { name: `Team ${number}` };
-      const { group } = await bed.tree.mutate<{ group: { id: string } }>('createGroup', fields, 'group{id}');
-      await bed.tree.mutate('grantAccess', { folderId, groupId: group.id, level: 'READ' });
+      const { group } = await testbed.tree.mutate<{ group: { id: string } }>(
+        'createGroup',
+        fields,
+        'group{id}',
+      );
+      await testbed.tree.mutate('grantAccess', { folderId, groupId: group.id, level: 'READ' });
     }
-    const page = await bed.openSignedIn('admin', `/folders/${folderId}?tab=access`);
+    const page = await testbed.openSignedIn('admin', `/folders/${folderId}?tab=access`);
     const table = page.getByRole('table', { name: 'Granted here' });
     await page.getByText('50 of 60').waitFor();
     const names = await table.getByRole('rowheader').allInnerTexts();
@@ -92,8 +107,8 @@ describe('access in the console on SQLite', () => {
   });
 
   test('focuses Cancel in a confirmation, with the destructive button one Tab away', async () => {
-    const id = await bed.demo.idOf('/Suppliers');
-    const page = await bed.openSignedIn('admin', `/folders/${id}`);
+    const id = await testbed.demo.idOf('/Suppliers');
+    const page = await testbed.openSignedIn('admin', `/folders/${id}`);
     const opener = page
       .getByRole('region', { name: 'Folder', exact: true })
       .getByRole('button', { name: 'Delete…' });
@@ -110,17 +125,20 @@ describe('access in the console on SQLite', () => {
   });
 
   test('is explained on the page of a user', async () => {
-    const folderId = await bed.demo.idOf('/Places/Harbour Campus/Floor 2');
-    const page = await bed.openSignedIn('admin', `/users/${bed.demo.userIds.linus}?folder=${folderId}`);
+    const folderId = await testbed.demo.idOf('/Places/Harbour Campus/Floor 2');
+    const page = await testbed.openSignedIn(
+      'admin',
+      `/users/${testbed.demo.userIds.linus}?folder=${folderId}`,
+    );
     const explanation = page.getByRole('status').filter({ hasText: 'Decided by' });
     await explanation.waitFor();
     assert.match(await explanation.innerText(), /No access .*\/Places\/Harbour Campus\/Floor 2/);
   });
 
   test('ends in a tab whose session is revoked', async () => {
-    const other = await bed.openSignedIn('grace', '/folders');
-    bed.expectFaults(/status of 401/);
-    const page = await bed.openSignedIn('admin', '/sessions');
+    const other = await testbed.openSignedIn('grace', '/folders');
+    testbed.expectFaults(/status of 401/);
+    const page = await testbed.openSignedIn('admin', '/sessions');
     await page
       .getByRole('button', { name: /^Revoke .* of grace$/ })
       .first()
@@ -133,14 +151,14 @@ describe('access in the console on SQLite', () => {
   });
 
   test('is available to a user who was created in the console', async () => {
-    const page = await bed.openSignedIn('admin', '/users');
+    const page = await testbed.openSignedIn('admin', '/users');
     await page.getByRole('button', { name: 'New user' }).click();
     const dialog = page.getByRole('dialog', { name: 'New user' });
     await dialog.getByLabel('User name').fill('hedy');
     await dialog.getByLabel('Password').fill('espaliered pear tree');
     await dialog.getByRole('button', { name: 'Create user' }).click();
     await page.getByRole('link', { name: 'hedy' }).first().waitFor();
-    const { status } = await bed.tree.testbed.post('/login', {
+    const { status } = await testbed.tree.testbed.post('/login', {
       username: 'hedy',
       password: 'espaliered pear tree',
     });

@@ -10,7 +10,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { selectLength } from '../support/run-length.ts';
 import { ConsoleTestbed, type Who } from './console-bed.ts';
-import { show, views } from './views.ts';
+import { openView, views } from './views.ts';
 
 interface Violation {
   readonly id: string;
@@ -32,7 +32,7 @@ const examples = [
   'message',
 ];
 const checkedViews = selectLength({
-  short: views.filter(({ name, isPictured }) => isPictured ?? examples.includes(name)),
+  short: views.filter(({ name, hasScreenshots }) => hasScreenshots ?? examples.includes(name)),
   long: views,
 });
 
@@ -65,29 +65,29 @@ async function widthOnceSettled(page: Page): Promise<number> {
 }
 
 describe('console accessibility on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   const tabs = new Map<Who | null, Page>();
   before(async () => {
-    bed = await ConsoleTestbed.start();
+    testbed = await ConsoleTestbed.start();
   });
   after(async () => {
-    await bed.closeBrowsers();
-    await bed.stop();
+    await testbed.closeBrowsers();
+    await testbed.stop();
   });
-  afterEach(() => bed.assertNoFaults());
+  afterEach(() => testbed.assertNoFaults());
 
   const tabOf = async (who: Who | null) => {
-    const tab = tabs.get(who) ?? (await bed.newTab());
+    const tab = tabs.get(who) ?? (await testbed.newTab());
     tabs.set(who, tab);
     return tab;
   };
 
   for (const view of checkedViews) {
     test(`${view.name} passes every rule in light, dark and on a small screen`, async () => {
-      bed.expectFaults(/status of 401 .*\/login\)$/);
+      testbed.expectFaults(/status of 401 .*\/login\)$/);
       const page = await tabOf(view.who === undefined ? 'admin' : view.who);
       await page.emulateMedia({ colorScheme: 'light' });
-      await show(bed, page, view);
+      await openView(testbed, page, view);
       await page.evaluate(axe.source);
       const light = await violationsOn(page);
       await page.emulateMedia({ colorScheme: 'dark' });

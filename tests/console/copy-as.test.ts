@@ -155,14 +155,14 @@ describe('copy as', () => {
 });
 
 describe('copy as CLI with names and texts that look like flags', () => {
-  let bed: CliTestbed;
-  before(async () => (bed = await CliTestbed.start(sqlite)));
-  after(() => bed.stop());
+  let testbed: CliTestbed;
+  before(async () => (testbed = await CliTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   /** Runs the copied command. */
   const runCopied = (action: Action, input: object) => {
     const [, ...words] = wordsOf(textOf('cli', { action, variables: { input } }, apiUrl));
-    return bed.run(words);
+    return testbed.run(words);
   };
   const paste = async (action: unknown, input: object) => {
     const { code, output, errors } = await runCopied(action as Action, input);
@@ -170,7 +170,7 @@ describe('copy as CLI with names and texts that look like flags', () => {
     assert.doesNotMatch(output, /^Usage|^\d/);
   };
   const idOf = async (kind: 'user' | 'group', called: string) => {
-    const all = await bed.json<{ id: string; username?: string; name?: string }[]>(kind, 'ls');
+    const all = await testbed.json<{ id: string; username?: string; name?: string }[]>(kind, 'ls');
     return all.find((one) => (one.username ?? one.name) === called)!.id;
   };
 
@@ -178,8 +178,8 @@ describe('copy as CLI with names and texts that look like flags', () => {
   for (const [at, text] of wicked.entries()) {
     test(`works for folders: ${text}`, async () => {
       const { createFolder, updateFolder, deleteFolder, restoreFolder } = folderActions;
-      await bed.tree.import([{ path: `folders ${at}/one` }]);
-      const folder = await bed.tree.idOf(`/folders ${at}/one`);
+      await testbed.tree.import([{ path: `folders ${at}/one` }]);
+      const folder = await testbed.tree.idOf(`/folders ${at}/one`);
       const [title, icon, description] = [text, text, text];
       await paste(updateFolder, {
         id: folder,
@@ -191,9 +191,9 @@ describe('copy as CLI with names and texts that look like flags', () => {
       });
       await paste(updateFolder, { id: folder, properties: text.includes('=') ? {} : { [text]: text } });
       await paste(deleteFolder, { id: folder, recursive: true });
-      const parentId = await bed.tree.idOf(`/folders ${at}`);
+      const parentId = await testbed.tree.idOf(`/folders ${at}`);
       await paste(restoreFolder, { id: folder, parentId, name: `${text}2` });
-      const folder = await bed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
+      const folder = await testbed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
       assert.deepEqual(
         {
           path: folder['path'],
@@ -205,7 +205,7 @@ describe('copy as CLI with names and texts that look like flags', () => {
       );
       assert.deepEqual(folder['properties'], text.includes('=') ? {} : { [text]: text });
       await paste(createFolder, { parentId: folder, name: text, title });
-      assert.ok(await bed.tree.idOf(`/folders ${at}/${text}2/${text}`));
+      assert.ok(await testbed.tree.idOf(`/folders ${at}/${text}2/${text}`));
     });
 
     test(`works for users and groups: ${text}`, async () => {
@@ -218,8 +218,12 @@ describe('copy as CLI with names and texts that look like flags', () => {
         password: secret,
         isAdministrator: true,
       });
-      assert.deepEqual([added.code === 0, added.output], [false, ''], 'there is no terminal for a password prompt');
-      await bed.output('user', 'add', '--generate', `user${at}`);
+      assert.deepEqual(
+        [added.code === 0, added.output],
+        [false, ''],
+        'there is no terminal for a password prompt',
+      );
+      await testbed.output('user', 'add', '--generate', `user${at}`);
       await paste(updateUser, { id: await idOf('user', `user${at}`), username: text });
       assert.ok(await idOf('user', text));
     });

@@ -27,7 +27,11 @@ function templatesOf(file: string): Template[] {
     text: text!,
     appended: appended!.match(/\w+/g) ?? [],
   }));
-  assert.equal(templates.length, source.split(marker).length - 1, `${file}: not every document was understood`);
+  assert.equal(
+    templates.length,
+    source.split(marker).length - 1,
+    `${file}: not every document was understood`,
+  );
   return templates;
 }
 

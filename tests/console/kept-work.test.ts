@@ -8,21 +8,21 @@ import { ConsoleTestbed } from './console-bed.ts';
 const lifetimeSeconds = 600;
 
 describe('unsaved work in the console on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleTestbed.start();
+    testbed = await ConsoleTestbed.start();
   });
   afterEach(async () => {
-    await bed.closeBrowsers();
+    await testbed.closeBrowsers();
     await renewAdministrator();
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const folderPath = '/Places/Harbour Campus';
-  const pageOf = async (path: string) => `/folders/${await bed.demo.idOf(path)}`;
+  const pageOf = async (path: string) => `/folders/${await testbed.demo.idOf(path)}`;
   const savedText = async (path: string) => {
-    const id = await bed.demo.idOf(path);
-    return (await bed.tree.find<{ description: string }>(id, 'description'))!.description;
+    const id = await testbed.demo.idOf(path);
+    return (await testbed.tree.find<{ description: string }>(id, 'description'))!.description;
   };
   const field = (page: Page) => page.getByLabel('Description');
   const save = async (page: Page) => {
@@ -31,17 +31,17 @@ describe('unsaved work in the console on SQLite', () => {
   };
   /** The administrator's token has expired as well. */
   const renewAdministrator = async () => {
-    bed.tree.authToken = (await bed.tree.testbed.logIn()).authToken;
+    testbed.tree.authToken = (await testbed.tree.testbed.logIn()).authToken;
   };
 
   test('survives an auth token that expires while typing, with one unnoticed refresh', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath), { hasServerTime: true });
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { hasServerTime: true });
     const refreshes: number[] = [];
     page.on('response', (answer) => {
       if (answer.url().endsWith('/login/refresh')) refreshes.push(answer.status());
     });
     await field(page).fill('Two halves');
-    await bed.pass(lifetimeSeconds + 1, page);
+    await testbed.pass(lifetimeSeconds + 1, page);
     await field(page).press('End');
     await page.keyboard.type(' of one sentence.');
     await save(page);
@@ -52,40 +52,40 @@ describe('unsaved work in the console on SQLite', () => {
   });
 
   test('survives an ended session for the same user who signs in again', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
-    bed.expectFaults(/status of 401/);
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
+    testbed.expectFaults(/status of 401/);
     await field(page).fill('Typed before the end.');
-    await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
+    await testbed.tree.mutate('revokeSessions', { userId: testbed.demo.userIds.ada });
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.waitFor();
     assert.equal(await form.getByLabel('User name').inputValue(), 'ada');
     assert.equal(await page.getByRole('navigation').count(), 0, 'the page behind it is out of reach');
-    await form.getByLabel('Password').fill(bed.demo.password);
+    await form.getByLabel('Password').fill(testbed.demo.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor({ state: 'detached' });
-    await bed.waitUntilLive(page);
+    await testbed.waitUntilLive(page);
     assert.equal(await field(page).inputValue(), 'Typed before the end.');
     await save(page);
     assert.equal(await savedText(folderPath), 'Typed before the end.');
   });
 
   test('is not visible to another user who signs in instead', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
-    bed.expectFaults(/status of 401/);
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
+    testbed.expectFaults(/status of 401/);
     await field(page).fill('Nobody else’s business.');
-    await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
+    await testbed.tree.mutate('revokeSessions', { userId: testbed.demo.userIds.ada });
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.getByLabel('User name').fill('admin');
-    await form.getByLabel('Password').fill(bed.passwordOf('admin'));
+    await form.getByLabel('Password').fill(testbed.passwordOf('admin'));
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: 'Account of admin' }).waitFor();
-    await bed.waitUntilLive(page);
+    await testbed.waitUntilLive(page);
     await field(page).waitFor();
     assert.notEqual(await field(page).inputValue(), 'Nobody else’s business.');
   });
 
   test('is confirmed before signing out loses it', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     const signOut = async () => {
       await page.getByRole('button', { name: 'Account of ada' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -103,26 +103,26 @@ describe('unsaved work in the console on SQLite', () => {
   });
 
   test('survives signing out in another tab', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Typed beside it.');
     const other = await page.context().newPage();
-    await other.goto(bed.address('/trash'));
+    await other.goto(testbed.address('/trash'));
     await other.getByRole('button', { name: 'Account of ada' }).click();
     await other.getByRole('menuitem', { name: 'Sign out' }).click();
     await other.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.getByRole('button', { name: 'Leave without saving' }).waitFor();
-    await form.getByLabel('Password').fill(bed.demo.password);
+    await form.getByLabel('Password').fill(testbed.demo.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor({ state: 'detached' });
     assert.equal(await field(page).inputValue(), 'Typed beside it.');
   });
 
   test('never overwrites a concurrent change; both versions are shown', async () => {
-    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Ada’s words.');
-    const id = await bed.demo.idOf(folderPath);
-    await bed.tree.mutate('updateFolder', { id, description: 'The administrator’s words.' });
+    const id = await testbed.demo.idOf(folderPath);
+    await testbed.tree.mutate('updateFolder', { id, description: 'The administrator’s words.' });
     await page.getByText('The administrator’s words.').first().waitFor();
     assert.equal(await field(page).inputValue(), 'Ada’s words.');
     assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true);

@@ -8,32 +8,32 @@ import { ConsoleTestbed } from './console-bed.ts';
 import { firstLoadBudgetBytes, totalOf, recordLoads } from './first-load.ts';
 
 describe('the console session on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleTestbed.start();
+    testbed = await ConsoleTestbed.start();
   });
-  afterEach(() => bed.closeBrowsers());
-  after(() => bed.stop());
+  afterEach(() => testbed.closeBrowsers());
+  after(() => testbed.stop());
 
   test('rejects a wrong password with a message, and opens the requested page with the right one', async () => {
-    const page = await bed.newTab();
-    await page.goto(bed.address('/users'));
-    bed.expectFaults(/status of 401 .*\/login\)$/);
-    await bed.fillIn(page, 'admin', 'quince in brown paper');
+    const page = await testbed.newTab();
+    await page.goto(testbed.address('/users'));
+    testbed.expectFaults(/status of 401 .*\/login\)$/);
+    await testbed.fillIn(page, 'admin', 'quince in brown paper');
     await page.getByRole('alert').getByText('The user name or the password is not right.').waitFor();
     assert.equal(await page.getByLabel('Password').inputValue(), '');
-    await bed.signIn(page, 'admin');
-    assert.equal(page.url(), bed.address('/users'));
+    await testbed.signIn(page, 'admin');
+    assert.equal(page.url(), testbed.address('/users'));
     assert.equal(await page.title(), 'Users · Espalier');
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content');
   });
 
   test('loads less than 250 kB gzipped for the first screen, and nothing of the explorer', async (t) => {
-    const page = await bed.newTab();
+    const page = await testbed.newTab();
     const loaded = recordLoads(page);
-    await page.goto(bed.address());
-    await bed.signIn(page, 'admin');
+    await page.goto(testbed.address());
+    await testbed.signIn(page, 'admin');
     await page.getByRole('treeitem').first().waitFor();
     const sizes = loaded();
     const total = totalOf(sizes);
@@ -47,10 +47,10 @@ describe('the console session on SQLite', () => {
   });
 
   test("survives a reload, with tokens in the tab's storage only", async () => {
-    const page = await bed.openSignedIn('ada');
+    const page = await testbed.openSignedIn('ada');
     await page.waitForURL('**/console/folders');
     await page.reload();
-    await bed.waitUntilLive(page);
+    await testbed.waitUntilLive(page);
     const storages = await page.evaluate<[string, string, string]>(
       '[JSON.stringify(localStorage), document.cookie, JSON.stringify(sessionStorage)]',
     );
@@ -59,10 +59,10 @@ describe('the console session on SQLite', () => {
   });
 
   test('is shared by tabs, and signing out ends it in all of them', async () => {
-    const first = await bed.openSignedIn('ada');
-    const second = await bed.newTab({}, first.context());
-    await second.goto(bed.address());
-    await bed.waitUntilLive(second);
+    const first = await testbed.openSignedIn('ada');
+    const second = await testbed.newTab({}, first.context());
+    await second.goto(testbed.address());
+    await testbed.waitUntilLive(second);
     await second.getByRole('button', { name: 'Account of ada' }).click();
     await second.getByRole('menuitem', { name: 'Sign out' }).click();
     for (const tab of [second, first]) {
@@ -74,39 +74,39 @@ describe('the console session on SQLite', () => {
   });
 
   test('shows that it is offline, and catches up once online', async () => {
-    const cable = await BreakableConnection.open(bed.tree.testbed.url);
-    const page = await bed.newTab();
+    const cable = await BreakableConnection.open(testbed.tree.testbed.url);
+    const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
-    await bed.signIn(page, 'admin');
-    bed.expectFaults(/ERR_(INTERNET_DISCONNECTED|CONNECTION)|WebSocket/);
+    await testbed.signIn(page, 'admin');
+    testbed.expectFaults(/ERR_(INTERNET_DISCONNECTED|CONNECTION)|WebSocket/);
     cable.disconnect();
     await page.context().setOffline(true);
     await page.getByText('Offline', { exact: true }).waitFor();
-    await bed.tree.create('Made meanwhile');
+    await testbed.tree.create('Made meanwhile');
     await cable.reconnect();
     await page.context().setOffline(false);
-    await bed.waitUntilLive(page);
+    await testbed.waitUntilLive(page);
     await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
     await page.context().close();
     cable.disconnect();
   });
 
   test('reconnects after a connection loss that the browser does not report', async () => {
-    const cable = await BreakableConnection.open(bed.tree.testbed.url);
-    const page = await bed.newTab();
+    const cable = await BreakableConnection.open(testbed.tree.testbed.url);
+    const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
-    await bed.signIn(page, 'admin');
-    bed.expectFaults(/ERR_CONNECTION|WebSocket/);
+    await testbed.signIn(page, 'admin');
+    testbed.expectFaults(/ERR_CONNECTION|WebSocket/);
     cable.disconnect();
     await page.getByText('Offline', { exact: true }).waitFor();
     await cable.reconnect();
-    await bed.waitUntilLive(page);
+    await testbed.waitUntilLive(page);
     await page.context().close();
     cable.disconnect();
   });
 
   test("hides the administrators' screens from other users and explains why", async () => {
-    const page = await bed.openSignedIn('grace', '/users');
+    const page = await testbed.openSignedIn('grace', '/users');
     await page.getByText('You may not see this').waitFor();
     await page.getByText('“Users” is for administrators.').waitFor();
     const linkTexts = await page
@@ -115,16 +115,16 @@ describe('the console session on SQLite', () => {
       .allInnerTexts();
     assert.deepEqual(linkTexts, ['Folders', 'Trash', 'Explorer', 'API docs']);
     for (const part of ['groups', 'sessions', 'overview', 'journal', 'keys', 'settings']) {
-      await page.goto(bed.address(`/${part}`));
+      await page.goto(testbed.address(`/${part}`));
       await page.getByText('You may not see this').waitFor();
     }
   });
 
   test('shows why an overview cannot be refreshed, and no longer that everything works', async () => {
-    const page = await bed.openSignedIn('admin', '/overview', { hasServerTime: true });
+    const page = await testbed.openSignedIn('admin', '/overview', { hasServerTime: true });
     const verdict = page.getByRole('region', { name: 'Health' }).getByRole('status');
     await verdict.getByText('Everything works').waitFor();
-    bed.expectFaults(/status of 503 .*\/graphql\)$/);
+    testbed.expectFaults(/status of 503 .*\/graphql\)$/);
     const message = 'The database cannot be used right now. Try again later.';
     await page.route('**/graphql', (route) =>
       route.request().postData()?.includes('query Overview')
@@ -132,18 +132,18 @@ describe('the console session on SQLite', () => {
         : route.continue(),
     );
     await eventually(async () => {
-      await bed.pass(10, page);
+      await testbed.pass(10, page);
       return (await verdict.innerText()) === 'What works is not known';
     }, 'the verdict changes');
     await page.getByRole('alert').getByText(`${message} What is shown here is of`).waitFor();
     assert.equal(await page.getByText('Works', { exact: true }).count(), 0);
     await page.unroute('**/graphql');
-    await bed.pass(10, page);
+    await testbed.pass(10, page);
     await verdict.getByText('Everything works').waitFor();
   });
 
   test('shows an unknown page with a link back', async () => {
-    const page = await bed.openSignedIn('ada', '/nothing/here');
+    const page = await testbed.openSignedIn('ada', '/nothing/here');
     await page.getByText('There is no such page').waitFor();
     await page.getByRole('link', { name: 'To the folders' }).click();
     await page.waitForURL('**/console/folders');

@@ -22,7 +22,7 @@ export class TreePage {
     for (const name of names) await this.row(name).waitFor();
   }
 
-  async isGone(name: string): Promise<void> {
+  async waitUntilGone(name: string): Promise<void> {
     await this.row(name).waitFor({ state: 'detached' });
   }
 
@@ -56,7 +56,7 @@ export class TreePage {
   }
 
   /** Waits until this row has the focus and returns its ARIA attributes. */
-  async hasFocus(name: string): Promise<Readonly<Record<string, string | null>>> {
+  async waitForFocus(name: string): Promise<Readonly<Record<string, string | null>>> {
     const row = this.row(name);
     await row.and(this.tree.locator('[data-focused]')).waitFor();
     const [active, id] = await Promise.all([
@@ -64,10 +64,10 @@ export class TreePage {
       row.getAttribute('id'),
     ]);
     assert.equal(active, id);
-    return this.toldOf(name);
+    return this.readAttributes(name);
   }
 
-  async toldOf(name: string): Promise<Readonly<Record<string, string | null>>> {
+  async readAttributes(name: string): Promise<Readonly<Record<string, string | null>>> {
     const read = async (of: string) => [of, await this.row(name).getAttribute(`aria-${of}`)] as const;
     return Object.fromEntries(
       await Promise.all(['level', 'posinset', 'setsize', 'expanded', 'selected'].map(read)),
@@ -75,13 +75,13 @@ export class TreePage {
   }
 
   /** Finds the message about an action, with its undo button. */
-  said(text: string): Locator {
+  message(text: string): Locator {
     const messages = this.page.getByRole('region', { name: 'Messages' }).getByRole('listitem');
     return messages.filter({ hasText: text });
   }
 
   async undo(text: string): Promise<void> {
-    await this.said(text).getByRole('button', { name: 'Undo' }).click();
+    await this.message(text).getByRole('button', { name: 'Undo' }).click();
   }
 
   async #middleOf(name: string): Promise<{ x: number; y: number }> {

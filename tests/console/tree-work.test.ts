@@ -7,35 +7,35 @@ import { ConsoleTestbed } from './console-bed.ts';
 import { TreePage } from './tree-page.ts';
 
 describe('tree work in the console on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   let tree: TreePage;
   let benchId: string;
   let benches = 0;
   before(async () => {
-    bed = await ConsoleTestbed.start();
-    tree = new TreePage(await bed.openSignedIn('admin', '/folders'));
+    testbed = await ConsoleTestbed.start();
+    tree = new TreePage(await testbed.openSignedIn('admin', '/folders'));
   });
   after(async () => {
-    await bed.closeBrowsers();
-    await bed.stop();
+    await testbed.closeBrowsers();
+    await testbed.stop();
   });
   /** Creates a folder for each test. Its row names are unique on the screen. */
   beforeEach(async () => {
-    benchId = await bed.tree.create(`Bench ${++benches}`);
-    await bed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
-    await tree.page.goto(bed.address(`/folders/${await bed.demo.idOf(`/Bench ${benches}/Pots`)}`));
+    benchId = await testbed.tree.create(`Bench ${++benches}`);
+    await testbed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
+    await tree.page.goto(testbed.address(`/folders/${await testbed.demo.idOf(`/Bench ${benches}/Pots`)}`));
     await tree.waitUntilShown('Shed', 'Pots', 'Seeds');
   });
   afterEach(async () => {
-    bed.assertNoFaults();
-    await bed.tree.delete(benchId);
+    testbed.assertNoFaults();
+    await testbed.tree.delete(benchId);
   });
 
   const waitForPaths = async (...paths: readonly string[]) => {
     let read: string[] = [];
     await eventually(
       async () => {
-        read = (await bed.tree.paths(benchId)).toSorted();
+        read = (await testbed.tree.paths(benchId)).toSorted();
         return JSON.stringify(read) === JSON.stringify(paths.toSorted());
       },
       `the folders are ${paths.join(', ')}`,
@@ -52,7 +52,7 @@ describe('tree work in the console on SQLite', () => {
     await tree.waitUntilShown('Hoes');
     await waitForPaths(...initialPaths, 'Shed/Hoes');
     await tree.undo('Created “Hoes”');
-    await tree.isGone('Hoes');
+    await tree.waitUntilGone('Hoes');
     await waitForPaths(...initialPaths);
   });
 
@@ -69,8 +69,8 @@ describe('tree work in the console on SQLite', () => {
     await field.press('Enter');
     await tree.waitUntilShown('Jars');
     await waitForPaths(...initialPaths.map((path) => path.replace('Pots', 'Jars')));
-    await tree.hasFocus('Jars');
-    await tree.said('Renamed to “Jars”').waitFor();
+    await tree.waitForFocus('Jars');
+    await tree.message('Renamed to “Jars”').waitFor();
     await tree.press('Control+z');
     await tree.waitUntilShown('Pots');
     await waitForPaths(...initialPaths);
@@ -100,7 +100,7 @@ describe('tree work in the console on SQLite', () => {
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     await field.pressSequentially('dlings');
     held.resolve();
-    await tree.said('“Pots” was not renamed to “Shed”').waitFor();
+    await tree.message('“Pots” was not renamed to “Shed”').waitFor();
     assert.equal(await field.inputValue(), 'Seedlings');
     await field.press('Enter');
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seedlings');
@@ -110,12 +110,12 @@ describe('tree work in the console on SQLite', () => {
   test('moves a folder with the mouse, and back with undo', async () => {
     await tree.drag('Seeds', 'Shed');
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Seeds', 'Pots');
-    await tree.isGone('Seeds');
+    await tree.waitUntilGone('Seeds');
     await tree.toggle('Shed');
     await tree.waitUntilShown('Seeds');
     await tree.undo('Moved “Seeds” into “Shed”');
     await waitForPaths(...initialPaths);
-    assert.equal((await tree.toldOf('Seeds'))['level'], '3');
+    assert.equal((await tree.readAttributes('Seeds'))['level'], '3');
   });
 
   test('moves nothing if a drag is cancelled or a folder is dragged into itself', async () => {
@@ -151,7 +151,7 @@ describe('tree work in the console on SQLite', () => {
     await tree.row('Seeds').click();
     await tree.press('Control+x');
     await tree.page.keyboard.type('shed');
-    await tree.hasFocus('Shed');
+    await tree.waitForFocus('Shed');
     await tree.press('Control+v');
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Shed/Seeds');
   });
@@ -162,7 +162,7 @@ describe('tree work in the console on SQLite', () => {
     const dialog = tree.page.getByRole('dialog', { name: 'Delete “Shed”?' });
     await dialog.getByText('3 folders go').waitFor();
     await dialog.getByRole('button', { name: 'Delete 3 folders' }).click();
-    await tree.isGone('Shed');
+    await tree.waitUntilGone('Shed');
     await waitForPaths('Pots', 'Seeds');
     await tree.undo('Deleted “Shed” with 2 inside');
     await tree.waitUntilShown('Shed');
@@ -172,12 +172,12 @@ describe('tree work in the console on SQLite', () => {
   test('deletes several selected folders together', async () => {
     await tree.row('Pots').click();
     await tree.row('Seeds').click({ modifiers: ['Control'] });
-    assert.equal((await tree.toldOf('Pots'))['selected'], 'true');
-    assert.equal((await tree.toldOf('Seeds'))['selected'], 'true');
+    assert.equal((await tree.readAttributes('Pots'))['selected'], 'true');
+    assert.equal((await tree.readAttributes('Seeds'))['selected'], 'true');
     await tree.press('Delete');
     const dialog = tree.page.getByRole('dialog', { name: 'Delete 2 folders?' });
     await dialog.getByRole('button', { name: 'Delete 2 folders' }).click();
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades');
-    await tree.isGone('Pots');
+    await tree.waitUntilGone('Pots');
   });
 });

@@ -7,16 +7,16 @@ import { letterCount } from './demo-estate.ts';
 import { TreePage } from './tree-page.ts';
 
 describe('the console tree on SQLite', () => {
-  let bed: ConsoleTestbed;
+  let testbed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleTestbed.start();
+    testbed = await ConsoleTestbed.start();
   });
-  afterEach(() => bed.closeBrowsers());
-  after(() => bed.stop());
+  afterEach(() => testbed.closeBrowsers());
+  after(() => testbed.stop());
 
   const open = async (path: string | null, who: Who = 'admin') => {
-    const place = path === null ? '/folders' : `/folders/${await bed.demo.idOf(path)}`;
-    return new TreePage(await bed.openSignedIn(who, place));
+    const index = path === null ? '/folders' : `/folders/${await testbed.demo.idOf(path)}`;
+    return new TreePage(await testbed.openSignedIn(who, index));
   };
 
   test('is navigated with the mouse, and the URL follows', async () => {
@@ -26,13 +26,13 @@ describe('the console tree on SQLite', () => {
     await tree.row('Roof 2027').click();
     const { page } = tree;
     await page.getByRole('heading', { level: 1, name: 'Roof 2027' }).waitFor();
-    assert.equal(page.url(), bed.address(`/folders/${await bed.demo.idOf('/Projects/Roof 2027')}`));
+    assert.equal(page.url(), testbed.address(`/folders/${await testbed.demo.idOf('/Projects/Roof 2027')}`));
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Projects').click();
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Roof 2027' }).waitFor();
     await tree.toggle('Projects');
-    await tree.isGone('Zero waste');
+    await tree.waitUntilGone('Zero waste');
   });
 
   test('opens the folder of a URL, deep and far down a long level, also after a reload', async () => {
@@ -44,7 +44,7 @@ describe('the console tree on SQLite', () => {
       if (isAgain) await page.reload();
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await tree.waitUntilShown(name, `Letter ${number + 1}`);
-      assert.deepEqual(await tree.hasFocus(name), {
+      assert.deepEqual(await tree.waitForFocus(name), {
         level: '3',
         posinset: `${number}`,
         setsize: `${letterCount}`,
@@ -65,7 +65,7 @@ describe('the console tree on SQLite', () => {
       if (await tree.hasKeyboard()) break;
     }
     await tree.press('Home', 'ArrowDown');
-    assert.deepEqual(await tree.hasFocus('Archive'), {
+    assert.deepEqual(await tree.waitForFocus('Archive'), {
       level: '2',
       posinset: '1',
       setsize: '5',
@@ -73,18 +73,18 @@ describe('the console tree on SQLite', () => {
       selected: 'false',
     });
     await tree.press('ArrowRight', 'ArrowRight');
-    assert.equal((await tree.toldOf('Archive'))['expanded'], 'true');
-    assert.equal((await tree.hasFocus('1987'))['level'], '3');
+    assert.equal((await tree.readAttributes('Archive'))['expanded'], 'true');
+    assert.equal((await tree.waitForFocus('1987'))['level'], '3');
     await tree.press('ArrowDown');
-    assert.equal((await tree.hasFocus('1988'))['posinset'], '2');
+    assert.equal((await tree.waitForFocus('1988'))['posinset'], '2');
     await tree.press('ArrowLeft');
-    await tree.hasFocus('Archive');
+    await tree.waitForFocus('Archive');
     await tree.press('ArrowLeft');
-    await tree.isGone('1987');
+    await tree.waitUntilGone('1987');
     await page.keyboard.type('proj');
-    await tree.hasFocus('Projects');
+    await tree.waitForFocus('Projects');
     await tree.press('End');
-    await tree.hasFocus('Suppliers');
+    await tree.waitForFocus('Suppliers');
     await tree.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
   });
@@ -100,7 +100,7 @@ describe('the console tree on SQLite', () => {
     assert.match(await found.getByRole('option').first().innerText(), /Inspections[^]*Places/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Inspections' }).waitFor();
-    assert.equal((await tree.hasFocus('Inspections'))['level'], '6');
+    assert.equal((await tree.waitForFocus('Inspections'))['level'], '6');
   });
 
   test('searches the current text if Enter follows immediately', async () => {
@@ -113,11 +113,11 @@ describe('the console tree on SQLite', () => {
     await page.keyboard.type('1');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Letter 291' }).waitFor();
-    await tree.hasFocus('Letter 291');
+    await tree.waitForFocus('Letter 291');
   });
 
   test('shows changes of others as they happen, with their authors', async () => {
-    const id = await bed.demo.idOf('/Projects');
+    const id = await testbed.demo.idOf('/Projects');
     const tree = await open('/Projects');
     const other = await open('/Projects', 'ada');
     await tree.toggle('Projects');
@@ -132,12 +132,12 @@ describe('the console tree on SQLite', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await marked;
 
-    const madeId = await bed.demo.idOf('/Projects/Winter garden');
-    await bed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
+    const madeId = await testbed.demo.idOf('/Projects/Winter garden');
+    await testbed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
     await other.waitUntilShown('Orangery');
     await tree.waitUntilShown('Orangery');
-    await tree.isGone('Winter garden');
-    const names = (await bed.tree.paths(id)).filter((path) => !path.includes('/', 1));
+    await tree.waitUntilGone('Winter garden');
+    const names = (await testbed.tree.paths(id)).filter((path) => !path.includes('/', 1));
     const rowTexts = await tree.tree.locator('[aria-level="3"]').allInnerTexts();
     assert.equal(rowTexts.length, names.length);
   });

@@ -15,11 +15,11 @@ export interface View {
    */
   readonly path: string;
   /** The steps that open the view. */
-  readonly open?: (page: Page, bed: ConsoleTestbed) => Promise<unknown>;
+  readonly open?: (page: Page, testbed: ConsoleTestbed) => Promise<unknown>;
   /** A text that appears once the view has loaded. */
-  readonly shows?: string;
+  readonly expectedText?: string;
   /** Whether the documentation contains screenshots of it. */
-  readonly isPictured?: true;
+  readonly hasScreenshots?: true;
 }
 
 const campus = '/folders/{/Places/Harbour Campus}';
@@ -30,7 +30,7 @@ const pressInFolder = (name: string) => (page: Page) =>
 const key = (name: string) => (page: Page) => page.keyboard.press(name);
 
 export const views: readonly View[] = [
-  { name: 'sign-in', who: null, path: '/', isPictured: true },
+  { name: 'sign-in', who: null, path: '/', hasScreenshots: true },
   {
     name: 'sign-in-refused',
     who: null,
@@ -40,11 +40,11 @@ export const views: readonly View[] = [
       await page.getByLabel('Password').fill('quince in brown paper');
       await press('Sign in')(page);
     },
-    shows: 'The user name or the password is not right.',
+    expectedText: 'The user name or the password is not right.',
   },
 
-  { name: 'folders', path: campus, isPictured: true },
-  { name: 'folders-root', path: '/folders', shows: 'Root' },
+  { name: 'folders', path: campus, hasScreenshots: true },
+  { name: 'folders-root', path: '/folders', expectedText: 'Root' },
   {
     name: 'folders-marked',
     path: '/folders/{/Projects/Library move/Crates}',
@@ -55,21 +55,31 @@ export const views: readonly View[] = [
       await page.getByRole('treeitem').getByText('by ada, just now').waitFor();
     },
   },
-  { name: 'folders-empty', who: 'margaret', path: '/folders', shows: 'No folder was shared with you.' },
+  {
+    name: 'folders-empty',
+    who: 'margaret',
+    path: '/folders',
+    expectedText: 'No folder was shared with you.',
+  },
   { name: 'folder-unsaved', path: campus, open: (page) => page.getByLabel('Title').fill('Harbour') },
   { name: 'folder-json', path: campus, open: press('Edit as JSON') },
-  { name: 'folder-children', path: `${campus}?tab=folders`, shows: 'Floor 11', isPictured: true },
+  { name: 'folder-children', path: `${campus}?tab=folders`, expectedText: 'Floor 11', hasScreenshots: true },
   { name: 'folder-childless', path: '/folders/{/Places/Old Mill}?tab=folders' },
   {
     name: 'access',
     path: '/folders/{/Places/Harbour Campus/Floor 2}?tab=access&person={user linus}',
-    shows: 'decides',
-    isPictured: true,
+    expectedText: 'decides',
+    hasScreenshots: true,
   },
-  { name: 'history', path: `${campus}?tab=history`, shows: 'ada', isPictured: true },
+  { name: 'history', path: `${campus}?tab=history`, expectedText: 'ada', hasScreenshots: true },
   { name: 'folder-unknown', path: '/folders/00000000-0000-4000-8000-000000000000' },
-  { name: 'folder-read-only', who: 'grace', path: campus, shows: 'You may read this folder' },
-  { name: 'folder-passage', who: 'ada', path: '/folders/{/Places}', shows: 'You may only pass through' },
+  { name: 'folder-read-only', who: 'grace', path: campus, expectedText: 'You may read this folder' },
+  {
+    name: 'folder-passage',
+    who: 'ada',
+    path: '/folders/{/Places}',
+    expectedText: 'You may only pass through',
+  },
   { name: 'new-folder', path: campus, open: pressInFolder('New folder') },
   { name: 'rename', path: campus, open: pressInFolder('Rename…') },
   {
@@ -79,10 +89,10 @@ export const views: readonly View[] = [
       await pressInFolder('Move to…')(page);
       await page.getByRole('dialog').getByRole('treeitem', { name: 'Archive' }).click();
     },
-    shows: 'Chosen: /Archive',
-    isPictured: true,
+    expectedText: 'Chosen: /Archive',
+    hasScreenshots: true,
   },
-  { name: 'delete', path: campus, open: pressInFolder('Delete…'), shows: 'folders go' },
+  { name: 'delete', path: campus, open: pressInFolder('Delete…'), expectedText: 'folders go' },
   { name: 'grant', path: `${campus}?tab=access`, open: press('Grant access…') },
   {
     name: 'folder-menu',
@@ -93,14 +103,14 @@ export const views: readonly View[] = [
     name: 'search',
     path: campus,
     open: (page) => page.getByRole('combobox', { name: 'Find a folder' }).fill('room 2'),
-    shows: 'Room 2.01',
-    isPictured: true,
+    expectedText: 'Room 2.01',
+    hasScreenshots: true,
   },
   {
     name: 'search-nothing',
     path: campus,
     open: (page) => page.getByRole('combobox', { name: 'Find a folder' }).fill('zzzz'),
-    shows: 'Nothing is called “zzzz”',
+    expectedText: 'Nothing is called “zzzz”',
   },
   {
     name: 'message',
@@ -109,39 +119,43 @@ export const views: readonly View[] = [
       await page.getByLabel('Description').fill(`Jars, not bags. ${await page.title()} ${Math.random()}`);
       await press('Save')(page);
     },
-    shows: 'Changed “Zero waste”',
+    expectedText: 'Changed “Zero waste”',
   },
 
-  { name: 'trash', path: '/trash', shows: 'Boathouse', isPictured: true },
-  { name: 'trash-empty', who: 'margaret', path: '/trash', shows: 'Nothing here that you may restore' },
+  { name: 'trash', path: '/trash', expectedText: 'Boathouse', hasScreenshots: true },
+  { name: 'trash-empty', who: 'margaret', path: '/trash', expectedText: 'Nothing here that you may restore' },
   { name: 'restore', path: '/trash', open: press('More for Boathouse') },
 
-  { name: 'users', path: '/users', shows: 'margaret', isPictured: true },
-  { name: 'users-none', path: '/users?text=zzzz', shows: 'Nobody' },
+  { name: 'users', path: '/users', expectedText: 'margaret', hasScreenshots: true },
+  { name: 'users-none', path: '/users?text=zzzz', expectedText: 'Nobody' },
   { name: 'new-user', path: '/users', open: press('New user') },
   {
     name: 'user',
     path: '/users/{user linus}?folder={/Places/Harbour Campus/Floor 2}',
-    shows: 'Decided by',
-    isPictured: true,
+    expectedText: 'Decided by',
+    hasScreenshots: true,
   },
   { name: 'user-menu', path: '/users/{user ada}', open: press('More for ada') },
-  { name: 'user-unknown', path: '/users/nobody', shows: 'There is no such user' },
-  { name: 'groups', path: '/groups', shows: 'Caretakers', isPictured: true },
-  { name: 'groups-none', path: '/groups?text=zzzz', shows: 'No group' },
-  { name: 'group', path: '/groups/{group Caretakers}', shows: 'linus', isPictured: true },
+  { name: 'user-unknown', path: '/users/nobody', expectedText: 'There is no such user' },
+  { name: 'groups', path: '/groups', expectedText: 'Caretakers', hasScreenshots: true },
+  { name: 'groups-none', path: '/groups?text=zzzz', expectedText: 'No group' },
+  { name: 'group', path: '/groups/{group Caretakers}', expectedText: 'linus', hasScreenshots: true },
   { name: 'new-group', path: '/groups', open: press('New group') },
-  { name: 'sessions', path: '/sessions', shows: 'admin', isPictured: true },
+  { name: 'sessions', path: '/sessions', expectedText: 'admin', hasScreenshots: true },
   { name: 'revoke', path: '/sessions', open: press(/^Revoke .* of /) },
-  { name: 'account', path: '/account', shows: 'New password again', isPictured: true },
+  { name: 'account', path: '/account', expectedText: 'New password again', hasScreenshots: true },
 
-  { name: 'overview', path: '/overview', shows: 'The last hour', isPictured: true },
-  { name: 'journal', path: '/journal', shows: 'tim', isPictured: true },
+  { name: 'overview', path: '/overview', expectedText: 'The last hour', hasScreenshots: true },
+  { name: 'journal', path: '/journal', expectedText: 'tim', hasScreenshots: true },
   { name: 'journal-filters', path: '/journal', open: press(/Filter/) },
   { name: 'journal-entry', path: '/journal', open: press(/^Details of entry/) },
-  { name: 'journal-none', path: '/journal?until=1999-12-31T00:00:00.000Z', shows: 'Nothing like that' },
-  { name: 'keys', path: '/keys', isPictured: true },
-  { name: 'settings', path: '/settings', shows: 'ESPALIER_PORT', isPictured: true },
+  {
+    name: 'journal-none',
+    path: '/journal?until=1999-12-31T00:00:00.000Z',
+    expectedText: 'Nothing like that',
+  },
+  { name: 'keys', path: '/keys', hasScreenshots: true },
+  { name: 'settings', path: '/settings', expectedText: 'ESPALIER_PORT', hasScreenshots: true },
   { name: 'settings-none', path: '/settings?text=zzzz' },
 
   {
@@ -151,13 +165,13 @@ export const views: readonly View[] = [
       await page.locator('.monaco-editor').first().waitFor();
       await press('Run')(page);
     },
-    shows: '"isAdministrator"',
-    isPictured: true,
+    expectedText: '"isAdministrator"',
+    hasScreenshots: true,
   },
-  { name: 'api', path: '/api', shows: '/login/refresh', isPictured: true },
-  { name: 'api-schema', path: '/api/schema', shows: 'AccessLevel', isPictured: true },
+  { name: 'api', path: '/api', expectedText: '/login/refresh', hasScreenshots: true },
+  { name: 'api-schema', path: '/api/schema', expectedText: 'AccessLevel', hasScreenshots: true },
 
-  { name: 'palette', path: '/users', open: press(/^Find or do/), isPictured: true },
+  { name: 'palette', path: '/users', open: press(/^Find or do/), hasScreenshots: true },
   {
     name: 'palette-found',
     path: '/users',
@@ -165,29 +179,35 @@ export const views: readonly View[] = [
       await press(/^Find or do/)(page);
       await page.keyboard.type('harb');
     },
-    shows: 'Harbour Campus',
+    expectedText: 'Harbour Campus',
   },
-  { name: 'shortcuts', path: '/folders', open: key('?'), isPictured: true },
+  { name: 'shortcuts', path: '/folders', open: key('?'), hasScreenshots: true },
   { name: 'account-menu', path: '/users', open: press('Account of admin') },
-  { name: 'no-access', who: 'grace', path: '/users', shows: 'You may not see this', isPictured: true },
-  { name: 'not-found', path: '/nothing', shows: 'There is no such page' },
+  {
+    name: 'no-access',
+    who: 'grace',
+    path: '/users',
+    expectedText: 'You may not see this',
+    hasScreenshots: true,
+  },
+  { name: 'not-found', path: '/nothing', expectedText: 'There is no such page' },
 ];
 
 /** Opens a view in a tab without a session or with that of its user. Resolves when the view has loaded. */
-export async function show(bed: ConsoleTestbed, page: Page, view: View): Promise<void> {
+export async function openView(testbed: ConsoleTestbed, page: Page, view: View): Promise<void> {
   const { who = 'admin' } = view;
-  await page.goto(bed.address(await pathOf(bed, view.path)));
+  await page.goto(testbed.address(await pathOf(testbed, view.path)));
   const form = page.getByRole('heading', { name: 'Sign in to Espalier' });
   const frame = page.getByRole('navigation', { name: 'Screens' });
   await form.or(frame).waitFor();
   if (who !== null) {
-    if (await form.isVisible()) await bed.signIn(page, who);
-    await bed.waitUntilLive(page);
+    if (await form.isVisible()) await testbed.signIn(page, who);
+    await testbed.waitUntilLive(page);
     await waitUntilLoaded(page);
   }
-  await view.open?.(page, bed);
-  if (view.shows !== undefined) {
-    await page.getByText(view.shows).filter({ visible: true }).first().waitFor();
+  await view.open?.(page, testbed);
+  if (view.expectedText !== undefined) {
+    await page.getByText(view.expectedText).filter({ visible: true }).first().waitFor();
   }
   await waitUntilLoaded(page);
 }

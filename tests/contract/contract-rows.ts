@@ -1,6 +1,6 @@
 /**
- * Every row and rule of the contract's sections 2 to 8, each with a name. Scenarios say which rows they prove; a test
- * holds that none is left out. Rows that leave something open have nothing to prove and are listed for completeness.
+ * Every row and rule of sections 2 to 8 of the contract, each with a name. Scenarios name the rows that they prove, and
+ * a test checks that none is missing. Rows that leave something open need no proof and are listed for completeness.
  */
 
 export const contractRows = {
@@ -59,7 +59,7 @@ export const contractRows = {
 
 export type ContractRow = keyof typeof contractRows;
 
-/** What sections 2 to 8 name and expressly do not show. */
+/** Topics that sections 2 to 8 name without specifying them. */
 export const leftOpen = [
   '2: other folder fields, top-level fields, arguments and paging',
   '3: states of folders and other resources',

@@ -1,4 +1,4 @@
-/** Every promise of the contract, over real HTTP, on every database. */
+/** Every rule of the contract over real HTTP, on every database. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -29,19 +29,19 @@ test('every row of the contract is proved by a scenario', () => {
   );
 });
 
-test('no two scenarios have the same title', () => {
+test('scenario titles are unique', () => {
   assert.equal(new Set(scenarios.map(({ title }) => title)).size, scenarios.length);
 });
 
 for (const kind of databaseKinds) {
   describe(`the contract on ${kind.name}`, () => {
-    let bed: Testbed;
-    before(async () => (bed = await Testbed.start(kind, { settings: { DEMO: 'true' } })));
-    after(() => bed.stop());
+    let testbed: Testbed;
+    before(async () => (testbed = await Testbed.start(kind, { settings: { DEMO: 'true' } })));
+    after(() => testbed.stop());
 
     for (const [path, table] of Object.entries(tables)) {
       describe(path, () => {
-        for (const { title, run } of table) test(title, () => run(bed));
+        for (const { title, run } of table) test(title, () => run(testbed));
       });
     }
   });

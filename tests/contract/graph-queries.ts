@@ -1,8 +1,8 @@
-/** The graph queries of the contract, as its section 4.3 shows them. */
+/** The GraphQL queries of section 4.3 of the contract. */
 
 export const rootNameQuery = '{folder {name}}';
 
-/** Reads the names of so many levels, from the root or from the folder that the argument names. */
+/** Reads the names of several levels, from the root or from the folder that the argument names. */
 export function graphQuery(levels: number, folderArguments = '', listArguments = ''): string {
   const inside = (left: number): string =>
     left > 1 ? `name folders${listArguments}{edges{node{${inside(left - 1)}}}}` : 'name';

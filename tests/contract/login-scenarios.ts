@@ -8,7 +8,7 @@ const uuidV4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 
 export const loginScenarios: Scenario[] = [
   {
-    title: 'login with the right credentials answers 200 with a token pair and nothing else',
+    title: 'answers 200 with exactly the token pair to the right credentials',
     proves: [
       '2 LoginResponse.authToken',
       '2 LoginResponse.expires_in',
@@ -19,23 +19,23 @@ export const loginScenarios: Scenario[] = [
       '4 JSON',
       '8 AT lifetime',
     ],
-    async run(bed) {
-      const answer = await bed.post('/login', administrator);
+    async run(testbed) {
+      const answer = await testbed.post('/login', administrator);
       assert.equal(answer.status, 200);
       assert.match(answer.headers.get('content-type')!, /^application\/json/);
       assert.equal(answer.headers.get('cache-control'), 'no-store');
-      const pair = answer.json<LoginResponse>();
-      assert.deepEqual(Object.keys(pair).sort(), ['authToken', 'expires_in', 'refreshToken']);
-      assert.match(pair.authToken, /^[\w-]+\.[\w-]+\.[\w-]+$/);
-      assert.equal(pair.expires_in, 600);
-      assert.match(pair.refreshToken, uuidV4);
+      const tokens = answer.json<LoginResponse>();
+      assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
+      assert.match(tokens.authToken, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+      assert.equal(tokens.expires_in, 600);
+      assert.match(tokens.refreshToken, uuidV4);
     },
   },
   {
-    title: 'an auth token is a JWT with the documented header and claims',
+    title: 'issues an auth token that is a JWT with the documented header and claims',
     proves: ['2 LoginResponse.authToken'],
-    async run(bed) {
-      const { authToken } = await bed.logIn();
+    async run(testbed) {
+      const { authToken } = await testbed.logIn();
       const [header, claims] = authToken
         .split('.')
         .slice(0, 2)
@@ -46,59 +46,65 @@ export const loginScenarios: Scenario[] = [
       assert.equal(header!['alg'], 'EdDSA');
       assert.equal(header!['typ'], 'at+jwt');
       assert.deepEqual(Object.keys(claims!).sort(), ['exp', 'iat', 'iss', 'jti', 'nbf', 'sid', 'sub']);
-      assert.equal(claims!['iat'], Math.floor(bed.clock.now() / 1000));
+      assert.equal(claims!['iat'], Math.floor(testbed.clock.now() / 1000));
       assert.equal(claims!['exp'], claims!['iat'] + 600);
     },
   },
   {
-    title: 'a token from login is accepted by the graph',
+    title: 'issues a token that the graph accepts',
     proves: ['5.2'],
-    async run(bed) {
-      const { authToken } = await bed.logIn();
-      assert.equal((await bed.query('{folder{name}}', authToken)).status, 200);
+    async run(testbed) {
+      const { authToken } = await testbed.logIn();
+      assert.equal((await testbed.query('{folder{name}}', authToken)).status, 200);
     },
   },
   {
-    title: 'two logins get different tokens and do not disturb each other',
+    title: 'issues different, independent tokens for two logins',
     proves: [],
-    async run(bed) {
-      const one = await bed.logIn();
-      const two = await bed.logIn();
+    async run(testbed) {
+      const one = await testbed.logIn();
+      const two = await testbed.logIn();
       assert.notEqual(one.authToken, two.authToken);
       assert.notEqual(one.refreshToken, two.refreshToken);
-      assert.equal((await bed.refresh(one)).status, 200);
-      assert.equal((await bed.refresh(two)).status, 200);
+      assert.equal((await testbed.refresh(one)).status, 200);
+      assert.equal((await testbed.refresh(two)).status, 200);
     },
   },
   {
-    title: 'login needs no auth header, and a wrong one does not matter',
+    title: 'needs no auth header and ignores an invalid one',
     proves: ['4 POST /login'],
-    async run(bed) {
-      assert.equal((await bed.post('/login', administrator, 'rubbish')).status, 200);
+    async run(testbed) {
+      assert.equal((await testbed.post('/login', administrator, 'rubbish')).status, 200);
     },
   },
   {
-    title: 'the case of a user name does not matter, the case of a password does',
+    title: 'ignores the case of a user name but not of a password',
     proves: [],
-    async run(bed) {
+    async run(testbed) {
       const { username, password } = administrator;
-      assert.equal((await bed.post('/login', { username: username.toUpperCase(), password })).status, 200);
-      assert.equal((await bed.post('/login', { username, password: password.toUpperCase() })).status, 401);
+      assert.equal(
+        (await testbed.post('/login', { username: username.toUpperCase(), password })).status,
+        200,
+      );
+      assert.equal(
+        (await testbed.post('/login', { username, password: password.toUpperCase() })).status,
+        401,
+      );
     },
   },
   {
-    title: 'unknown fields and a charset are fine',
+    title: 'accepts unknown fields and a charset',
     proves: [],
-    async run(bed) {
+    async run(testbed) {
       const body = JSON.stringify({ ...administrator, remember: true, constructor: 1 });
       const headers = { 'content-type': 'application/json; charset="UTF-8"' };
-      assert.equal((await bed.postRaw('/login', body, headers)).status, 200);
+      assert.equal((await testbed.postRaw('/login', body, headers)).status, 200);
     },
   },
   {
-    title: 'wrong credentials answer 401 with a challenge and never say which part was wrong',
+    title: 'answers 401 with a challenge to wrong credentials, without revealing which part is wrong',
     proves: ['7 /login 401', '5.8'],
-    async run(bed) {
+    async run(testbed) {
       const { username, password } = administrator;
       const wrong = [
         { username, password: 'not the password' },
@@ -113,7 +119,7 @@ export const loginScenarios: Scenario[] = [
       ];
       const details = new Set<string>();
       for (const credentials of wrong) {
-        const answer = await bed.post('/login', credentials);
+        const answer = await testbed.post('/login', credentials);
         assert.equal(answer.status, 401, JSON.stringify(credentials));
         assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="espalier"');
         assert.equal(answer.headers.get('token-expired'), null);
@@ -126,41 +132,41 @@ export const loginScenarios: Scenario[] = [
     },
   },
   {
-    title: 'unknown fields may be nested, up to 64 levels with the body itself',
+    title: 'accepts nested unknown fields, up to 64 levels including the body itself',
     proves: [],
-    async run(bed) {
+    async run(testbed) {
       const json = { 'content-type': 'application/json' };
-      const answer = await bed.postRaw('/login', nested(administrator, 63), json);
+      const answer = await testbed.postRaw('/login', nested(administrator, 63), json);
       assert.equal(answer.status, 200);
       const brackets = { ...administrator, more: '[{'.repeat(1_000) };
-      assert.equal((await bed.post('/login', brackets)).status, 200, 'brackets in a string are text');
+      assert.equal((await testbed.post('/login', brackets)).status, 200, 'brackets in a string are text');
     },
   },
   {
-    title: 'a body over 16 KiB answers 413',
+    title: 'answers 413 to a body over 16 KiB',
     proves: [],
-    async run(bed) {
-      const answer = await bed.post('/login', { ...administrator, more: 'x'.repeat(16 * 1024) });
+    async run(testbed) {
+      const answer = await testbed.post('/login', { ...administrator, more: 'x'.repeat(16 * 1024) });
       assert.equal(answer.status, 413);
       assert.equal(problemOf(answer).code, 'TOO_LARGE');
     },
   },
   ...malformedBodies('username', 'password').map(([title, body, headers]): Scenario => ({
-    title: `login with ${title} answers 400`,
+    title: `answers 400 to ${title}`,
     proves: ['7 /login 400', '4 JSON'],
-    async run(bed) {
-      const answer = await bed.postRaw('/login', body, headers);
+    async run(testbed) {
+      const answer = await testbed.postRaw('/login', body, headers);
       assert.equal(answer.status, 400);
       assert.match(answer.headers.get('content-type')!, /^application\/problem\+json/);
       assert.match(problemOf(answer).code, /^(BAD_INPUT|UNSUPPORTED_MEDIA_TYPE)$/);
     },
   })),
   {
-    title: 'a malformed body is not echoed, nor the password in it',
+    title: 'does not echo a malformed body or a password in it',
     proves: ['5.8'],
-    async run(bed) {
+    async run(testbed) {
       const headers = { 'content-type': 'application/json' };
-      const answer = await bed.postRaw(
+      const answer = await testbed.postRaw(
         '/login',
         '{"username":"admin","password":"hunter2-hunter2" oops',
         headers,

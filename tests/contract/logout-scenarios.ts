@@ -8,92 +8,92 @@ import type { Scenario } from './scenario.ts';
 const bearer = (authToken: string) => ({ authorization: `Bearer ${authToken}` });
 const json = { 'content-type': 'application/json' };
 
-function isDone(answer: TestResponse): void {
+function assertLoggedOut(answer: TestResponse): void {
   assert.equal(answer.status, 204);
   assert.equal(answer.text, '');
   assert.equal(answer.headers.get('content-type'), null);
 }
 
-async function isAlive(bed: Testbed, pair: LoginResponse): Promise<boolean> {
-  return (await bed.refresh(pair)).status === 200;
+async function isAlive(testbed: Testbed, tokens: LoginResponse): Promise<boolean> {
+  return (await testbed.refresh(tokens)).status === 200;
 }
 
 export const logoutScenarios: Scenario[] = [
   {
-    title: 'logout with the AT and an empty body revokes the RT of its login',
+    title: 'revokes the RT of the login of an AT that is sent with an empty body',
     proves: ['4 POST /logout', '4.1', '3 logout revokes RT'],
-    async run(bed) {
-      const pair = await bed.logIn();
-      isDone(await bed.postRaw('/logout', '', bearer(pair.authToken)));
-      const answer = await bed.refresh(pair);
+    async run(testbed) {
+      const tokens = await testbed.logIn();
+      assertLoggedOut(await testbed.postRaw('/logout', '', bearer(tokens.authToken)));
+      const answer = await testbed.refresh(tokens);
       assert.equal(answer.status, 401);
       assert.equal(problemOf(answer).code, 'INVALID_REFRESH_TOKEN');
     },
   },
   {
-    title: 'logout with the RT in the body revokes it',
+    title: 'revokes the RT in the body',
     proves: ['4 POST /logout', '2 LogoutRequest.refreshToken', '4.1', '3 logout revokes RT'],
-    async run(bed) {
-      const pair = await bed.logIn();
-      isDone(await bed.post('/logout', { refreshToken: pair.refreshToken }));
-      assert.equal(await isAlive(bed, pair), false);
+    async run(testbed) {
+      const tokens = await testbed.logIn();
+      assertLoggedOut(await testbed.post('/logout', { refreshToken: tokens.refreshToken }));
+      assert.equal(await isAlive(testbed, tokens), false);
     },
   },
   {
-    title: 'logout with both tokens revokes the session of the AT and leaves that of the RT alone',
+    title: 'revokes the session of the AT and keeps that of the RT if both are sent',
     proves: ['4.1'],
-    async run(bed) {
-      const one = await bed.logIn();
-      const two = await bed.logIn();
-      isDone(await bed.post('/logout', { refreshToken: two.refreshToken }, one.authToken));
-      assert.equal(await isAlive(bed, one), false);
-      assert.equal(await isAlive(bed, two), true);
+    async run(testbed) {
+      const one = await testbed.logIn();
+      const two = await testbed.logIn();
+      assertLoggedOut(await testbed.post('/logout', { refreshToken: two.refreshToken }, one.authToken));
+      assert.equal(await isAlive(testbed, one), false);
+      assert.equal(await isAlive(testbed, two), true);
     },
   },
   {
-    title: 'logout with an invalid AT answers 401 although the RT in the body is good, and revokes nothing',
+    title: 'answers 401 to an invalid AT, even with a valid RT in the body, and revokes nothing',
     proves: ['4.1', '7 /logout 401'],
-    async run(bed) {
-      const pair = await bed.logIn();
+    async run(testbed) {
+      const tokens = await testbed.logIn();
       for (const authorization of [
         'Bearer rubbish',
         'Basic YTpi',
         'Bearer',
         '',
-        `Bearer  ${pair.authToken}`,
+        `Bearer  ${tokens.authToken}`,
       ]) {
-        const body = JSON.stringify({ refreshToken: pair.refreshToken });
-        const answer = await bed.postRaw('/logout', body, { ...json, authorization });
+        const body = JSON.stringify({ refreshToken: tokens.refreshToken });
+        const answer = await testbed.postRaw('/logout', body, { ...json, authorization });
         assert.equal(answer.status, 401, authorization);
         assert.equal(answer.headers.get('token-expired'), null);
         assert.match(answer.headers.get('www-authenticate')!, /^Bearer /);
         assert.equal(problemOf(answer).code, 'INVALID_AUTH_TOKEN');
       }
-      assert.equal(await isAlive(bed, pair), true);
+      assert.equal(await isAlive(testbed, tokens), true);
     },
   },
   {
-    title: 'logout with an expired AT answers 401 with token-expired, and revokes nothing',
+    title: 'answers 401 with token-expired to an expired AT and revokes nothing',
     proves: ['7 /logout 401'],
-    async run(bed) {
-      const pair = await bed.logIn();
-      bed.clock.advanceSeconds(600);
-      const answer = await bed.post('/logout', { refreshToken: pair.refreshToken }, pair.authToken);
+    async run(testbed) {
+      const tokens = await testbed.logIn();
+      testbed.clock.advanceSeconds(600);
+      const answer = await testbed.post('/logout', { refreshToken: tokens.refreshToken }, tokens.authToken);
       assert.equal(answer.status, 401);
       assert.equal(answer.headers.get('token-expired'), 'true');
-      assert.equal(await isAlive(bed, pair), true);
+      assert.equal(await isAlive(testbed, tokens), true);
     },
   },
   {
-    title: 'logout without an AT and with an invalid RT answers 400',
+    title: 'answers 400 to an invalid RT without an AT',
     proves: ['7 /logout 400'],
-    async run(bed) {
-      const old = await bed.logIn();
-      await bed.refresh(old);
-      const loggedOut = await bed.logIn();
-      await bed.post('/logout', { refreshToken: loggedOut.refreshToken });
-      const expired = await bed.logIn();
-      bed.clock.advanceSeconds(60 * 86_400);
+    async run(testbed) {
+      const old = await testbed.logIn();
+      await testbed.refresh(old);
+      const loggedOut = await testbed.logIn();
+      await testbed.post('/logout', { refreshToken: loggedOut.refreshToken });
+      const expired = await testbed.logIn();
+      testbed.clock.advanceSeconds(60 * 86_400);
       const invalid = [
         randomUUID(),
         'rubbish',
@@ -103,7 +103,7 @@ export const logoutScenarios: Scenario[] = [
         expired.refreshToken,
       ];
       for (const refreshToken of invalid) {
-        const answer = await bed.post('/logout', { refreshToken });
+        const answer = await testbed.post('/logout', { refreshToken });
         assert.equal(answer.status, 400);
         assert.equal(problemOf(answer).code, 'INVALID_REFRESH_TOKEN');
         if (refreshToken !== '') assert.ok(!answer.text.includes(refreshToken));
@@ -111,66 +111,66 @@ export const logoutScenarios: Scenario[] = [
     },
   },
   {
-    title: 'after logout the AT works on authorized endpoints until it expires',
+    title: 'keeps the AT valid on authorized endpoints until it expires',
     proves: ['3 AT survives logout', '5.7'],
-    async run(bed) {
-      const pair = await bed.logIn();
-      isDone(await bed.postRaw('/logout', '', bearer(pair.authToken)));
-      bed.clock.advanceSeconds(599);
-      assert.equal((await bed.query('{folder{name}}', pair.authToken)).status, 200);
-      assert.equal((await bed.post('/login/verify', { authToken: pair.authToken })).status, 204);
-      bed.clock.advanceSeconds(1);
-      assert.equal((await bed.query('{folder{name}}', pair.authToken)).status, 401);
+    async run(testbed) {
+      const tokens = await testbed.logIn();
+      assertLoggedOut(await testbed.postRaw('/logout', '', bearer(tokens.authToken)));
+      testbed.clock.advanceSeconds(599);
+      assert.equal((await testbed.query('{folder{name}}', tokens.authToken)).status, 200);
+      assert.equal((await testbed.post('/login/verify', { authToken: tokens.authToken })).status, 204);
+      testbed.clock.advanceSeconds(1);
+      assert.equal((await testbed.query('{folder{name}}', tokens.authToken)).status, 401);
     },
   },
   {
-    title: 'after logout the AT cannot be used for refreshing, not even with the RT of another login',
+    title: 'disables the AT for refreshing, even with the RT of another login',
     proves: ['3 AT survives logout'],
-    async run(bed) {
-      const pair = await bed.logIn();
-      const other = await bed.logIn();
-      isDone(await bed.postRaw('/logout', '', bearer(pair.authToken)));
-      assert.equal((await bed.refresh(pair)).status, 401);
-      assert.equal((await bed.refresh({ ...pair, refreshToken: other.refreshToken })).status, 401);
+    async run(testbed) {
+      const tokens = await testbed.logIn();
+      const other = await testbed.logIn();
+      assertLoggedOut(await testbed.postRaw('/logout', '', bearer(tokens.authToken)));
+      assert.equal((await testbed.refresh(tokens)).status, 401);
+      assert.equal((await testbed.refresh({ ...tokens, refreshToken: other.refreshToken })).status, 401);
     },
   },
   {
-    title: 'logging out twice with the AT answers 204 twice',
+    title: 'answers 204 twice if the AT is used twice',
     proves: [],
-    async run(bed) {
-      const { authToken } = await bed.logIn();
-      isDone(await bed.postRaw('/logout', '', bearer(authToken)));
-      isDone(await bed.postRaw('/logout', '', bearer(authToken)));
+    async run(testbed) {
+      const { authToken } = await testbed.logIn();
+      assertLoggedOut(await testbed.postRaw('/logout', '', bearer(authToken)));
+      assertLoggedOut(await testbed.postRaw('/logout', '', bearer(authToken)));
     },
   },
   {
-    title: 'an empty body is fine with any or no content type',
+    title: 'accepts an empty body with any or no content type',
     proves: ['4.1'],
-    async run(bed) {
+    async run(testbed) {
       for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain', undefined]) {
-        const { authToken } = await bed.logIn();
+        const { authToken } = await testbed.logIn();
         const headers = { ...bearer(authToken), ...(type && { 'content-type': type }) };
-        isDone(await bed.postRaw('/logout', '', headers));
-        isDone(await bed.send('POST', '/logout', { headers }));
+        assertLoggedOut(await testbed.postRaw('/logout', '', headers));
+        assertLoggedOut(await testbed.send('POST', '/logout', { headers }));
       }
     },
   },
   {
-    title: 'with a valid AT the body is not judged',
+    title: 'ignores the body if the AT is valid',
     proves: ['4.1'],
-    async run(bed) {
+    async run(testbed) {
       for (const [, body, headers] of malformedBodies('refreshToken')) {
-        const pair = await bed.logIn();
-        isDone(await bed.postRaw('/logout', body, { ...headers, ...bearer(pair.authToken) }));
-        assert.equal(await isAlive(bed, pair), false);
+        const tokens = await testbed.logIn();
+        assertLoggedOut(await testbed.postRaw('/logout', body, { ...headers, ...bearer(tokens.authToken) }));
+        assert.equal(await isAlive(testbed, tokens), false);
       }
     },
   },
   ...malformedBodies('refreshToken').map(([title, body, headers]): Scenario => ({
-    title: `logout without an AT and with ${title} answers 400`,
+    title: `answers 400 to ${title} without an AT`,
     proves: ['7 /logout 400', '4 JSON'],
-    async run(bed) {
-      const answer = await bed.postRaw('/logout', body, headers);
+    async run(testbed) {
+      const answer = await testbed.postRaw('/logout', body, headers);
       assert.equal(answer.status, 400);
       assert.match(problemOf(answer).code, /^(BAD_INPUT|UNSUPPORTED_MEDIA_TYPE)$/);
     },

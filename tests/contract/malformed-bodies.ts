@@ -1,10 +1,10 @@
-/** Bodies that are malformed for any endpoint that needs the given fields, as [what is wrong, bytes, headers]. */
+/** Bodies that are malformed for every endpoint that needs these fields, as [description, bytes, headers]. */
 
-type Malformed = readonly [title: string, body: string | Uint8Array, headers: Record<string, string>];
+type MalformedBody = readonly [title: string, body: string | Uint8Array, headers: Record<string, string>];
 
 const json = { 'content-type': 'application/json' };
 
-export function malformedBodies(...fields: string[]): Malformed[] {
+export function malformedBodies(...fields: string[]): MalformedBody[] {
   const good = Object.fromEntries(fields.map((field) => [field, 'x']));
   const withField = (field: string, value: unknown) => JSON.stringify({ ...good, [field]: value });
   return [
@@ -32,8 +32,8 @@ export function malformedBodies(...fields: string[]): Malformed[] {
     ['JSON sent as text', JSON.stringify(good), { 'content-type': 'text/plain' }],
     ['JSON sent as another JSON type', JSON.stringify(good), { 'content-type': 'application/vnd.api+json' }],
     ['another charset', JSON.stringify(good), { 'content-type': 'application/json; charset=latin1' }],
-    ['a content type that is none', JSON.stringify(good), { 'content-type': 'json' }],
-    ...fields.flatMap((field): Malformed[] => [
+    ['an invalid content type', JSON.stringify(good), { 'content-type': 'json' }],
+    ...fields.flatMap((field): MalformedBody[] => [
       [`no ${field}`, JSON.stringify({ ...good, [field]: undefined }), json],
       [
         `${field} in other letters`,
@@ -50,7 +50,7 @@ export function malformedBodies(...fields: string[]): Malformed[] {
   ];
 }
 
-/** The fields and one more that holds so many lists, each in the one before it. */
+/** Returns the fields plus one more that contains nested lists of this depth. */
 export function nested(fields: object, levels: number): string {
   return JSON.stringify({ ...fields, more: '…' }).replace('"…"', '['.repeat(levels) + ']'.repeat(levels));
 }

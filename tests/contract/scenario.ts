@@ -1,12 +1,12 @@
-/** One promise, tested: what it proves of the contract, and how. */
+/** One rule of the contract with its test. */
 
 import type { Testbed } from '../support/testbed.ts';
 import type { ContractRow } from './contract-rows.ts';
 
 export interface Scenario {
-  /** A sentence of behaviour. */
+  /** Completes the sentence "it …". */
   readonly title: string;
-  /** Empty where the contract is silent and the project decided. */
+  /** The proved rows. Empty where the contract is silent and the project decided. */
   readonly proves: readonly ContractRow[];
-  readonly run: (bed: Testbed) => Promise<void>;
+  readonly run: (testbed: Testbed) => Promise<void>;
 }

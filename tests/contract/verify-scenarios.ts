@@ -5,34 +5,34 @@ import type { Scenario } from './scenario.ts';
 
 export const verifyScenarios: Scenario[] = [
   {
-    title: 'verify answers 204 without a body for a valid AT, and needs no auth header',
+    title: 'answers 204 without a body to a valid AT, without an auth header',
     proves: ['4 POST /login/verify', '2 VerifyRequest.authToken', '4.2'],
-    async run(bed) {
-      const { authToken } = await bed.logIn();
-      const answer = await bed.post('/login/verify', { authToken });
+    async run(testbed) {
+      const { authToken } = await testbed.logIn();
+      const answer = await testbed.post('/login/verify', { authToken });
       assert.equal(answer.status, 204);
       assert.equal(answer.text, '');
     },
   },
   {
-    title: 'verify answers 204 until the last second, and 400 from then on',
+    title: 'answers 204 until the last second, then 400',
     proves: ['4.2', '7 /login/verify 400'],
-    async run(bed) {
-      const { authToken } = await bed.logIn();
-      bed.clock.advanceSeconds(599);
-      assert.equal((await bed.post('/login/verify', { authToken })).status, 204);
-      bed.clock.advanceSeconds(1);
-      const answer = await bed.post('/login/verify', { authToken });
+    async run(testbed) {
+      const { authToken } = await testbed.logIn();
+      testbed.clock.advanceSeconds(599);
+      assert.equal((await testbed.post('/login/verify', { authToken })).status, 204);
+      testbed.clock.advanceSeconds(1);
+      const answer = await testbed.post('/login/verify', { authToken });
       assert.equal(answer.status, 400);
       assert.equal(answer.headers.get('www-authenticate'), null);
       assert.equal(problemOf(answer).code, 'INVALID_AUTH_TOKEN');
     },
   },
   {
-    title: 'verify answers 400 for anything that this service did not issue, and does not echo it',
+    title: 'answers 400 to any token that this service did not issue, and does not echo it',
     proves: ['4.2', '7 /login/verify 400', '5.8'],
-    async run(bed) {
-      const { authToken, refreshToken } = await bed.logIn();
+    async run(testbed) {
+      const { authToken, refreshToken } = await testbed.logIn();
       const others = [
         'rubbish',
         '',
@@ -46,28 +46,28 @@ export const verifyScenarios: Scenario[] = [
         authToken.split('.').slice(0, 2).join('.'),
         'x'.repeat(10_000),
       ];
-      for (const given of others) {
-        const answer = await bed.post('/login/verify', { authToken: given });
+      for (const token of others) {
+        const answer = await testbed.post('/login/verify', { authToken: token });
         assert.equal(answer.status, 400);
         assert.equal(problemOf(answer).code, 'INVALID_AUTH_TOKEN');
-        if (given.length > 6) assert.ok(!answer.text.includes(given));
+        if (token.length > 6) assert.ok(!answer.text.includes(token));
       }
     },
   },
   {
-    title: 'verify answers 400, not 413, for a body that is too large',
+    title: 'answers 400, not 413, to a body that is too large',
     proves: ['7 /login/verify 400'],
-    async run(bed) {
-      const answer = await bed.post('/login/verify', { authToken: 'x'.repeat(20_000) });
+    async run(testbed) {
+      const answer = await testbed.post('/login/verify', { authToken: 'x'.repeat(20_000) });
       assert.equal(answer.status, 400);
       assert.equal(problemOf(answer).code, 'TOO_LARGE');
     },
   },
   ...malformedBodies('authToken').map(([title, body, headers]): Scenario => ({
-    title: `verify with ${title} answers 400`,
+    title: `answers 400 to ${title}`,
     proves: ['7 /login/verify 400', '4 JSON'],
-    async run(bed) {
-      assert.equal((await bed.postRaw('/login/verify', body, headers)).status, 400);
+    async run(testbed) {
+      assert.equal((await testbed.postRaw('/login/verify', body, headers)).status, 400);
     },
   })),
 ];

@@ -1,9 +1,9 @@
-/** `espalier copy` as an operator runs it. And what it does, in this process. */
+/** Runs `espalier copy` as an operator does, or in this process. */
 
 import { systemClock } from '../../server/src/clock.ts';
 import { copyInstallation, type ComparedTable } from '../../server/src/maintenance/copy/copy.ts';
 import type { Database } from '../../server/src/database/database.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { runEspalier, type CommandOptions, type CommandResult } from '../support/espalier-command.ts';
 
 export function runCopy(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
@@ -11,5 +11,5 @@ export function runCopy(args: readonly string[], options?: CommandOptions): Prom
 }
 
 export function copyInto(url: string, from: Database): Promise<readonly ComparedTable[]> {
-  return copyInstallation({ from, openDestination: () => openAsItIs(url), clock: systemClock });
+  return copyInstallation({ from, openDestination: () => openWithoutMigrating(url), clock: systemClock });
 }

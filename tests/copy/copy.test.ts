@@ -1,4 +1,4 @@
-/** A copy is the installation: every row of it, and everybody who was logged in. */
+/** A copy contains the whole installation: every row and every login. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -7,9 +7,9 @@ import { Testbed } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import type { CommandResult } from '../support/espalier-command.ts';
 import { copyInto, runCopy } from './copy-command.ts';
-import { makeInstallation, settings, type Installation, type TokenPair } from './full-installation.ts';
-import { readEverything, withStored, type Rows } from './stored-tables.ts';
-import { goThereAndBack } from './there-and-back.ts';
+import { makeInstallation, settings, type Installation, type Tokens } from './full-installation.ts';
+import { readEverything, withExistingDatabase, type Rows } from './stored-tables.ts';
+import { copyThereAndBack } from './there-and-back.ts';
 
 const sources = new Map<DatabaseKind, Installation>();
 before(async () => {
@@ -25,61 +25,61 @@ for (const from of databaseKinds) {
       let source: Installation;
       let destination: TestDatabase;
       let everything: Rows;
-      let ended: CommandResult;
+      let result: CommandResult;
       before(async () => {
         source = sources.get(from)!;
         destination = await to.create();
         everything = await readEverything(source.database.url);
-        ended = await runCopy([source.database.url, destination.url]);
+        result = await runCopy([source.database.url, destination.url]);
       });
       after(() => destination.remove());
 
-      test('ends well, and says what to do next, without a password', () => {
+      test('succeeds and prints the next step without a password', () => {
         const hasPassword = [source.database.url, destination.url].some((url) => new URL(url).password);
-        assert.match(ended.errors, hasPassword ? /^espalier: warning: A URL holds a password.*\n$/ : /^$/);
-        assert.equal(ended.code, 0);
-        assert.match(ended.output, /^Now set ESPALIER_DATABASE_URL to (sqlite|postgres):\S+ and start/m);
+        assert.match(result.errors, hasPassword ? /^espalier: warning: A URL holds a password.*\n$/ : /^$/);
+        assert.equal(result.code, 0);
+        assert.match(result.output, /^Now set ESPALIER_DATABASE_URL to (sqlite|postgres):\S+ and start/m);
         const { password } = new URL(destination.url);
-        assert.ok(!password || !ended.output.includes(password));
+        assert.ok(!password || !result.output.includes(password));
       });
 
-      test('has the same rows in every table, and there is none without', async () => {
+      test('contains the same rows in every table, and no table is empty', async () => {
         assert.deepEqual(await readEverything(destination.url), everything);
         for (const [table, rows] of Object.entries(everything)) assert.ok(rows.length > 0, table);
       });
 
-      test('tells of each table how many rows it has, and their digest', () => {
+      test('prints the row count and digest of each table', () => {
         for (const [table, { length }] of Object.entries(everything)) {
-          assert.match(ended.output, new RegExp(`^${table} +${length}  [\\da-f]{64}$`, 'm'));
+          assert.match(result.output, new RegExp(`^${table} +${length}  [\\da-f]{64}$`, 'm'));
         }
       });
 
-      test('leaves the source as it was', async () => {
+      test('leaves the source unchanged', async () => {
         assert.deepEqual(await readEverything(source.database.url), everything);
       });
 
-      test('copied back again has the same rows still', async () => {
+      test('contains the same rows after copying it back', async () => {
         const back = await from.create();
         try {
-          await withStored(destination.url, (database) => copyInto(back.url, database));
+          await withExistingDatabase(destination.url, (database) => copyInto(back.url, database));
           assert.deepEqual(await readEverything(back.url), everything);
         } finally {
           await back.remove();
         }
       });
 
-      test('serves the same tree from the same cursor on, and search finds what it found', async () => {
-        const expected = await seenOn(from, source.database, source);
-        assert.deepEqual(await seenOn(to, destination, source), expected);
+      test('serves the same tree and cursor, and finds the same search results', async () => {
+        const expected = await readState(from, source.database, source);
+        assert.deepEqual(await readState(to, destination, source), expected);
         assert.deepEqual(expected.found, [['größe 9', 'Größe 10'], ['Größe 10'], [], ['Last', 'Later']]);
       });
 
-      test('refreshes a token pair from before, and repeats a lost reply', async () => {
-        const bed = await Testbed.start(to, { database: destination, clock: source.clock, settings });
+      test('refreshes tokens from before the copy and repeats a lost response', async () => {
+        const testbed = await Testbed.start(to, { database: destination, clock: source.clock, settings });
         try {
-          const repeated = await bed.refresh(source.spentPair);
+          const repeated = await testbed.refresh(source.spentTokens);
           assert.equal(repeated.status, 200);
-          const { authToken, refreshToken } = repeated.json<TokenPair>();
+          const { authToken, refreshToken } = repeated.json<Tokens>();
           assert.deepEqual(
             { authToken, refreshToken },
             {
@@ -87,31 +87,34 @@ for (const from of databaseKinds) {
               refreshToken: source.successor.refreshToken,
             },
           );
-          const next = await bed.refresh(source.pair);
+          const next = await testbed.refresh(source.tokens);
           assert.equal(next.status, 200);
-          assert.equal((await bed.query('{viewer{user{username}}}', source.pair.authToken)).status, 200);
+          assert.equal(
+            (await testbed.query('{viewer{user{username}}}', source.tokens.authToken)).status,
+            200,
+          );
         } finally {
-          await bed.stop();
+          await testbed.stop();
         }
       });
     });
   }
 }
 
-async function seenOn(kind: DatabaseKind, database: TestDatabase, { clock, pair }: Installation) {
-  const bed = await Testbed.start(kind, { database, clock, settings });
+async function readState(kind: DatabaseKind, database: TestDatabase, { clock, tokens }: Installation) {
+  const testbed = await Testbed.start(kind, { database, clock, settings });
   try {
-    const tree = new TreeTestbed(bed, pair.authToken);
-    const found: string[][] = [];
-    for (const text of ['größe', '𝔊 👩', 'Half', 'la']) found.push(await tree.search(text));
-    return { cursor: await tree.query('{cursor}'), tree: await tree.snapshot(), found };
+    const tree = new TreeTestbed(testbed, tokens.authToken);
+    const searchResults: string[][] = [];
+    for (const text of ['größe', '𝔊 👩', 'Half', 'la']) searchResults.push(await tree.search(text));
+    return { cursor: await tree.query('{cursor}'), tree: await tree.snapshot(), found: searchResults };
   } finally {
-    await bed.stop();
+    await testbed.stop();
   }
 }
 
 describe('an installation of 12,000 folders, copied from SQLite to PostgreSQL and back', () => {
-  test('has the same export at both ends, and a token pair from before refreshes after', async () => {
-    assert.equal((await goThereAndBack(12_000)).length, 2);
+  test('has the same export at both ends and accepts tokens from before', async () => {
+    assert.equal((await copyThereAndBack(12_000)).length, 2);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Runs as a child process: copies, and is killed at the statement of the destination that it was told; of those only
- * that hold some text, if one is given.
+ * Runs as a child process: copies, and is killed at the given statement of the destination. If a text is passed, only
+ * statements with that text count.
  */
 
 import { systemClock } from '../../server/src/clock.ts';
 import { copyInstallation } from '../../server/src/maintenance/copy/copy.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 
 const [fromUrl = '', toUrl = '', lastStatement = '', text = ''] = process.argv.slice(2);
 let statements = 0;
@@ -13,10 +13,10 @@ const onStatement = (statement: string) => {
   if (statement.includes(text) && ++statements === Number(lastStatement))
     process.kill(process.pid, 'SIGKILL');
 };
-const from = await openAsItIs(fromUrl, { mustExist: true });
+const from = await openWithoutMigrating(fromUrl, { mustExist: true });
 const compared = await copyInstallation({
   from,
-  openDestination: () => openAsItIs(toUrl, { onStatement }),
+  openDestination: () => openWithoutMigrating(toUrl, { onStatement }),
   clock: systemClock,
 });
 await from.close();

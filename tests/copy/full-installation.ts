@@ -1,4 +1,4 @@
-/** An installation with something of everything in it, as it lies in its database when its server has stopped. */
+/** An installation with some rows in every table, as it is stored after its server stopped. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -9,16 +9,16 @@ import { TestClock } from '../support/testbed.ts';
 import { stageImport } from '../tree/stored-imports.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
-export type TokenPair = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
+export type Tokens = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
 
 export interface Installation {
   readonly database: TestDatabase;
   readonly clock: TestClock;
-  /** Of the administrator: current, and the one that was exchanged for another whose answer may have been lost. */
-  readonly pair: TokenPair;
-  readonly spentPair: TokenPair;
-  /** What the spent one was exchanged for. */
-  readonly successor: TokenPair;
+  /** The administrator's tokens: current ones, and spent ones whose successor may have been lost. */
+  readonly tokens: Tokens;
+  readonly spentTokens: Tokens;
+  /** The tokens that replaced the spent ones. */
+  readonly successor: Tokens;
 }
 
 export const settings = { REFRESH_RETRY_SECONDS: '600' };
@@ -29,19 +29,19 @@ export async function makeInstallation(kind: DatabaseKind): Promise<Installation
   const people = await PeopleTestbed.start(kind, { database, clock, settings });
   const tree = new TreeTestbed(people.testbed, people.authToken);
   try {
-    await fillWithPeople(people, await growTree(tree, clock));
-    const pair = await people.testbed.logIn();
-    const spentPair = await people.testbed.logIn();
-    const answer = await people.testbed.refresh(spentPair);
+    await createPeople(people, await createTree(tree, clock));
+    const tokens = await people.testbed.logIn();
+    const spentTokens = await people.testbed.logIn();
+    const answer = await people.testbed.refresh(spentTokens);
     assert.equal(answer.status, 200);
-    return { database, clock, pair, spentPair, successor: answer.json<TokenPair>() };
+    return { database, clock, tokens, spentTokens, successor: answer.json<Tokens>() };
   } finally {
     await people.stop();
   }
 }
 
-/** Answers with the id of a folder in it. */
-async function growTree(tree: TreeTestbed, clock: TestClock): Promise<string> {
+/** Returns the id of a folder in the tree. */
+async function createTree(tree: TreeTestbed, clock: TestClock): Promise<string> {
   const first = await tree.create('Größe 10', undefined, {
     title: 'e\u0301t\u00e9 𝔊 👩‍👩‍👧',
     icon: '📁',
@@ -52,7 +52,7 @@ async function growTree(tree: TreeTestbed, clock: TestClock): Promise<string> {
   clock.advanceSeconds(60);
   const later = await tree.create('Later');
   clock.advanceSeconds(60);
-  // What was made first is inside of what was made last.
+  // Moves the oldest folder into the newest one.
   await tree.move(first, await tree.create('Last', later));
   await tree.delete(await tree.create('Gone', first));
   const query = 'mutation{createFolder(input: {name: "Once"}){cursor}}';
@@ -65,7 +65,7 @@ async function growTree(tree: TreeTestbed, clock: TestClock): Promise<string> {
   return first;
 }
 
-async function fillWithPeople(people: PeopleTestbed, folderId: string): Promise<void> {
+async function createPeople(people: PeopleTestbed, folderId: string): Promise<void> {
   const person = await people.createUser({ username: 'Ærøskøbing \u{1F642}' });
   const disabled = await people.createUser();
   const deleted = await people.createUser();

@@ -1,4 +1,7 @@
-/** However often a copy is killed, it goes on, and ends as one that was not; until then nobody can use it. */
+/**
+ * A copy can be killed any number of times, continues, and ends like an uninterrupted one. Until then no server can use
+ * it.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,31 +18,31 @@ import { Testbed } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { copyInto } from './copy-command.ts';
 import { makeInstallation, settings, type Installation } from './full-installation.ts';
-import { readEverything, withStored } from './stored-tables.ts';
+import { readEverything, withExistingDatabase } from './stored-tables.ts';
 
 const child = fileURLToPath(new URL('dying-copy.ts', import.meta.url));
-const plantedCount = 2_500;
+const folderCount = 2_500;
 const countFolders = sql<object, { count: number }>`select count(*) as count from folders`;
 const forgetStep = sql<{ number: number }>`delete from espalier_migrations where number = ${'number'}`;
 
 for (const kind of databaseKinds) {
-  /** From the other kind. */
+  /** The source is of the other kind. */
   const from = databaseKinds.find((each) => each !== kind)!;
 
-  describe(`a copy that is interrupted on ${kind.name}`, () => {
+  describe(`an interrupted copy on ${kind.name}`, () => {
     let source: Installation;
     let destination: TestDatabase;
     before(async () => {
       source = await makeInstallation(from);
-      const names = Array.from({ length: plantedCount }, (_, place) => `Planted ${place}`);
+      const names = Array.from({ length: folderCount }, (_, index) => `Planted ${index}`);
       await insertFolders(source.database.url, names);
     });
     beforeEach(async () => (destination = await kind.create()));
     afterEach(() => destination.remove());
     after(() => source.database.remove());
 
-    /** Answers whether it was: if not, it had reached its end. */
-    const killedAt = async (statement: number, text = '') => {
+    /** Returns whether the copy was killed. Otherwise it had finished. */
+    const killAt = async (statement: number, text = '') => {
       const args = [source.database.url, destination.url, String(statement), text];
       const copying = spawn(process.execPath, ['--conditions=espalier-source', child, ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
@@ -48,68 +51,68 @@ for (const kind of databaseKinds) {
       assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);
       return signal === 'SIGKILL';
     };
-    const foldersThere = () =>
-      withStored(destination.url, async (database) => {
+    const countCopiedFolders = () =>
+      withExistingDatabase(destination.url, async (database) => {
         const tables = await database.transaction((transaction) => transaction.tableNames());
         return tables.includes('folders') ? (await database.get(countFolders, {}))!.count : 0;
       });
-    /** Each transaction begins with looking after the mark: this is the second of the folders. */
+    /** Each transaction starts with an update of the mark. This is the second transaction of the folders. */
     const copyHalf = async () => {
-      assert.ok(await killedAt(6, 'set value = value'));
-      const there = await foldersThere();
-      assert.ok(there > 0 && there < plantedCount, String(there));
+      assert.ok(await killAt(6, 'set value = value'));
+      const copied = await countCopiedFolders();
+      assert.ok(copied > 0 && copied < folderCount, String(copied));
     };
     const serve = () => Testbed.start(kind, { database: destination, clock: source.clock, settings });
     const isUnfinished = (error: unknown) =>
       error instanceof StartError && /unfinished copy/.test(error.message);
     const logInAtSource = async () => {
-      const bed = await Testbed.start(from, { database: source.database, clock: source.clock, settings });
-      await bed.logIn();
-      await bed.stop();
+      const testbed = await Testbed.start(from, { database: source.database, clock: source.clock, settings });
+      await testbed.logIn();
+      await testbed.stop();
     };
     const copying = (database: Database) => copyInto(destination.url, database);
-    const copyWholly = async () => {
-      const compared = await withStored(source.database.url, copying);
+    const copyCompletely = async () => {
+      const compared = await withExistingDatabase(source.database.url, copying);
       assert.ok(compared.every(({ isSame }) => isSame));
       assert.deepEqual(await readEverything(destination.url), await readEverything(source.database.url));
     };
 
-    test('killed again and again, each time later, goes on from where it was, and ends the same', async () => {
+    test('continues after each of many kills and ends with the same rows', async () => {
       const everything = await readEverything(source.database.url);
       let copied = 0;
       let kills = 0;
-      for (let statement = 1; await killedAt(statement); statement = Math.ceil(statement * 1.5)) {
+      for (let statement = 1; await killAt(statement); statement = Math.ceil(statement * 1.5)) {
         kills++;
-        const there = await foldersThere();
-        assert.ok(there >= copied, `${there} after ${copied}`);
-        copied = there;
+        const count = await countCopiedFolders();
+        assert.ok(count >= copied, `${count} after ${copied}`);
+        copied = count;
         if (copied > 0) await assert.rejects(serve, isUnfinished);
       }
       assert.ok(kills > 5, String(kills));
       assert.deepEqual(await readEverything(destination.url), everything);
-      const bed = await serve();
-      const tree = new TreeTestbed(bed, source.pair.authToken);
+      const testbed = await serve();
+      const tree = new TreeTestbed(testbed, source.tokens.authToken);
       assert.deepEqual(await tree.search('Planted 2499'), ['Planted 2499']);
       assert.deepEqual(await tree.search('größe'), ['größe 9', 'Größe 10']);
-      await bed.stop();
+      await testbed.stop();
     });
 
-    test('and whose source has changed since, in nothing but a session, starts over', async () => {
+    test('starts over if the source has changed, even only in a session', async () => {
       await copyHalf();
       await logInAtSource();
-      await copyWholly();
+      await copyCompletely();
     });
 
-    test('and was begun by an older program starts over', async () => {
+    test('starts over if an older version started it', async () => {
       await copyHalf();
-      await withStored(destination.url, (database) =>
+      await withExistingDatabase(destination.url, (database) =>
         database.transaction((transaction) => transaction.run(forgetStep, { number: migrations.length })),
       );
-      await copyWholly();
+      await copyCompletely();
     });
 
-    test('by a server that changes the source meanwhile stays unfinished, and is finished by the next run', async () => {
-      const compared = await withStored(source.database.url, (database) => {
+    test('stays unfinished if a server changes the source meanwhile, and the next run finishes it', async () => {
+      const compared = await withExistingDatabase(source.database.url, (database) => {
         let snapshots = 0;
         return copying({
           ...database,
@@ -122,11 +125,11 @@ for (const kind of databaseKinds) {
       const different = compared.filter(({ isSame }) => !isSame).map(({ name }) => name);
       assert.deepEqual(different, ['sessions']);
       await assert.rejects(serve, isUnfinished);
-      await copyWholly();
+      await copyCompletely();
     });
 
-    test('by another that begins meanwhile leaves the rest to that one', async () => {
-      const outcomes = await withStored(source.database.url, (database) =>
+    test('is taken over by a second copy that starts meanwhile', async () => {
+      const outcomes = await withExistingDatabase(source.database.url, (database) =>
         Promise.allSettled([copying(database), copying(database)]),
       );
       const reasons = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));

@@ -1,18 +1,18 @@
 /**
- * How long `espalier copy` takes for a large installation, from SQLite to PostgreSQL and back, and whether everything is
- * as before at the end. `npm run measure:copy -- --folders 100000`
+ * Measures `espalier copy` for a large installation, from SQLite to PostgreSQL and back, and checks that the data is
+ * unchanged. `npm run measure:copy -- --folders 100000`
  */
 
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
-import { goThereAndBack } from './there-and-back.ts';
+import { copyThereAndBack } from './there-and-back.ts';
 
 const values = parseScriptOptions(
   'npm run measure:copy -- [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
   ['folders'],
 );
 const folders = Number(values.folders ?? 100_000);
-const legs = await withPostgres(() => goThereAndBack(folders));
+const legs = await withPostgres(() => copyThereAndBack(folders));
 for (const { from, to, seconds } of legs) {
   const rate = Math.round(folders / seconds).toLocaleString('en');
   console.log(

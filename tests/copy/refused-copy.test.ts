@@ -1,4 +1,4 @@
-/** What cannot be copied is refused with one line, before anything is touched. */
+/** Copies that are impossible are refused with one line before anything changes. */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ import {
 import { insertFolders, withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 import { copyInto, runCopy } from './copy-command.ts';
-import { readEverything, withStored } from './stored-tables.ts';
+import { readEverything, withExistingDatabase } from './stored-tables.ts';
 
 async function copy(args: readonly string[]): Promise<void> {
   await copyCommand.run(readGiven('copy', copyCommand, args) as never);
 }
 
-async function refused(from: string, to: string): Promise<string> {
+async function assertRefused(from: string, to: string): Promise<string> {
   let message = '';
   await assert.rejects(copy([from, to]), (error) => {
     assert.ok(error instanceof StartError, String(error));
@@ -45,11 +45,11 @@ async function startOnce(kind: DatabaseKind, database: TestDatabase): Promise<vo
 }
 
 const nothing = () => Promise.resolve();
-const defined = (url: string, text: string) =>
-  withStored(url, (database) => database.transaction((transaction) => transaction.define(text)));
+const execute = (url: string, text: string) =>
+  withExistingDatabase(url, (database) => database.transaction((transaction) => transaction.define(text)));
 
 for (const kind of databaseKinds) {
-  describe(`espalier copy refuses on ${kind.name}`, () => {
+  describe(`refusals of espalier copy on ${kind.name}`, () => {
     let installation: TestDatabase;
     let other: TestDatabase;
     before(async () => {
@@ -65,74 +65,76 @@ for (const kind of databaseKinds) {
     const mark = `insert into settings (name, value) values ('copying', 'some run')`;
     const fromOther = async () => {
       const unused = await sqlite.create();
-      const message = await refused(other.url, unused.url);
+      const message = await assertRefused(other.url, unused.url);
       assert.equal(existsSync(unused.url.slice('sqlite:'.length)), false);
       await unused.remove();
       return message;
     };
-    const toOther = () => refused(installation.url, other.url);
+    const toOther = () => assertRefused(installation.url, other.url);
 
-    test('a source on which no server was ever started', async () => {
+    test('refuse a source on which no server was ever started', async () => {
       await withDatabase(other.url, nothing);
       assert.match(await fromOther(), /^The source holds no installation/);
     });
 
-    test('a source of another program', async () => {
-      await withStored(other.url, nothing);
-      await defined(other.url, 'create table recipes (id integer primary key)');
+    test('refuse a source of another program', async () => {
+      await withExistingDatabase(other.url, nothing);
+      await execute(other.url, 'create table recipes (id integer primary key)');
       assert.match(await fromOther(), /^The source cannot be used\. .* another program/);
     });
 
-    test('a source with an older schema, and leaves it as it is', async () => {
+    test('refuse a source with an older schema and leave it unchanged', async () => {
       await startOnce(kind, other);
-      await defined(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
+      await execute(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
       const stored = await readEverything(other.url);
       assert.match(await fromOther(), /^The source has an older schema .* Run espalier migrate/);
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('a source with a newer schema', async () => {
+    test('refuse a source with a newer schema', async () => {
       await startOnce(kind, other);
-      await defined(other.url, makeNewer);
+      await execute(other.url, makeNewer);
       assert.match(await fromOther(), /^The source cannot be used\. .* of a newer Espalier/);
     });
 
-    test('a source that is itself an unfinished copy', async () => {
+    test('refuse a source that is an unfinished copy itself', async () => {
       await startOnce(kind, other);
-      await defined(other.url, mark);
+      await execute(other.url, mark);
       assert.match(await fromOther(), /^The source is itself an unfinished copy/);
     });
 
-    test('a destination that holds an installation, and leaves it as it is', async () => {
+    test('refuse a destination with an installation and leave it unchanged', async () => {
       await startOnce(kind, other);
       const stored = await readEverything(other.url);
       assert.match(await toOther(), /^The destination is not empty: .* Copy into a new database\.$/);
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('a destination that holds an unfinished copy of another installation', async () => {
+    test('refuse a destination with an unfinished copy of another installation', async () => {
       await startOnce(kind, other);
-      await defined(other.url, mark);
+      await execute(other.url, mark);
       const stored = await readEverything(other.url);
       assert.match(await toOther(), /^The destination holds an unfinished copy of another installation/);
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
-    test('a destination of another program', async () => {
-      await withStored(other.url, nothing);
-      await defined(other.url, 'create table recipes (id integer primary key)');
+    test('refuse a destination of another program', async () => {
+      await withExistingDatabase(other.url, nothing);
+      await execute(other.url, 'create table recipes (id integer primary key)');
       assert.match(await toOther(), /^The destination cannot be used\. .* another program/);
     });
 
-    test('a destination with a newer schema', async () => {
+    test('refuse a destination with a newer schema', async () => {
       await withDatabase(other.url, nothing);
-      await defined(other.url, makeNewer);
+      await execute(other.url, makeNewer);
       assert.match(await toOther(), /^The destination cannot be used\. .* of a newer Espalier/);
     });
 
-    test('nothing where the schema is there and no server was started yet', async () => {
+    test('do not include a destination with a schema on which no server was started', async () => {
       await withDatabase(other.url, nothing);
-      const compared = await withStored(installation.url, (database) => copyInto(other.url, database));
+      const compared = await withExistingDatabase(installation.url, (database) =>
+        copyInto(other.url, database),
+      );
       assert.ok(compared.every(({ isSame }) => isSame));
     });
   });
@@ -148,7 +150,7 @@ describe('espalier copy', () => {
     await startOnce(sqlite, { url: source, remove: nothing });
     await insertFolders(
       source,
-      Array.from({ length: 3_000 }, (_, place) => `Folder ${place}`),
+      Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
     );
   });
   beforeEach(() => (to = urlOf('new.db')));
@@ -156,27 +158,27 @@ describe('espalier copy', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const urlOf = (name: string) => `sqlite:${join(folder, name)}`;
-  const isMade = () => existsSync(join(folder, 'new.db'));
+  const isCreated = () => existsSync(join(folder, 'new.db'));
 
-  test('does not make a source that is not there, nor a destination for it', async () => {
+  test('creates neither a missing source nor a destination for it', async () => {
     writeFileSync(join(folder, 'empty.db'), '');
     for (const name of ['none.db', 'empty.db', 'source.db/none.db']) {
-      const message = await refused(urlOf(name), to);
+      const message = await assertRefused(urlOf(name), to);
       assert.equal(message, `There is no database file ${join(folder, name)}.`);
     }
     assert.equal(existsSync(join(folder, 'none.db')), false);
-    assert.equal(isMade(), false);
+    assert.equal(isCreated(), false);
   });
 
   test('refuses to copy a database onto itself, however its name is written', async () => {
-    assert.match(await refused(source, source), /^Both URLs are the same/);
+    assert.match(await assertRefused(source, source), /^Both URLs are the same/);
     assert.match(
-      await refused(source, `sqlite:${folder}/./source.db`),
+      await assertRefused(source, `sqlite:${folder}/./source.db`),
       /not empty: it holds this installation/,
     );
   });
 
-  test('tells why a PostgreSQL cannot be reached or entered', async () => {
+  test('explains why PostgreSQL cannot be reached', async () => {
     const database = await postgres.create();
     const other = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
     for (const [wrong, complaint] of [
@@ -185,14 +187,14 @@ describe('espalier copy', () => {
       [other({ port: '1' }), /ECONNREFUSED/],
       [other({ pathname: 'espalier_none' }), /"espalier_none" does not exist/],
     ] as const) {
-      assert.match(await refused(source, wrong), complaint);
-      assert.match(await refused(wrong, to), complaint);
+      assert.match(await assertRefused(source, wrong), complaint);
+      assert.match(await assertRefused(wrong, to), complaint);
     }
-    assert.equal(isMade(), false);
+    assert.equal(isCreated(), false);
     await database.remove();
   });
 
-  test('stops with one line and exit code 1 when the disk is full, and goes on when there is room', async () => {
+  test('stops with one line and exit code 1 on a full disk, and continues once there is space', async () => {
     const { code, output, errors } = await runCopy([source, to], { maxFileBytes: 1_000_000 });
     assert.equal(code, 1);
     assert.equal(output, '');
@@ -204,7 +206,7 @@ describe('espalier copy', () => {
     assert.equal(again.code, 0, again.errors);
   });
 
-  test('takes a URL from a file, so that no password is in the list of processes', async () => {
+  test('reads a URL from a file, so that no password is in the process list', async () => {
     const database = await postgres.create();
     writeFileSync(join(folder, 'to.txt'), `${database.url}\n`);
     const { code, output, errors } = await runCopy([source, '--to-file', join(folder, 'to.txt')]);
@@ -218,7 +220,7 @@ describe('espalier copy', () => {
     await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /none\.txt cannot be read/);
   });
 
-  test('used in another way than it is meant to exits with 2, and tells where there is help', async () => {
+  test('exits with 2 on wrong usage and points to the help', async () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');

@@ -1,6 +1,6 @@
-/** What really is in a database, asked without the code that copies it. */
+/** Reads the actual contents of a database without the code that copies it. */
 
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { sql, type Statement } from '../../server/src/database/statement.ts';
 
@@ -15,27 +15,30 @@ export type Rows = Readonly<Record<string, readonly unknown[]>>;
 interface StoredColumn {
   readonly table: string;
   readonly column: string;
-  /** In the primary key, from 1; 0 if it is not in it. */
-  readonly keyPlace: number;
+  /** The position in the primary key, from 1; 0 if it is not part of it. */
+  readonly keyPosition: number;
 }
 
-/** https://www.sqlite.org/pragma.html#pragma_table_info; the tables inside of a virtual one are its own matter. */
+/** https://www.sqlite.org/pragma.html#pragma_table_info. Excludes the internal tables of virtual tables. */
 const sqliteColumns = sql<object, StoredColumn>`
-  select listed.name as "table", columns.name as "column", columns.pk as "keyPlace"
+  select listed.name as "table", columns.name as "column", columns.pk as "keyPosition"
   from pragma_table_list as listed join pragma_table_info(listed.name) as columns
   where listed.schema = 'main' and listed.type in ('table', 'virtual') and listed.name not like 'sqlite%'
   order by listed.name, columns.cid`;
 
 const postgresColumns = sql<object, StoredColumn>`
   select columns.table_name::text as "table", columns.column_name::text as "column",
-    coalesce(array_position(pg_index.indkey::int2[], columns.ordinal_position::int2) + 1, 0)::bigint as "keyPlace"
+    coalesce(array_position(pg_index.indkey::int2[], columns.ordinal_position::int2) + 1, 0)::bigint as "keyPosition"
   from information_schema.columns
   left join pg_index on indisprimary and indrelid = format('%I', columns.table_name)::regclass
   where columns.table_schema = current_schema()
   order by columns.table_name, columns.ordinal_position`;
 
-export async function withStored<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openAsItIs(url);
+export async function withExistingDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openWithoutMigrating(url);
   try {
     return await work(database);
   } finally {
@@ -52,22 +55,22 @@ export async function readSchema(database: Database): Promise<Tables> {
       {
         columns: columns.map(({ column }) => column),
         key: columns
-          .filter(({ keyPlace }) => keyPlace > 0)
-          .toSorted((one, other) => one.keyPlace - other.keyPlace)
+          .filter(({ keyPosition }) => keyPosition > 0)
+          .toSorted((one, other) => one.keyPosition - other.keyPosition)
           .map(({ column }) => column),
       },
     ]),
   );
 }
 
-const own = ['espalier_migrations', 'folder_trigrams', 'login_failures'];
+const internalTables = ['espalier_migrations', 'folder_trigrams', 'login_failures'];
 
-/** All rows of all tables, each as text, but of those that a database keeps for itself. */
+/** Reads all rows of all tables as text, except internal tables. */
 export async function readEverything(url: string): Promise<Rows> {
-  return withStored(url, async (database) => {
+  return withExistingDatabase(url, async (database) => {
     const rows: Record<string, readonly unknown[]> = {};
     for (const [table, { columns }] of Object.entries(await readSchema(database))) {
-      if (own.includes(table)) continue;
+      if (internalTables.includes(table)) continue;
       const names = columns.toSorted().map((column) => `"${column}"`);
       const statement: Statement<object, Record<string, unknown>> = {
         parts: [`select ${names.join(', ')} from ${table}`],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Reader } from '../../server/src/database/database.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { list, listForEach, sql, textList, type ListOfEach } from '../../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
 
@@ -22,7 +22,7 @@ for (const kind of databaseKinds) {
     let database: Database;
     before(async () => {
       stored = await kind.create();
-      database = await openAsItIs(stored.url);
+      database = await openWithoutMigrating(stored.url);
       const { text, tableEnd } = database.dialect;
       await database.transaction((t) =>
         t.define(`create table books (id ${text} primary key, shelf ${text} not null) ${tableEnd}`),
@@ -270,7 +270,7 @@ for (const kind of databaseKinds) {
 
     test('runs exclusive transactions one at a time', async () => {
       const steps: string[] = [];
-      const other = await openAsItIs(stored.url);
+      const other = await openWithoutMigrating(stored.url);
       const run = (on: Database, name: string) =>
         on.alone(async (t) => {
           steps.push(`${name} begins`);
@@ -287,7 +287,7 @@ for (const kind of databaseKinds) {
     });
 
     test('wakes watchers in this and other processes after an announced commit', async () => {
-      const other = await openAsItIs(stored.url);
+      const other = await openWithoutMigrating(stored.url);
       let seenElsewhere: string[] = [];
       const elsewhere = new Promise<void>((resolve) => {
         other.watch(() => {
@@ -332,7 +332,7 @@ describe('a PostgreSQL database with small tables', () => {
 
   test('plans to use an index, because plans stay cached while tables grow', async () => {
     const stored = await postgres!.create();
-    const database = await openAsItIs(stored.url);
+    const database = await openWithoutMigrating(stored.url);
     try {
       await database.transaction((t) => t.define('create table books (id text primary key)'));
       const plan = (await database.all(explain, { id: 'a' })).map((row) => row['QUERY PLAN']).join(' ');

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { createUser } from '../../server/src/accounts/change-users.ts';
+import { createUser } from '../../server/src/accounts/users.ts';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Database, Transaction } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { aNumber, Changes, type Caller } from '../../server/src/journal/changes.ts';
+import { numberResult, Changes, type Caller } from '../../server/src/journal/changes.ts';
 import { identifyChange } from '../../server/src/journal/idempotency.ts';
 import { changeInTurn, readHead, record } from '../../server/src/journal/journal.ts';
 import { Refusal } from '../../server/src/refusal.ts';
@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
       const release = await holdChanges();
       const both = [1, 2].map(() =>
         changes.run(caller, {
-          memory: aNumber,
+          memory: numberResult,
           work: (transaction) => {
             write(transaction, userId);
             return ++made;
@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
       const send = (userId: string) =>
         changes.run(
           { userId, sessionId: userId },
-          { memory: aNumber, work: (transaction) => (write(transaction, userId), 0) },
+          { memory: numberResult, work: (transaction) => (write(transaction, userId), 0) },
         );
       const release = await holdChanges();
       const sent = [...Array.from({ length: 100 }, () => many), one].map(send);

@@ -1,4 +1,7 @@
-/** What the Dockerfile takes from here is here and is not ignored, and its commands are those of this repository; its health check is run. */
+/**
+ * The files that the Dockerfile copies exist and are not ignored, and its commands are those of this repository. Runs
+ * its health check.
+ */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -16,7 +19,7 @@ import { Testbed } from '../support/testbed.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** Each with its arguments, lines that go on joined. */
+/** Instructions with their arguments; continuation lines are joined. */
 const instructions = read('Dockerfile')
   .replaceAll(/\\\n\s*/g, '')
   .split('\n')
@@ -25,8 +28,8 @@ const instructions = read('Dockerfile')
 const all = (name: string) => instructions.flatMap(([each, rest]) => (each === name ? [rest] : []));
 
 describe('the Dockerfile', () => {
-  test('what it copies from here is here, and .dockerignore lets it through', () => {
-    const shown = read('.dockerignore').match(/(?<=^!).*$/gm)!;
+  test('copies files that exist and that .dockerignore does not exclude', () => {
+    const included = read('.dockerignore').match(/(?<=^!).*$/gm)!;
     const sources = all('COPY')
       .filter((rest) => !rest.startsWith('--from='))
       .flatMap((rest) => rest.split(' ').slice(0, -1));
@@ -34,13 +37,13 @@ describe('the Dockerfile', () => {
     for (const source of sources) {
       assert.ok(existsSync(join(root, source)), `${source} is not there`);
       assert.ok(
-        shown.some((each) => source === each || source.startsWith(`${each}/`)),
+        included.some((each) => source === each || source.startsWith(`${each}/`)),
         `${source} is ignored`,
       );
     }
   });
 
-  test('what is built, kept or secret elsewhere is ignored', () => {
+  test('ignores build results, data and secrets', () => {
     const hidden = read('.dockerignore').match(/^\*\*.*$/gm)!;
     for (const file of [
       'server/node_modules/x',
@@ -54,7 +57,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('every workspace is there with its manifest and what was built of it', () => {
+  test('contains every workspace with its manifest and its build', () => {
     const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] };
     const copied = all('COPY');
     for (const name of workspaces) {
@@ -64,7 +67,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('its commands exist', () => {
+  test('uses commands that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const ran = all('RUN').flatMap((rest) => /^npm run (\S+)$/.exec(rest)?.[1] ?? []);
     assert.deepEqual(ran, ['build']);
@@ -73,7 +76,7 @@ describe('the Dockerfile', () => {
     assert.deepEqual(all('ENTRYPOINT'), ['["node", "/opt/espalier/server/bin/espalier.js"]']);
   });
 
-  test('has the script that npm ci runs at the end', () => {
+  test('contains the script that npm ci runs at the end', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const [, file] = /^node (\S+)/.exec(scripts['postinstall']!)!;
     assert.ok(existsSync(join(root, file!)));
@@ -86,7 +89,7 @@ describe('the Dockerfile', () => {
     );
   });
 
-  test('installs exactly the lock file: npm install could change it', () => {
+  test('installs exactly the lock file, because npm install could change it', () => {
     const installs = all('RUN').filter((rest) => /^npm (ci|i|install)\b/.test(rest));
     assert.equal(installs.length, 2);
     for (const each of installs) assert.match(each, /^npm ci /);
@@ -99,7 +102,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('every stage is of the same image, pinned by digest, and the version is that of the server', () => {
+  test('uses one image in every stage, pinned by digest, with the version of the server', () => {
     const images = all('FROM').map((rest) => rest.split(' ')[0]);
     assert.deepEqual(new Set(images), new Set(['${NODE_IMAGE}']));
     const [pinned] = all('ARG').filter((rest) => rest.startsWith('NODE_IMAGE='));
@@ -113,47 +116,50 @@ describe('the Dockerfile', () => {
     }
   });
 
-  describe('its health check', () => {
+  describe('the health check', () => {
     const [, command] = /CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0]!)!;
     const [program, ...args] = JSON.parse(command!) as string[];
     const folder = mkdtempSync(join(tmpdir(), 'espalier-health-'));
     after(() => rmSync(folder, { recursive: true }));
 
-    /** The exit code of the very command, with the variables of the image and these. */
-    const exitOf = (url: string, settings: Record<string, string> = {}) => {
+    /** Returns the exit code of the exact command with the variables of the image and these. */
+    const runHealthCheck = (url: string, settings: Record<string, string> = {}) => {
       assert.equal(program, 'node');
-      const [, ofImage] = /ESPALIER_HOST=(\S+)/.exec(all('ENV').join(' '))!;
-      const env = { ESPALIER_HOST: ofImage, ESPALIER_PORT: new URL(url).port, ...settings };
+      const [, imageHost] = /ESPALIER_HOST=(\S+)/.exec(all('ENV').join(' '))!;
+      const env = { ESPALIER_HOST: imageHost, ESPALIER_PORT: new URL(url).port, ...settings };
       return new Promise<unknown>((resolve) =>
         execFile(process.execPath, args, { env, cwd: folder }, (error) => resolve(error ? error.code : 0)),
       );
     };
 
-    test('is 0 for a node that answers, under its path, and 1 for none', async () => {
-      const bed = await Testbed.start(sqlite, { settings: { BASE_PATH: '/tree', HOST: '0.0.0.0' } });
-      assert.equal(await exitOf(bed.url, { ESPALIER_BASE_PATH: '/tree' }), 0);
-      assert.equal(await exitOf(bed.url, { ESPALIER_HOST: '127.0.0.1', ESPALIER_BASE_PATH: '/tree/' }), 0);
-      await bed.stop();
-      assert.equal(await exitOf(bed.url, { ESPALIER_BASE_PATH: '/tree' }), 1);
+    test('exits with 0 for a node that answers under its path, and with 1 otherwise', async () => {
+      const testbed = await Testbed.start(sqlite, { settings: { BASE_PATH: '/tree', HOST: '0.0.0.0' } });
+      assert.equal(await runHealthCheck(testbed.url, { ESPALIER_BASE_PATH: '/tree' }), 0);
+      assert.equal(
+        await runHealthCheck(testbed.url, { ESPALIER_HOST: '127.0.0.1', ESPALIER_BASE_PATH: '/tree/' }),
+        0,
+      );
+      await testbed.stop();
+      assert.equal(await runHealthCheck(testbed.url, { ESPALIER_BASE_PATH: '/tree' }), 1);
     });
 
-    test('is 0 for a node with a certificate, whatever that is for, and 1 without the setting', async () => {
+    test('exits with 0 for a node with any certificate, and with 1 without the setting', async () => {
       const { cert, private: key } = await generate([{ name: 'commonName', value: 'tree.example.com' }]);
       const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
       writeFileSync(files.TLS_CERT_FILE, cert);
       writeFileSync(files.TLS_KEY_FILE, key, { mode: 0o600 });
-      const bed = await Testbed.start(sqlite, { settings: files });
-      assert.match(bed.url, /^https:/);
-      assert.equal(await exitOf(bed.url, { ESPALIER_TLS_CERT_FILE: files.TLS_CERT_FILE }), 0);
-      assert.equal(await exitOf(bed.url), 1);
-      await bed.stop();
+      const testbed = await Testbed.start(sqlite, { settings: files });
+      assert.match(testbed.url, /^https:/);
+      assert.equal(await runHealthCheck(testbed.url, { ESPALIER_TLS_CERT_FILE: files.TLS_CERT_FILE }), 0);
+      assert.equal(await runHealthCheck(testbed.url), 1);
+      await testbed.stop();
     });
 
-    test('is 1 for a node that says that it is not well', async () => {
+    test('exits with 1 for an unhealthy node', async () => {
       const sick = createServer((_, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
       await once(sick, 'listening');
       const { port } = sick.address() as AddressInfo;
-      assert.equal(await exitOf(`http://127.0.0.1:${port}`), 1);
+      assert.equal(await runHealthCheck(`http://127.0.0.1:${port}`), 1);
       sick.close();
     });
   });

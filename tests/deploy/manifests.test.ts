@@ -1,4 +1,4 @@
-/** The manifests can be read, and what belongs together in them agrees: with each other, the image and nginx.conf. */
+/** The manifests are valid and consistent with each other, the image and nginx.conf. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { parse, parseAllDocuments } from 'yaml';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** Both settings of stopping, and the two seconds after which a node ends in any case. */
-const leastGrace = (delay: string) => Number(delay) + 10 + 2;
+/** Both stop settings, plus two seconds after which a node exits in any case. */
+const minGracePeriod = (delay: string) => Number(delay) + 10 + 2;
 
 interface Service {
   readonly environment?: Record<string, string>;
@@ -30,7 +30,7 @@ describe('deploy/compose.yaml', () => {
   const { services, secrets, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
   const nodes = ['node-one', 'node-two'];
 
-  test('its two nodes are those of nginx.conf, and trust that nginx', () => {
+  test('contains the two nodes of nginx.conf, which trust that nginx', () => {
     const upstream = [...read('deploy/nginx.conf').matchAll(/^ *server (\S+):8080 /gm)].map(([, ip]) => ip);
     assert.deepEqual(
       nodes.map((name) => services[name]!.networks!.inside!.ipv4_address),
@@ -42,7 +42,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  test('every service is kept small: nothing to write, no rights, a limit', () => {
+  test('restricts every service: a read-only file system, no capabilities, resource limits', () => {
     assert.deepEqual(Object.keys(services), ['database', ...nodes, 'nginx']);
     for (const { read_only, cap_drop, security_opt, deploy } of Object.values(services)) {
       assert.deepEqual({ read_only, cap_drop, security_opt }, hardened);
@@ -53,7 +53,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  test('what a service refers to is there: secrets, their files, volumes and others', () => {
+  test('refers only to secrets, files, volumes and services that exist', () => {
     for (const { secrets: own = [], environment = {}, depends_on = {} } of Object.values(services)) {
       for (const secret of own) assert.equal(secrets[secret]?.file, `./secrets/${secret}`);
       const named = Object.values(environment).flatMap(
@@ -66,15 +66,15 @@ describe('deploy/compose.yaml', () => {
       }
     }
     const mounted = Object.values(services).flatMap((each) => (each['volumes'] ?? []) as string[]);
-    const ours = mounted.map((each) => each.split(':')[0]!).filter((name) => !name.startsWith('.'));
-    assert.deepEqual(ours.sort(), Object.keys(volumes).sort());
+    const namedVolumes = mounted.map((each) => each.split(':')[0]!).filter((name) => !name.startsWith('.'));
+    assert.deepEqual(namedVolumes.sort(), Object.keys(volumes).sort());
   });
 
-  test('a node has the time that it takes to stop', () => {
+  test('gives a node enough time to stop', () => {
     for (const name of nodes) {
       const { environment, stop_grace_period } = services[name]!;
-      const least = leastGrace(environment!['ESPALIER_STOP_DELAY_SECONDS']!);
-      assert.ok(Number(stop_grace_period!.replace('s', '')) > least);
+      const minSeconds = minGracePeriod(environment!['ESPALIER_STOP_DELAY_SECONDS']!);
+      assert.ok(Number(stop_grace_period!.replace('s', '')) > minSeconds);
     }
   });
 });
@@ -82,7 +82,7 @@ describe('deploy/compose.yaml', () => {
 const hardened = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
 describe('nginx.conf', () => {
-  test('nothing is sent over a connection that a node which stops is about to close', () => {
+  test('sends nothing over a connection that a stopping node is about to close', () => {
     const text = read('deploy/nginx.conf');
     const [, idle] = /^ *keepalive_timeout (\d+)s;$/m.exec(text)!;
     const [, away] = /fail_timeout=(\d+)s/.exec(text)!;
@@ -97,7 +97,7 @@ describe('deploy/kubernetes.yaml', () => {
   const documents = parseAllDocuments(read('deploy/kubernetes.yaml'));
   const kinds = new Map(documents.map((each) => [each.get('kind') as string, each.toJS() as Manifest]));
 
-  test('it is read without a complaint, and holds all that a node needs', () => {
+  test('is valid and contains everything that a node needs', () => {
     assert.deepEqual(
       documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]),
       [],
@@ -108,13 +108,13 @@ describe('deploy/kubernetes.yaml', () => {
     );
   });
 
-  test('files that settings name are in the secret, and the pod has the time that it takes to stop', () => {
+  test('contains every file that a setting names, and gives the pod enough time to stop', () => {
     const pod = kinds.get('Deployment')!.spec.template.spec;
     const [{ env }] = pod.containers;
     const files = env.flatMap(({ value }) => /^\/etc\/espalier\/(.*)$/.exec(value)?.[1] ?? []);
     assert.deepEqual(files.sort(), Object.keys(kinds.get('Secret')!.stringData).sort());
     const { value } = env.find(({ name }) => name === 'ESPALIER_STOP_DELAY_SECONDS')!;
-    assert.ok(pod.terminationGracePeriodSeconds > leastGrace(value));
+    assert.ok(pod.terminationGracePeriodSeconds > minGracePeriod(value));
   });
 
   test('trusts the ingress only: one hop, and no other pod may connect', () => {
@@ -140,7 +140,7 @@ describe('deploy/kubernetes.yaml', () => {
     ]);
   });
 
-  test('the user is that of the image', () => {
+  test('uses the user of the image', () => {
     const { runAsUser, runAsGroup } = kinds.get('Deployment')!.spec.template.spec.securityContext;
     assert.match(read('Dockerfile'), new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
   });

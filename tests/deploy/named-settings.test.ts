@@ -1,4 +1,4 @@
-/** Whatever a page, a manifest or the image sets is a setting: a renamed one is found everywhere. */
+/** Every setting in a page, a manifest or the image exists, so that a renamed setting is found everywhere. */
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,22 +10,22 @@ import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
 const all: Setting<unknown>[] = [...Object.values(settingsTable), ...Object.values(commandLineSettings)];
-const known = new Set(
+const settingNames = new Set(
   all.flatMap((each) => {
     const name = environmentName(each);
     return each.mayBeFile ? [name, `${name}_FILE`] : [name];
   }),
 );
-/** Of examples and tests, not of the server. */
+/** Variables of examples and tests, not of the server. */
 const others = new Set(['ESPALIER_PASSWORD', 'ESPALIER_TEST_POSTGRES_URL']);
 
-describe('what is named in', () => {
+describe('setting names', () => {
   const files = globSync(['Dockerfile', 'README.md', '*/README.md', 'deploy/*', 'docs/*.md'], { cwd: root });
   for (const file of files.sort()) {
     const named = readFileSync(join(root, file), 'utf8').match(/\bESPALIER_[A-Z0-9]\w*/g) ?? [];
     if (named.length === 0) continue;
-    test(`${file} is a setting`, () => {
-      const unknown = named.filter((name) => !known.has(name) && !others.has(name));
+    test(`exist in the server: ${file}`, () => {
+      const unknown = named.filter((name) => !settingNames.has(name) && !others.has(name));
       assert.deepEqual(unknown, []);
     });
   }

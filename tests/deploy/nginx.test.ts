@@ -1,6 +1,6 @@
 /**
- * deploy/nginx.conf in front of two nodes: sockets, streams, and restarts under load that nobody notices.
- * `npm run rolling-restart` does the last of it for longer.
+ * deploy/nginx.conf in front of two nodes: sockets, streams, and restarts under load without failures. `npm run
+ * rolling-restart` runs the restarts longer.
  */
 
 import assert from 'node:assert/strict';
@@ -14,17 +14,17 @@ import { NodesBehindNginx } from './nodes-behind-nginx.ts';
 import { restartUnderLoad } from './restarts.ts';
 
 const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
-const told = (name: string) => ({ data: { folderChanges: { kind: 'CREATE', folder: { name } } } });
+const createEvent = (name: string) => ({ data: { folderChanges: { kind: 'CREATE', folder: { name } } } });
 
 describe(`two nodes behind nginx on ${postgres.name}`, () => {
-  let bed: NodesBehindNginx;
+  let testbed: NodesBehindNginx;
   let urls: readonly string[];
   let authorization: string;
   before(async () => {
-    bed = await NodesBehindNginx.start();
-    urls = bed.urls;
+    testbed = await NodesBehindNginx.start();
+    urls = testbed.urls;
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
   const post = (url: string, path: string, body: object) =>
     fetch(url + path, {
@@ -38,17 +38,17 @@ describe(`two nodes behind nginx on ${postgres.name}`, () => {
     assert.deepEqual(await response.json(), { data: { createFolder: { folder: { name } } } });
   };
 
-  /** What happens from now on is told, however long it takes to begin. */
-  const fromNow = async () => {
-    const response = await post(bed.nginx.url, '/graphql', { query: '{cursor}' });
+  /** Returns the current cursor, so that a subscription misses no change while it starts. */
+  const currentCursor = async () => {
+    const response = await post(testbed.nginx.url, '/graphql', { query: '{cursor}' });
     return { after: ((await response.json()) as { data: { cursor: string } }).data.cursor };
   };
 
-  test('a login on one is good on the other, and through nginx', async () => {
+  test('accept a login of each other, and through nginx', async () => {
     const login = await post(urls[0]!, '/login', administrator);
     assert.equal(login.status, 200);
     authorization = `Bearer ${((await login.json()) as LoginResponse).authToken}`;
-    for (const url of [urls[1]!, bed.nginx.url]) {
+    for (const url of [urls[1]!, testbed.nginx.url]) {
       const response = await post(url, '/graphql', { query: '{viewer{user{username}}}' });
       assert.equal(response.status, 200);
       assert.deepEqual(await response.json(), {
@@ -57,38 +57,40 @@ describe(`two nodes behind nginx on ${postgres.name}`, () => {
     }
   });
 
-  test('a socket through nginx hears what is changed through either node', async () => {
-    const socket = await SocketClient.connect(bed.nginx.url, authorization.replace('Bearer ', ''));
-    socket.start('1', follow, await fromNow());
-    for (const [place, url] of urls.entries()) {
-      await create(url, `socket ${place}`);
-      assert.deepEqual((await socket.next()).payload, told(`socket ${place}`));
+  test('send changes of both nodes to a socket through nginx', async () => {
+    const socket = await SocketClient.connect(testbed.nginx.url, authorization.replace('Bearer ', ''));
+    socket.start('1', follow, await currentCursor());
+    for (const [index, url] of urls.entries()) {
+      await create(url, `socket ${index}`);
+      assert.deepEqual((await socket.next()).payload, createEvent(`socket ${index}`));
     }
     await socket.close();
   });
 
-  test('an event stream through nginx hears it as it happens, too', async () => {
-    const body = { query: follow, variables: await fromNow() };
-    const stream = await EventClient.open(bed.nginx.url, body, { authorization });
+  test('send changes of both nodes to an event stream through nginx', async () => {
+    const body = { query: follow, variables: await currentCursor() };
+    const stream = await EventClient.open(testbed.nginx.url, body, { authorization });
     assert.equal(stream.response.status, 200);
-    for (const [place, url] of urls.entries()) {
-      await create(url, `stream ${place}`);
-      assert.deepEqual(await stream.next(), { event: 'next', data: told(`stream ${place}`) });
+    for (const [index, url] of urls.entries()) {
+      await create(url, `stream ${index}`);
+      assert.deepEqual(await stream.next(), { event: 'next', data: createEvent(`stream ${index}`) });
     }
     stream.disconnect();
   });
 
-  test('both are restarted under load, no request fails, and a watched tree has no gap', async (t) => {
-    const { tally, made, found, told, watched, otherChanges } = await restartUnderLoad(bed, { rounds: 1 });
+  test('are restarted under load without a failed request or a missed change', async (t) => {
+    const { tally, acknowledged, stored, received, watched, otherChanges } = await restartUnderLoad(testbed, {
+      rounds: 1,
+    });
     t.diagnostic(tally.summary().replaceAll('\n', '; '));
     assert.deepEqual(tally.violations, []);
     assert.equal(tally.counts.get('restarts'), 2);
     for (const kind of ['query', 'mutation', 'login', 'refresh', 'verify']) {
       assert.ok(tally.counts.get(`done: ${kind}`)! > 0, `${kind}: none`);
     }
-    assert.deepEqual(found, made);
-    assert.deepEqual(told, made);
-    assert.deepEqual(watched, made);
+    assert.deepEqual(stored, acknowledged);
+    assert.deepEqual(received, acknowledged);
+    assert.deepEqual(watched, acknowledged);
     assert.deepEqual(otherChanges, []);
   });
 });

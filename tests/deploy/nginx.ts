@@ -1,6 +1,6 @@
 /**
- * Debian's nginx with deploy/nginx.conf as it is, in front of nodes on this machine: only addresses, ports, files and
- * the user are others. Nobody else can reach it.
+ * Debian's nginx with deploy/nginx.conf in front of nodes on this machine. Only addresses, ports, files and the user
+ * differ. It listens on loopback only.
  */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -14,18 +14,18 @@ import { requireProgram } from '../runner/debian-packages.ts';
 import { eventually } from '../support/eventually.ts';
 import { findFreePort } from '../support/free-port.ts';
 
-/** A line of its log. */
-export interface Passed {
+/** A line of the access log. */
+export interface ProxiedRequest {
   readonly request: string;
   readonly status: number;
-  /** More than one, if it turned to another node. */
+  /** Several nodes if nginx retried at another one. */
   readonly nodes: readonly string[];
-  /** The last node that it asked did not answer. */
+  /** Whether the last node did not answer. */
   readonly isLost: boolean;
 }
 
 const published = join(import.meta.dirname, '../../deploy/nginx.conf');
-/** What it keeps outside of its memory. */
+/** Folders for temporary files. */
 const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 export class Nginx {
@@ -34,7 +34,7 @@ export class Nginx {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  /** In front of these two nodes, by their ports. Its certificate is good for this process from now on. */
+  /** Starts in front of the nodes at these two ports. This process then trusts its certificate. */
   static async start(ports: readonly [number, number]): Promise<Nginx> {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-nginx-'));
     try {
@@ -43,7 +43,7 @@ export class Nginx {
       writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, ports));
       checkConfiguration(folder);
       const nginx = new Nginx(folder, port);
-      await nginx.#untilServing();
+      await nginx.#waitUntilServing();
       return nginx;
     } catch (error) {
       rmSync(folder, { recursive: true });
@@ -58,19 +58,19 @@ export class Nginx {
     this.#ended = once(this.#process, 'exit');
   }
 
-  /** Of what has been answered; of sockets and streams, what has ended. */
-  get passed(): Passed[] {
+  /** Logged requests. Sockets and streams are logged when they end. */
+  get requests(): ProxiedRequest[] {
     const lines = readFileSync(join(this.#folder, 'access.log'), 'utf8').trim().split('\n');
     return lines.filter(Boolean).map((line) => {
       const [, request = '', status, nodes = '', last] =
         /"([A-Z]+ [^"]+)" (\d+) \d+ [\d.]+s by (.+?) (?:[\d-]+, )*([\d-]+)$/.exec(line) ?? [];
-      if (!request) throw new Error(`This is no line of the log: ${line}`);
+      if (!request) throw new Error(`Invalid log line: ${line}`);
       return { request, status: Number(status), nodes: nodes.split(', '), isLost: last === '502' };
     });
   }
 
-  /** What it has complained of. */
-  get complaints(): string {
+  /** The error log. */
+  get errorLog(): string {
     return readFileSync(join(this.#folder, 'error.log'), 'utf8');
   }
 
@@ -80,9 +80,9 @@ export class Nginx {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #untilServing(): Promise<void> {
+  async #waitUntilServing(): Promise<void> {
     await eventually(async () => {
-      if (this.#process.exitCode !== null) throw new Error(`nginx did not start: ${this.complaints}`);
+      if (this.#process.exitCode !== null) throw new Error(`nginx did not start: ${this.errorLog}`);
       return fetch(`${this.url}/livez`).then(
         ({ ok }) => ok,
         () => false,
@@ -100,7 +100,7 @@ async function makeCertificate(folder: string): Promise<void> {
   setDefaultCACertificates([...getCACertificates('default'), cert]);
 }
 
-/** Whatever is replaced has to be there, once. */
+/** Every replaced text must occur exactly once. */
 function configuration(folder: string, port: number, [one, two]: readonly [number, number]): string {
   const paths = temporary.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`);
   const replaced: [string, string][] = [
@@ -123,7 +123,7 @@ function configuration(folder: string, port: number, [one, two]: readonly [numbe
   return text;
 }
 
-/** As an operator is told to. */
+/** Checks the configuration as the documentation tells operators to. */
 function checkConfiguration(folder: string): void {
   const { status, stderr } = spawnSync(requireProgram('nginx'), ['-t', ...argumentsFor(folder)], {
     encoding: 'utf8',
@@ -133,7 +133,7 @@ function checkConfiguration(folder: string): void {
 
 function argumentsFor(folder: string): string[] {
   const own = ['daemon off;', `pid ${join(folder, 'pid')};`];
-  // Who is not root is told that this means nothing.
+  // nginx warns about this directive if the user is not root.
   if (process.getuid?.() === 0) own.push('user root;');
   return [
     '-p',

@@ -1,4 +1,4 @@
-/** Two nodes on one PostgreSQL with nginx in front, each of which can be restarted at its address. */
+/** Two nodes on one PostgreSQL server behind nginx. Each node can be restarted at its address. */
 
 import { eventually } from '../support/eventually.ts';
 import { postgres, type TestDatabase } from '../support/databases.ts';
@@ -6,13 +6,13 @@ import { findFreePort } from '../support/free-port.ts';
 import { NodeProcess, startNodes, stopNodes } from '../many-nodes/node-process.ts';
 import { Nginx } from './nginx.ts';
 
-/** As docs/deployment.md says. */
+/** The settings of docs/deployment.md. */
 const settings = {
   TRUST_PROXY: '127.0.0.1',
   STOP_DELAY_SECONDS: '5',
-  // A refresh whose answer is lost is asked again.
+  // Clients retry a refresh whose response was lost.
   REFRESH_RETRY_SECONDS: '60',
-  // Nobody's token ends during a run.
+  // No auth token expires during a run.
   ACCESS_TOKEN_SECONDS: '86400',
 };
 
@@ -26,7 +26,7 @@ export class NodesBehindNginx {
     let nodes: NodeProcess[] = [];
     try {
       const ports = [await findFreePort(), await findFreePort()] as const;
-      nodes = await startNodes(2, (place) => optionsFor(database, ports[place]!));
+      nodes = await startNodes(2, (index) => optionsFor(database, ports[index]!));
       return new NodesBehindNginx(database, nodes, await Nginx.start(ports));
     } catch (error) {
       await stopNodes(nodes);
@@ -41,23 +41,23 @@ export class NodesBehindNginx {
     this.nginx = nginx;
   }
 
-  /** Of the nodes themselves. */
+  /** The URLs of the nodes themselves. */
   get urls(): readonly string[] {
     return this.#nodes.map(({ url }) => url);
   }
 
-  /** As a supervisor does it: told to stop, waited for, started again, and not left before it is ready. */
-  async restart(place: number): Promise<void> {
-    const before = this.#nodes[place]!;
+  /** Restarts a node like a supervisor: stops it, waits, starts it, and waits until it is ready. */
+  async restart(index: number): Promise<void> {
+    const before = this.#nodes[index]!;
     if (!(await before.stop())) throw new Error(`A node ended with ${before.exitCode}: ${before.log}`);
     const node = await NodeProcess.start(optionsFor(this.#database, Number(new URL(before.url).port)));
-    this.#nodes[place] = node;
+    this.#nodes[index] = node;
     const isReady = async () => (await fetch(`${node.url}/readyz`)).status === 200;
     await eventually(isReady, `${node.url} is ready`);
   }
 
   async stop(): Promise<void> {
-    // Their delay is for those in front, who are gone.
+    // The stop delay serves proxies, and nginx has already ended.
     await this.nginx.stop();
     await Promise.all(this.#nodes.map((node) => node.kill()));
     await this.#database.remove();

@@ -1,4 +1,4 @@
-/** Both nodes are restarted one after the other while people work, and nobody may notice more than a closed socket. */
+/** Restarts both nodes one after the other under load. Clients may notice only closed sockets. */
 
 import { createClient, type TreeChange } from '@espalier/client';
 import { eventually } from '../support/eventually.ts';
@@ -8,31 +8,31 @@ import type { NodesBehindNginx } from './nodes-behind-nginx.ts';
 import { SteadyLoad } from './steady-load.ts';
 
 export interface RestartOptions {
-  /** Each restarts both. */
+  /** Each round restarts both nodes. */
   readonly rounds: number;
   readonly onProgress?: (text: string) => void;
 }
 
-export interface Restarted {
+export interface RestartResult {
   readonly tally: Tally;
-  /** Names of folders, in order: as acknowledged to those who made them, as they are, and as told by `watch`. */
-  readonly made: readonly string[];
-  readonly found: readonly string[];
-  readonly told: readonly string[];
-  /** In the tree that `watch` keeps. */
+  /** Sorted folder names: acknowledged, stored, and received by `watch`. */
+  readonly acknowledged: readonly string[];
+  readonly stored: readonly string[];
+  readonly received: readonly string[];
+  /** Folder names in the watched tree. */
   readonly watched: readonly string[];
-  /** Of what `watch` told, that was no creation. */
+  /** Received changes that are not creations. */
   readonly otherChanges: readonly TreeChange[];
 }
 
-const toldWithinMs = 30_000;
+const receiveTimeoutMs = 30_000;
 
 export async function restartUnderLoad(
-  bed: NodesBehindNginx,
+  testbed: NodesBehindNginx,
   { rounds, onProgress = () => undefined }: RestartOptions,
-): Promise<Restarted> {
+): Promise<RestartResult> {
   const tally = new Tally((text) => onProgress(`VIOLATION ${text}`));
-  const { url } = bed.nginx;
+  const { url } = testbed.nginx;
   const client = createClient({ url });
   const changes: TreeChange[] = [];
   await client.login(administrator);
@@ -41,36 +41,36 @@ export async function restartUnderLoad(
   try {
     tree.onChange((change) => changes.push(change));
     const load = new SteadyLoad(url, under, tally);
-    const isTold = (name: string) => changes.some(({ path }) => path === `/${name}`);
-    const latestIsTold = async () => {
+    const isReceived = (name: string) => changes.some(({ path }) => path === `/${name}`);
+    const waitForLatest = async () => {
       const count = load.made.length;
-      await eventually(() => load.made.length > count, 'somebody changes something', toldWithinMs);
+      await eventually(() => load.made.length > count, 'a change is made', receiveTimeoutMs);
       const name = load.made.at(-1)!;
-      await eventually(() => isTold(name), `${name} is told`, toldWithinMs);
+      await eventually(() => isReceived(name), `${name} is received`, receiveTimeoutMs);
     };
     load.begin();
     try {
-      await latestIsTold();
+      await waitForLatest();
       for (let round = 1; round <= rounds; round++) {
-        for (const place of bed.urls.keys()) {
-          await bed.restart(place);
+        for (const index of testbed.urls.keys()) {
+          await testbed.restart(index);
           tally.count('restarts');
-          await latestIsTold();
-          onProgress(`${tally.seconds.toFixed(1)} s: node ${place + 1} was restarted, round ${round}`);
+          await waitForLatest();
+          onProgress(`${tally.seconds.toFixed(1)} s: node ${index + 1} was restarted, round ${round}`);
         }
       }
     } finally {
       await load.end();
     }
-    await eventually(() => load.made.every(isTold), 'all is told', toldWithinMs);
+    await eventually(() => load.made.every(isReceived), 'all changes are received', receiveTimeoutMs);
     const found: string[] = [];
     for await (const { name } of client.folders.children(under)) found.push(name);
-    countPassed(bed, tally);
+    countProxiedRequests(testbed, tally);
     return {
       tally,
-      made: load.made.toSorted(),
-      found: found.toSorted(),
-      told: changes
+      acknowledged: load.made.toSorted(),
+      stored: found.toSorted(),
+      received: changes
         .filter(({ kind }) => kind === 'CREATE')
         .map(({ path }) => path!.slice(1))
         .toSorted(),
@@ -86,12 +86,12 @@ export async function restartUnderLoad(
   }
 }
 
-/** What the proxy says of it, who was asked by nobody to be kind. */
-function countPassed({ nginx }: NodesBehindNginx, tally: Tally): void {
-  for (const { status, nodes, isLost, request } of nginx.passed) {
+/** Counts the requests in the log of nginx, which does not retry for the clients. */
+function countProxiedRequests({ nginx }: NodesBehindNginx, tally: Tally): void {
+  for (const { status, nodes, isLost, request } of nginx.requests) {
     tally.count(`nginx: answers with ${status}`);
-    if (nodes.length > 1) tally.count('nginx: turned to the other node');
-    if (isLost) tally.count('nginx: lost an answer');
+    if (nodes.length > 1) tally.count('nginx: retried at the other node');
+    if (isLost) tally.count('nginx: lost a response');
     if (status >= 500 && status !== 503) tally.violation(`nginx answered ${request} with ${status}`);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * People at work behind a proxy: queries, changes, logins, refreshes and checks of tokens at a steady pace, over
- * connections that are kept. Only a 503 and a closed connection are tried again; whatever else is not a plain success is
- * a violation.
+ * Clients behind a proxy: queries, changes, logins, refreshes and token checks at a steady rate over persistent
+ * connections. Only a 503 and a closed connection are retried. Any other failure is a violation.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,21 +10,21 @@ import type { LoginResponse } from '@espalier/contract';
 import { administrator } from '../many-nodes/node-process.ts';
 import type { Tally } from '../many-nodes/chaos/tally.ts';
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly text: string;
 }
 
-interface Sent {
+interface RequestInput {
   readonly path: string;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const answerWithinMs = 30_000;
-const mostTries = 20;
-const beforeNextTryMs = 100;
-/** How many do what, and how long each waits between. */
+const responseTimeoutMs = 30_000;
+const maxAttempts = 20;
+const retryDelayMs = 100;
+/** The number of clients of each kind and their pauses. */
 const crowd = { readers: 3, writers: 3, visitors: 1, refreshers: 2 };
 const pauseMs = { readers: 60, writers: 150, visitors: 500, refreshers: 150 };
 
@@ -33,7 +32,7 @@ const create =
   'mutation($under:ID!,$name:String!){createFolder(input:{parentId:$under,name:$name}){folder{name}}}';
 
 export class SteadyLoad {
-  /** The names of the folders that were made, as acknowledged. */
+  /** Names of the acknowledged folders. */
   readonly made: string[] = [];
   readonly #url: string;
   readonly #under: string;
@@ -42,7 +41,7 @@ export class SteadyLoad {
   readonly #agents: Agent[] = [];
   #working: Promise<unknown> = Promise.resolve();
 
-  /** Changes are made in that folder. */
+  /** Changes are made in the folder `under`. */
   constructor(url: string, under: string, tally: Tally) {
     this.#url = url;
     this.#under = under;
@@ -50,12 +49,17 @@ export class SteadyLoad {
   }
 
   begin(): void {
-    const work = { readers: this.#read, writers: this.#write, visitors: this.#visit, refreshers: this.#stay };
+    const work = {
+      readers: this.#read,
+      writers: this.#write,
+      visitors: this.#visit,
+      refreshers: this.#refreshRepeatedly,
+    };
     const workers = Object.entries(crowd).flatMap(([kind, count]) =>
-      Array.from({ length: count }, (_, place) => {
+      Array.from({ length: count }, (_, index) => {
         const agent = new Agent({ keepAlive: true, maxSockets: 1 });
         this.#agents.push(agent);
-        const name = `${kind} ${place + 1}`;
+        const name = `${kind} ${index + 1}`;
         const pause = () => sleep(pauseMs[kind as keyof typeof crowd]);
         return work[kind as keyof typeof crowd]
           .call(this, agent, name, pause)
@@ -65,7 +69,7 @@ export class SteadyLoad {
     this.#working = Promise.all(workers);
   }
 
-  /** Whoever is amid something finishes it. */
+  /** Ends the load after the running requests. */
   async end(): Promise<void> {
     this.#over.abort();
     await this.#working;
@@ -102,21 +106,24 @@ export class SteadyLoad {
     }
   }
 
-  /** One session, whose tokens are renewed all the time. */
-  async #stay(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
-    let pair = await this.#logIn(agent);
+  /** Refreshes the tokens of one session continuously. */
+  async #refreshRepeatedly(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
+    let tokens = await this.#logIn(agent);
     while (!this.#isOver) {
-      const { authToken, refreshToken } = pair;
+      const { authToken, refreshToken } = tokens;
       const headers = { authorization: `Bearer ${authToken}` };
       const sent = { path: '/login/refresh', body: { refreshToken }, headers };
-      pair = JSON.parse(await this.#insist(agent, 'refresh', sent)) as LoginResponse;
-      await this.#insist(agent, 'verify', { path: '/login/verify', body: { authToken: pair.authToken } });
+      tokens = JSON.parse(await this.#sendWithRetry(agent, 'refresh', sent)) as LoginResponse;
+      await this.#sendWithRetry(agent, 'verify', {
+        path: '/login/verify',
+        body: { authToken: tokens.authToken },
+      });
       await pause();
     }
   }
 
   async #logIn(agent: Agent): Promise<LoginResponse> {
-    const text = await this.#insist(agent, 'login', { path: '/login', body: administrator });
+    const text = await this.#sendWithRetry(agent, 'login', { path: '/login', body: administrator });
     return JSON.parse(text) as LoginResponse;
   }
 
@@ -128,19 +135,19 @@ export class SteadyLoad {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const own = { ...headers, authorization: `Bearer ${authToken}` };
-    const text = await this.#insist(agent, kind, { path: '/graphql', body, headers: own });
+    const text = await this.#sendWithRetry(agent, kind, { path: '/graphql', body, headers: own });
     if ('errors' in (JSON.parse(text) as object)) throw new Error(`${kind}: ${text}`);
   }
 
-  /** Throws at what must not be. */
-  async #insist(agent: Agent, kind: string, sent: Sent): Promise<string> {
-    for (let tries = 1; tries <= mostTries; tries++) {
+  /** Retries a request and throws on a violation. */
+  async #sendWithRetry(agent: Agent, kind: string, sent: RequestInput): Promise<string> {
+    for (let tries = 1; tries <= maxAttempts; tries++) {
       const answer = await this.#exchange(agent, sent);
       if (answer === 'closed') {
         this.#tally.count('tried again: closed connection');
       } else if (answer.status === 503) {
         this.#tally.count('tried again: 503');
-        await sleep(beforeNextTryMs);
+        await sleep(retryDelayMs);
       } else if (answer.status < 300) {
         this.#tally.count(`done: ${kind}`);
         return answer.text;
@@ -148,16 +155,16 @@ export class SteadyLoad {
         throw new Error(`${kind} was answered with ${answer.status}: ${answer.text}`);
       }
     }
-    throw new Error(`${kind} was tried ${mostTries} times`);
+    throw new Error(`${kind} was tried ${maxAttempts} times`);
   }
 
-  #exchange(agent: Agent, { path, body, headers }: Sent): Promise<Answer | 'closed'> {
+  #exchange(agent: Agent, { path, body, headers }: RequestInput): Promise<HttpResponse | 'closed'> {
     return new Promise((resolve, reject) => {
       const options = {
         agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
-        timeout: answerWithinMs,
+        timeout: responseTimeoutMs,
       };
       const sending = request(this.#url + path, options, (response) => {
         const chunks: Buffer[] = [];
@@ -169,7 +176,7 @@ export class SteadyLoad {
         });
       });
       sending.on('timeout', () => {
-        reject(new Error(`${path} was not answered within ${answerWithinMs} ms`));
+        reject(new Error(`${path} was not answered within ${responseTimeoutMs} ms`));
         sending.destroy();
       });
       sending.on('error', (error: NodeJS.ErrnoException) =>

@@ -1,4 +1,4 @@
-/** systemd itself finds nothing wrong with the unit, and the unit leaves a node the time that it takes to stop. */
+/** systemd accepts the unit, and the unit gives a node enough time to stop. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,36 +12,36 @@ const unit = readFileSync(join(import.meta.dirname, '../../deploy/espalier.servi
 const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
 describe('deploy/espalier.service', () => {
-  test('systemd-analyze verify has nothing to say', () => {
+  test('passes systemd-analyze verify without output', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-unit-'));
     try {
       const file = join(folder, 'espalier.service');
-      // It looks whether the program is there, which is not installed here.
+      // systemd-analyze checks that the program exists, and it is not installed here.
       const program = /^ExecStart=\S+/m;
       assert.match(unit, program);
       writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}`));
       const { status, stdout, stderr } = spawnSync(requireProgram('systemd'), ['verify', '--man=no', file], {
         encoding: 'utf8',
       });
-      assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' });
+      assert.deepEqual({ status, output: stdout + stderr }, { status: 0, output: '' });
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 
-  test('a node has the time that it takes to stop', () => {
+  test('gives a node enough time to stop', () => {
     const [, delay] = /^Environment=ESPALIER_STOP_DELAY_SECONDS=(\d+)$/m.exec(unit)!;
     assert.ok(Number(valueOf('TimeoutStopSec')) > Number(delay) + 10 + 2);
   });
 
-  test('each secret that a setting names is handed over', () => {
+  test('loads each secret that a setting names', () => {
     const named = [...unit.matchAll(/^Environment=ESPALIER_\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
-    const given = [...unit.matchAll(/^LoadCredential=(.+):/gm)].map(([, name]) => name);
+    const loaded = [...unit.matchAll(/^LoadCredential=(.+):/gm)].map(([, name]) => name);
     assert.ok(named.length > 0);
-    assert.deepEqual(named, given);
+    assert.deepEqual(named, loaded);
   });
 
-  test('memory may be executed, because V8 compiles while it runs', () => {
+  test('allows executable memory, because V8 compiles at run time', () => {
     assert.equal(valueOf('MemoryDenyWriteExecute'), undefined);
   });
 });

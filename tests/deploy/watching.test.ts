@@ -1,4 +1,4 @@
-/** The dashboard and the alerts ask only for metrics that there are, with labels that they have. */
+/** The dashboard and the alerts use existing metrics with existing labels. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -25,10 +25,10 @@ interface Rules {
   }[];
 }
 
-/** What Prometheus itself adds. */
-const ofPrometheus = { names: ['up'], labels: ['instance', 'job', 'le'] };
+/** Names that Prometheus adds. */
+const prometheusNames = { names: ['up'], labels: ['instance', 'job', 'le'] };
 
-describe('what deploy/ has for those who watch', () => {
+describe('the monitoring files in deploy/', () => {
   const described = new Map<string, MetricDescription>(
     Object.values<MetricDescription>(catalogue).flatMap((each) =>
       (each.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map((ending) => [
@@ -37,45 +37,49 @@ describe('what deploy/ has for those who watch', () => {
       ]),
     ),
   );
-  let known: Set<string>;
+  let metricNames: Set<string>;
   before(async () => {
     const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
-    known = new Set([...described.keys(), ...samples.map(({ name }) => name), ...ofPrometheus.names]);
+    metricNames = new Set([
+      ...described.keys(),
+      ...samples.map(({ name }) => name),
+      ...prometheusNames.names,
+    ]);
   });
 
   const check = (expression: string) => {
     const names = expression.match(/\b(espalier|nodejs|process)_\w+|\bup\b/g) ?? [];
     assert.ok(names.length > 0, `no metric in ${expression}`);
-    for (const name of names) assert.ok(known.has(name), `${name} is no metric`);
-    const given = names.flatMap((name) => Object.keys(described.get(name)?.labels ?? {}));
+    for (const name of names) assert.ok(metricNames.has(name), `${name} is no metric`);
+    const labels = names.flatMap((name) => Object.keys(described.get(name)?.labels ?? {}));
     const [...filters] = expression.matchAll(/[{,] ?(\w+)(?:=~|!=|=)"/g);
     const [...groups] = expression.matchAll(/by \(([\w, ]+)\)/g);
     for (const label of [
       ...filters.map(([, label]) => label!),
       ...groups.flatMap(([, list]) => list!.split(', ')),
     ]) {
-      assert.ok([...given, ...ofPrometheus.labels].includes(label), `${label} in ${expression}`);
+      assert.ok([...labels, ...prometheusNames.labels].includes(label), `${label} in ${expression}`);
     }
   };
 
-  test('the dashboard asks for what there is', () => {
+  test('contain a dashboard with existing metrics', () => {
     const { panels, templating } = JSON.parse(read('grafana-dashboard.json')) as Dashboard;
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     for (const { expr } of panels.flatMap(({ targets }) => targets)) check(expr);
     assert.match(JSON.stringify(templating), /label_values\(espalier_ready, instance\)/);
   });
 
-  test('every metric of the catalogue is on the dashboard', () => {
+  test('contain a dashboard with every metric of the catalogue', () => {
     const text = read('grafana-dashboard.json');
-    const shown = Object.values<MetricDescription>(catalogue).filter(({ name }) => text.includes(name));
-    const missing = Object.values<MetricDescription>(catalogue).filter((each) => !shown.includes(each));
+    const onDashboard = Object.values<MetricDescription>(catalogue).filter(({ name }) => text.includes(name));
+    const missing = Object.values<MetricDescription>(catalogue).filter((each) => !onDashboard.includes(each));
     assert.deepEqual(
       missing.map(({ name }) => name),
       ['espalier_build_info', 'espalier_backup_failures_total'],
     );
   });
 
-  test('the alerts ask for what there is, and say what to do', () => {
+  test('contain alerts with existing metrics and instructions', () => {
     const { groups } = parse(read('alert-rules.yaml')) as Rules;
     const rules = groups.flatMap((group) => group.rules);
     assert.ok(rules.length > 0);

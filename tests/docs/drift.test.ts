@@ -1,6 +1,6 @@
 /**
- * Pages of reference cannot drift: what the code says now is on the page, and a setting, a code, a body, a frame, a metric or a field that
- * changes makes another page. `npm run check` compares the two.
+ * Reference pages match the code. A changed setting, code, body, frame, metric or field changes a page. `npm run check`
+ * compares both.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ import { root } from './follow-page.ts';
 const page = (path: string) => readFileSync(join(root, path), 'utf8');
 
 for (const [path, write] of Object.entries(generatedPages)) {
-  test(`${path} is what the code says`, async () => {
+  test(`generates ${path} from the code`, async () => {
     assert.equal(page(path), await formatPage(path, await write()));
   });
 }
@@ -38,9 +38,13 @@ const login = endpoints.login;
 
 const changes: readonly [what: string, path: string, changed: () => string | Promise<string>][] = [
   ['a default', 'docs/configuration.md', () => withSetting({ ...setting, default: 'another' })],
-  ['what a setting does', 'docs/configuration.md', () => withSetting({ ...setting, about: 'Another.' })],
   [
-    'a setting more',
+    'the description of a setting',
+    'docs/configuration.md',
+    () => withSetting({ ...setting, about: 'Another.' }),
+  ],
+  [
+    'an additional setting',
     'docs/configuration.md',
     () => configurationReference({ ...settingGroups, More: { [key]: setting } }),
   ],
@@ -103,7 +107,7 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
 ];
 
 for (const [what, path, changed] of changes) {
-  test(`${what} that is changed without its page makes ${path} wrong`, async () => {
+  test(`makes ${path} outdated if ${what} changes`, async () => {
     assert.notEqual(page(path), await formatPage(path, await changed()));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Follows a page of the documentation literally, as a stranger would: in a fresh clone, with a shell for each terminal. It fails
- * at the first command that fails, and where something else is shown than the page says.
+ * Follows a documentation page literally: in a fresh clone, with a shell for each terminal. Fails at the first command
+ * that fails and at output that differs from the page.
  */
 
 import assert from 'node:assert/strict';
@@ -8,21 +8,24 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { keepOutput, noteSettings } from '../secrets/secret-record.ts';
-import { freshClone, type CloneOptions } from './fresh-clone.ts';
+import { createClone, type CloneOptions } from './fresh-clone.ts';
 import { stepsOf, type Step } from './page-steps.ts';
-import { isShown } from './shown-output.ts';
+import { matchesOutput } from './shown-output.ts';
 import { Terminal } from './terminal.ts';
 
 export interface FollowOptions extends CloneOptions {
-  /** Instead of 8080, which is then replaced in what is pasted and expected: several pages are followed at a time. */
+  /**
+   * A port instead of 8080. It replaces 8080 in commands and expected output, so that several pages can be tested at
+   * once.
+   */
   readonly port?: number;
-  /** Blocks that are not pasted; whoever names one says why. */
-  readonly leftOut?: readonly string[];
+  /** Blocks that are not pasted. The caller explains why. */
+  readonly skippedBlocks?: readonly string[];
 }
 
 export const root = join(import.meta.dirname, '../..');
 
-const ofThisRun =
+const testRunVariables =
   /^(ESPALIER_|LC_|NODE_(TEST|COMPILE|OPTIONS|ENV)|npm_(package|lifecycle|config_local_prefix))/;
 
 export async function followPage(page: string, options: FollowOptions): Promise<void> {
@@ -30,7 +33,7 @@ export async function followPage(page: string, options: FollowOptions): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'espalier-reader-'));
   const reader = new Reader(folder, options);
   try {
-    freshClone(join(folder, 'espalier'), options);
+    createClone(join(folder, 'espalier'), options);
     for (const step of stepsOf(options.port ? text.replaceAll('8080', String(options.port)) : text)) {
       try {
         await reader.follow(step);
@@ -61,8 +64,9 @@ class Reader {
 
   async follow(step: Step): Promise<void> {
     if (step.kind === 'run') await this.#paste(this.#terminal(step.terminal), step.text, step.stays);
-    else if (step.kind === 'see') await see(this.#terminal(step.terminal), step.text);
-    else if (step.kind === 'save') writeFileSync(join(this.#last!.where, step.file), `${step.text}\n`);
+    else if (step.kind === 'see') await assertOutput(this.#terminal(step.terminal), step.text);
+    else if (step.kind === 'save')
+      writeFileSync(join(this.#last!.currentFolder, step.file), `${step.text}\n`);
     else if (step.kind === 'open') assert.equal((await fetch(step.url)).status, 200, step.url);
     else this.#terminal(step.terminal).pressCtrlC();
   }
@@ -70,27 +74,27 @@ class Reader {
   async close(): Promise<void> {
     for (const terminal of this.#terminals.values()) {
       await terminal.close();
-      // Tokens that a reader has asked for are shown, but not by the server.
-      if (this.#serving.has(terminal)) keepOutput(terminal.shown);
+      // Readers may print tokens, but the server must not.
+      if (this.#serving.has(terminal)) keepOutput(terminal.output);
     }
   }
 
   async #paste(terminal: Terminal, text: string, stays: boolean): Promise<void> {
     this.#last = terminal;
-    if (this.#options.leftOut?.includes(text)) return;
+    if (this.#options.skippedBlocks?.includes(text)) return;
     const [, password] = /ESPALIER_ADMIN_PASSWORD=(\S+)/.exec(text) ?? [];
     noteSettings({ ESPALIER_ADMIN_PASSWORD: password });
     if (/\bnpm start\b/.test(text)) this.#serving.add(terminal);
     await terminal.paste(
       this.#options.isInstalled ? withoutRegistry(text) : text,
-      text.includes('read -rs') ? this.#shownPassword() : undefined,
+      text.includes('read -rs') ? this.#readPrintedPassword() : undefined,
     );
     if (!stays) await terminal.finish();
   }
 
-  /** What a reader types who is asked for it. */
-  #shownPassword(): string {
-    const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(this.#terminal(1).shown)!;
+  /** Returns the printed password, which a reader would type. */
+  #readPrintedPassword(): string {
+    const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(this.#terminal(1).output)!;
     return password!;
   }
 
@@ -104,12 +108,14 @@ class Reader {
     return terminal;
   }
 
-  /** A reader's own: without the programs and settings of this run, and with a place of its own for sessions. */
+  /**
+   * The environment of a reader: without the programs and settings of this run, and with its own folder for sessions.
+   */
   #environment(): Record<string, string | undefined> {
-    const path = process.env['PATH']!.split(delimiter).filter((place) => !place.includes('node_modules'));
+    const path = process.env['PATH']!.split(delimiter).filter((entry) => !entry.includes('node_modules'));
     const { port } = this.#options;
     return {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofThisRun.test(name))),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !testRunVariables.test(name))),
       PATH: path.join(delimiter),
       LANG: 'C.UTF-8',
       XDG_CONFIG_HOME: join(this.#scratch, 'config'),
@@ -120,7 +126,7 @@ class Reader {
   }
 }
 
-/** What `npm install` would do, from what is here, and without a registry. */
+/** Replaces `npm install` by links to the packages here, without a registry. */
 function withoutRegistry(text: string): string {
   const client = 'node_modules/@espalier/client';
   return text
@@ -131,7 +137,7 @@ function withoutRegistry(text: string): string {
     );
 }
 
-async function see(terminal: Terminal, expected: string): Promise<void> {
-  const shown = await terminal.look((text) => isShown(expected, text));
-  if (!isShown(expected, shown)) assert.equal(shown.trim(), expected, 'It shows something else');
+async function assertOutput(terminal: Terminal, expected: string): Promise<void> {
+  const output = await terminal.readOutput((text) => matchesOutput(expected, text));
+  if (!matchesOutput(expected, output)) assert.equal(output.trim(), expected, 'It shows something else');
 }

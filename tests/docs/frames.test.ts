@@ -1,4 +1,4 @@
-/** The page of socket frames: its conversations are held with a real server, and there is no frame that it leaves out. */
+/** The page about socket frames: its conversations run against a real server, and it contains every frame. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -8,37 +8,39 @@ import { sqlite } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 
-describe('the conversations of the page of socket frames', () => {
-  let bed: PeopleTestbed;
-  before(async () => (bed = await PeopleTestbed.start(sqlite)));
-  after(() => bed.stop());
+describe('the conversations on the page about socket frames', () => {
+  let testbed: PeopleTestbed;
+  before(async () => (testbed = await PeopleTestbed.start(sqlite)));
+  after(() => testbed.stop());
 
   for (const [index, { dialect, frames }] of conversations.entries()) {
-    test(`conversation ${index + 1}, in ${dialect.name}, is what a server says`, async () => {
-      let { authToken } = await bed.testbed.logIn();
-      bed.authToken = authToken;
-      const { cursor } = await bed.query<{ cursor: string }>('{cursor}');
-      const client = await SocketClient.open(bed.testbed.url, { protocols: [dialect.name] });
+    test(`match a real server: conversation ${index + 1} in ${dialect.name}`, async () => {
+      let { authToken } = await testbed.testbed.logIn();
+      testbed.authToken = authToken;
+      const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
+      const client = await SocketClient.open(testbed.testbed.url, { protocols: [dialect.name] });
       for (const { from, frame, once } of frames) {
-        if (once === 'a folder is made') await bed.mutate('createFolder', { name: 'Garden' });
+        if (once === 'a folder is made') await testbed.mutate('createFolder', { name: 'Garden' });
         if (once === 'the token has a minute left') {
-          bed.testbed.clock.advanceSeconds(540);
-          ({ authToken } = await bed.testbed.logIn());
+          testbed.testbed.clock.advanceSeconds(540);
+          ({ authToken } = await testbed.testbed.logIn());
         }
-        if (from === 'client') client.send(filledIn(frame, { authToken, cursor }));
+        if (from === 'client') client.send(fillIn(frame, { authToken, cursor }));
         else assertLike(await client.next(), frame);
       }
       const { type } = frames.at(-1)!.frame;
       if (type === 'connection_terminate') assert.equal((await client.closed()).code, 1000);
       else if (type === 'connection_error') assert.equal((await client.closed()).code, 4403);
       else await client.close();
-      const { folder } = await bed.query<{ folder: { id: string } | null }>('{folder(path:"/Garden"){id}}');
-      if (folder) await bed.mutate('deleteFolder', { id: folder.id });
+      const { folder } = await testbed.query<{ folder: { id: string } | null }>(
+        '{folder(path:"/Garden"){id}}',
+      );
+      if (folder) await testbed.mutate('deleteFolder', { id: folder.id });
     });
   }
 });
 
-test('every frame that a client may send, and every one that the server writes, is on the page', () => {
+test('the page about socket frames contains every frame of clients and of the server', () => {
   for (const dialect of protocols) {
     const frames = conversations.filter((talk) => talk.dialect === dialect).flatMap((talk) => talk.frames);
     const typesOf = (from: string) =>
@@ -51,14 +53,14 @@ test('every frame that a client may send, and every one that the server writes, 
   }
 });
 
-function filledIn(frame: unknown, { authToken, cursor }: { authToken: string; cursor: string }): unknown {
+function fillIn(frame: unknown, { authToken, cursor }: { authToken: string; cursor: string }): unknown {
   const text = JSON.stringify(frame)
     .replace('Bearer …', `Bearer ${authToken}`)
     .replace('"…"', JSON.stringify(cursor));
   return JSON.parse(text);
 }
 
-/** Where the example has `…`, anything may be. */
+/** `…` in the example matches anything. */
 function assertLike(actual: unknown, example: unknown): void {
   const blanked = JSON.stringify(actual, (key, value: unknown) => (key === 'expiresAt' ? '…' : value));
   assert.deepEqual(JSON.parse(blanked), example);

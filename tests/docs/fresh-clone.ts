@@ -1,6 +1,6 @@
 /**
- * A fresh clone of this repository for a reader of the documentation: the files that git knows or would take, as they are
- * now. Nothing else of this folder is there, unless it is said to be installed already.
+ * Creates a fresh clone of this repository: the files that git tracks or would add, in their current state. Nothing
+ * else is copied unless `isInstalled` is set.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -19,29 +19,32 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 export interface CloneOptions {
-  /** As after `npm install` and a first build of the console, which take half a minute: by links to what is here. */
+  /** Links to the installed packages and the built console, because `npm install` and a build take half a minute. */
   readonly isInstalled: boolean;
 }
 
-export function freshClone(folder: string, { isInstalled }: CloneOptions): void {
-  // Somebody else may own the folder, as in a container: git would refuse to look at it.
+export function createClone(folder: string, { isInstalled }: CloneOptions): void {
+  // In a container another user may own the folder, and git would refuse to read it.
   const listing = ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const listed = execFileSync('git', listing, { cwd: root, encoding: 'utf8' });
   for (const path of listed.split('\0')) {
-    // What was deleted and not committed yet, git still lists.
+    // git still lists files that were deleted without a commit.
     if (!path || !existsSync(join(root, path))) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     copyFileSync(join(root, path), join(folder, path));
   }
   if (!isInstalled) return;
   linkPackages('node_modules', folder);
-  // Later than its sources, or it would be built.
+  // Copied after its sources, or it would be built again.
   if (existsSync(join(root, 'console/dist'))) {
     cpSync(join(root, 'console/dist'), join(folder, 'console/dist'), { recursive: true });
   }
 }
 
-/** Links of npm stay as they are, so that the workspaces are those of the clone; all else leads to what is here. */
+/**
+ * Copies the symbolic links of npm, so that the workspaces are those of the clone. Links everything else to the
+ * packages here.
+ */
 function linkPackages(path: string, folder: string): void {
   mkdirSync(join(folder, path));
   for (const name of readdirSync(join(root, path))) {

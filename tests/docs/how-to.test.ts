@@ -1,4 +1,4 @@
-/** The commands of the how-to pages do what they are for, one after the other, on a server or a file that has what they name. */
+/** Runs the commands of the how-to pages in order, on a server or a file with the objects that they name. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,38 +14,38 @@ import { Testbed } from '../support/testbed.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
 
-interface Line {
+interface CommandLine {
   readonly settings: Readonly<Record<string, string>>;
   readonly args: readonly string[];
 }
 
 describe('the how-to page for administrators', () => {
-  let bed: CliTestbed;
+  let testbed: CliTestbed;
   let trashed: string;
   before(async () => {
-    bed = await CliTestbed.start(sqlite);
-    await bed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
-    await bed.output('folder', 'rm', '/Archive/Old');
-    [{ folderId: trashed }] = await bed.json<[{ folderId: string }]>('folder', 'trash');
+    testbed = await CliTestbed.start(sqlite);
+    await testbed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
+    await testbed.output('folder', 'rm', '/Archive/Old');
+    [{ folderId: trashed }] = await testbed.json<[{ folderId: string }]>('folder', 'trash');
   });
-  after(() => bed.stop());
+  after(() => testbed.stop());
 
-  test('has commands that work, from the first user to the last', async () => {
+  test('contains commands that work, from the first user to the last', async () => {
     const lines = linesOf('docs/how-to/administrator.md').map(({ args }) =>
       args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashed)),
     );
     assert.equal(lines.length, 16);
     for (const args of lines) {
-      // That one goes on until Ctrl-C.
-      await bed.output(...args.filter((word) => word !== '--follow'));
+      // This command would run until Ctrl-C.
+      await testbed.output(...args.filter((word) => word !== '--follow'));
     }
-    assert.match(await bed.output('folder', 'tree'), /Old/);
-    assert.match(await bed.output('explain', 'anna', '/Places/Safe'), /NONE/);
-    assert.match(await bed.output('user', 'show', 'anna'), /disabled/i);
+    assert.match(await testbed.output('folder', 'tree'), /Old/);
+    assert.match(await testbed.output('explain', 'anna', '/Places/Safe'), /NONE/);
+    assert.match(await testbed.output('user', 'show', 'anna'), /disabled/i);
   });
 });
 
-test('the how-to page for developers has a server for tests that starts, lets its user in and ends', async () => {
+test('the how-to page for developers starts a test server, logs in and ends', async () => {
   const page = readFileSync(join(root, 'docs/how-to/developer.md'), 'utf8');
   const program = readPage(page).blocks.find(({ language }) => language === 'js')!.text;
   const flags = ['--conditions=espalier-source', '--input-type=module', '--eval', program];
@@ -59,22 +59,22 @@ describe('the how-to page for operators', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-how-to-'));
     url = `sqlite:${join(folder, 'data/espalier.db')}`;
-    const bed = await Testbed.start(sqlite, { database: { url, remove: () => Promise.resolve() } });
-    await bed.stop();
+    const testbed = await Testbed.start(sqlite, { database: { url, remove: () => Promise.resolve() } });
+    await testbed.stop();
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('has commands about a file and its keys that work, while nobody serves it', async () => {
-    // The others need a server, a PostgreSQL or somebody who types.
-    const mine = /^(backup|restore|keys (list|retire)|doctor$)/;
-    const lines = linesOf('docs/how-to/operator.md').filter(({ args }) => mine.test(args.join(' ')));
+  test('contains commands for a file and its keys that work without a running server', async () => {
+    // The other commands need a server, PostgreSQL or a terminal.
+    const testable = /^(backup|restore|keys (list|retire)|doctor$)/;
+    const lines = linesOf('docs/how-to/operator.md').filter(({ args }) => testable.test(args.join(' ')));
     assert.equal(lines.length, 7);
     for (const { settings, args } of lines) {
-      const given = args.map(inFolder);
+      const args = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
       environment.ESPALIER_DATABASE_URL = inFolder(environment.ESPALIER_DATABASE_URL);
-      const { code, errors, output } = await runInHost(given, environment);
-      assert.equal(code, 0, `espalier ${given.join(' ')}: ${errors}${output}`);
+      const { code, errors, output } = await runInHost(args, environment);
+      assert.equal(code, 0, `espalier ${args.join(' ')}: ${errors}${output}`);
     }
   });
 
@@ -84,8 +84,8 @@ describe('the how-to page for operators', () => {
       .replace('$(date +%F)', '2026-03-01');
 });
 
-/** Of all blocks, each line that is a command of the program. */
-function linesOf(path: string): Line[] {
+/** Returns every line of the shell blocks that is a command of the program. */
+function linesOf(path: string): CommandLine[] {
   const { blocks } = readPage(readFileSync(join(root, path), 'utf8'));
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'));
   return lines.flatMap((line) => {
@@ -95,7 +95,7 @@ function linesOf(path: string): Line[] {
       before!
         .split(' ')
         .filter(Boolean)
-        .map((pair) => pair.split('=') as [string, string]),
+        .map((tokens) => tokens.split('=') as [string, string]),
     );
     const args = [...after.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
     return [{ settings, args }];

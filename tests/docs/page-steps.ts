@@ -1,11 +1,10 @@
 /**
- * What a page of the documentation has its reader do, in order: commands to paste, files to save, addresses to open, keys to
- * press, and what is then seen. The marks are in the info string of a block, after the language, where nobody reads them.
- *
- * - ```` ```sh ```` is pasted into terminal 1, with `terminal=2` into another; with `stays` it goes on until Ctrl-C.
- * - ```` ```text ```` is what that terminal shows; `…` is what varies, in a line or, alone in it, over lines.
- * - ```` ```js file=watch.mjs ```` is saved where the last commands were.
- * - `<http://127.0.0.1:8080/…>` is opened, and `<!-- Ctrl-C in terminal 1 -->` is pressed.
+ * The steps of a documentation page in order: commands to paste, files to save, URLs to open, keys to press, and
+ * expected output. Marks are in the info string of a block after the language, where readers do not see them.
+ * - ```` ```sh ```` is pasted into terminal 1, with `terminal=2` into another one. With `stays` it runs until Ctrl-C.
+ * - ```` ```text ```` is the output of that terminal; `…` matches any text in a line or, alone, any lines.
+ * - ```` ```js file=watch.mjs ```` is saved in the current folder of the last commands.
+ * - `<http://127.0.0.1:8080/…>` is opened, and `<!-- Ctrl-C in terminal 1 -->` presses the keys.
  */
 
 export type Step = { readonly line: number } & (
@@ -16,7 +15,7 @@ export type Step = { readonly line: number } & (
   | { readonly kind: 'press'; readonly terminal: number }
 );
 
-/** Of a page without marks, too: every fenced block, with the line on which it begins. */
+/** A fenced block with its first line. Also for pages without marks. */
 export interface Block {
   readonly line: number;
   readonly language: string;
@@ -26,7 +25,7 @@ export interface Block {
 
 const fence = /^( *)```(.*)$/;
 
-/** Of the lines outside of blocks, those that were there, and empty ones in place of the others. */
+/** Returns the blocks, and the lines outside blocks with empty lines in place of the blocks. */
 export function readPage(page: string): { blocks: Block[]; prose: string[] } {
   const blocks: Block[] = [];
   const prose: string[] = [];
@@ -55,14 +54,14 @@ export function stepsOf(page: string): Step[] {
     const named = marks.find((mark) => mark.startsWith('terminal='));
     const file = marks.find((mark) => mark.startsWith('file='));
     const unknown = marks.find((mark) => mark !== named && mark !== file && mark !== 'stays');
-    if (unknown) throw new Error(`Line ${line}: nobody knows the mark ${unknown}.`);
+    if (unknown) throw new Error(`Line ${line}: unknown mark ${unknown}.`);
     if (named) terminal = Number(named.split('=')[1]);
     else if (language === 'sh') terminal = 1;
     if (file) steps.push({ kind: 'save', line, file: file.split('=')[1]!, text });
     else if (language === 'sh')
       steps.push({ kind: 'run', line, terminal, text, stays: marks.includes('stays') });
     else if (language === 'text') steps.push({ kind: 'see', line, terminal, text });
-    else throw new Error(`Line ${line}: it is not said what to do with ${language || 'this block'}.`);
+    else throw new Error(`Line ${line}: unknown language ${language || 'of this block'}.`);
   }
   return steps.sort((a, b) => a.line - b.line);
 }

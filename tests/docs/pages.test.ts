@@ -1,6 +1,6 @@
 /**
- * What the pages name is there: every link and its anchor, every command with its flags, every setting, and every query fits the
- * schema. Looks at all Markdown of the repository but the changelog.
+ * Pages name only existing things: every link with its anchor, every command with its flags, every setting, and every
+ * query is valid. Covers all Markdown of the repository except the changelog.
  */
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { commandGroups } from '../../server/src/cli/commands.ts';
 import { environmentName, settingGroups } from '../../server/src/config/config.ts';
 import { commandLineSettings } from '../../server/src/config/start-settings.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
-import { checkCommand, commandsIn } from './named-commands.ts';
+import { checkCommand, findCommands } from './named-commands.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
 
@@ -29,16 +29,16 @@ const pages = new Map(
 );
 
 describe('the pages', () => {
-  test('link to what is there', () => {
+  test('contain no broken links', () => {
     const broken = [...pages].flatMap(([path, { prose }]) =>
       linksIn(prose.join('\n'))
-        .filter((link) => !leadsSomewhere(path, link))
+        .filter((link) => !isValidLink(path, link))
         .map((link) => `${path}: ${link}`),
     );
     assert.deepEqual(broken, []);
   });
 
-  test('are each reached from docs/README.md', () => {
+  test('are linked from docs/README.md', () => {
     const index = linksIn(pages.get('docs/README.md')!.text).map((link) => join('docs', link.split('#')[0]!));
     const listed = paths.filter((path) => /^docs\/(?!decisions\/)/.test(path) && path !== 'docs/README.md');
     assert.deepEqual(
@@ -47,27 +47,27 @@ describe('the pages', () => {
     );
   });
 
-  test('name only settings that there are', () => {
+  test('name only existing settings', () => {
     const settings: Setting<unknown>[] = [...Object.values(settingGroups), commandLineSettings].flatMap(
       (group) => Object.values<Setting<unknown>>(group),
     );
-    const known = new Set(
+    const settingNames = new Set(
       settings.flatMap((setting) => [environmentName(setting), `${environmentName(setting)}_FILE`]),
     );
     const unknown = [...pages].flatMap(([path, { text }]) =>
       [...text.matchAll(/\bESPALIER_[A-Z_]*[A-Z]\b/g)]
-        .filter(([name]) => !known.has(name) && !ofOthers.test(name))
+        .filter(([name]) => !settingNames.has(name) && !otherVariables.test(name))
         .map(([name]) => `${path}: ${name}`),
     );
     assert.deepEqual([...new Set(unknown)], []);
   });
 
-  test('name only commands that there are, with flags that they take', async () => {
+  test('name only existing commands with valid flags', async () => {
     const listed = commandGroups.flatMap(({ commands }) => commands);
     const wrong: string[] = [];
     let count = 0;
     for (const [path, { text, blocks }] of pages) {
-      for (const command of commandsIn(text, blocks)) {
+      for (const command of findCommands(text, blocks)) {
         count++;
         const complaint = await checkCommand(command, listed);
         if (complaint) wrong.push(`${path}: ${command}: ${complaint}`);
@@ -82,19 +82,19 @@ describe('the queries on the pages', () => {
   let schema: GraphQLSchema;
   before(() => (schema = buildSchema(readFileSync(join(root, 'contract/schema.graphql'), 'utf8'))));
 
-  test('fit the schema', () => {
+  test('are valid in the schema', () => {
     const wrong = [...pages].flatMap(([path, { blocks }]) =>
       blocks
         .filter(({ language }) => language === 'graphql')
         .flatMap(({ line, text }) =>
-          complaintsAbout(text, schema).map((complaint) => `${path}, line ${line}: ${complaint}`),
+          findErrors(text, schema).map((complaint) => `${path}, line ${line}: ${complaint}`),
         ),
     );
     assert.deepEqual(wrong, []);
   });
 });
 
-test('diagrams are of kinds that code hosts draw, and hold no semicolon, at which Mermaid ends a line', () => {
+test('diagrams use kinds that code hosts render and no semicolon, which ends a line in Mermaid', () => {
   const wrong = [...pages].flatMap(([path, { blocks }]) =>
     blocks
       .filter(({ language }) => language === 'mermaid')
@@ -104,10 +104,10 @@ test('diagrams are of kinds that code hosts draw, and hold no semicolon, at whic
   assert.deepEqual(wrong, []);
 });
 
-/** Of tests and examples, which read them themselves. */
-const ofOthers = /^ESPALIER_(TEST_\w+|PASSWORD|VERSION)$/;
+/** Variables of tests and examples. */
+const otherVariables = /^ESPALIER_(TEST_\w+|PASSWORD|VERSION)$/;
 
-function complaintsAbout(text: string, schema: GraphQLSchema): string[] {
+function findErrors(text: string, schema: GraphQLSchema): string[] {
   try {
     return validate(schema, parse(text)).map(({ message }) => message);
   } catch (error) {
@@ -115,7 +115,7 @@ function complaintsAbout(text: string, schema: GraphQLSchema): string[] {
   }
 }
 
-/** Those that are not on the web. */
+/** Returns the links within the repository. */
 function linksIn(text: string): string[] {
   const withoutCode = text.replaceAll(/`[^`\n]*`/g, '``');
   return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -123,7 +123,7 @@ function linksIn(text: string): string[] {
     .filter((link) => !/^\w+:/.test(link));
 }
 
-function leadsSomewhere(path: string, link: string): boolean {
+function isValidLink(path: string, link: string): boolean {
   const [file, anchor] = link.split('#') as [string, string | undefined];
   const target = file === '' ? path : join(dirname(path), file);
   if (!existsSync(join(root, target))) return false;
@@ -133,7 +133,7 @@ function leadsSomewhere(path: string, link: string): boolean {
   return anchorsOf(prose).has(anchor);
 }
 
-/** As code hosts make them from headings. */
+/** Creates anchors from headings like code hosts do. */
 function anchorsOf(prose: readonly string[]): Set<string> {
   const seen = new Map<string, number>();
   const anchors = prose.flatMap((line) => {

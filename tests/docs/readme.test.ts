@@ -1,4 +1,4 @@
-/** The promises of README: its commands do what it shows, and its figures are those that were measured. */
+/** The commands of README produce the output that it shows, and its figures are the measured ones. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,19 +9,23 @@ import { followPage, root } from './follow-page.ts';
 
 const testCommand = 'npm install && npm test';
 
-test('every block of README that is pasted into a clone leads to what it shows', async () => {
-  // This test is a part of that command.
-  await followPage('README.md', { isInstalled: true, port: await findFreePort(), leftOut: [testCommand] });
+test('every block of README works in a clone and prints the output that it shows', async () => {
+  // This test is part of that command.
+  await followPage('README.md', {
+    isInstalled: true,
+    port: await findFreePort(),
+    skippedBlocks: [testCommand],
+  });
 });
 
-test('the test command of README is what the checks run, and this is a part of it', () => {
+test('the test command of README is the one that the checks run', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const checks = readFileSync(join(root, '.ci/run'), 'utf8');
   assert.ok(readme.includes(`\`\`\`sh\n${testCommand}\n\`\`\``));
   assert.match(checks, /^npm install .*\n(?:.*\n)*npm test( \|\| tested=\$\?)?$/m);
 });
 
-test('README has the summary of bench/RESULTS.md', () => {
+test('README contains the summary of bench/RESULTS.md', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const results = readFileSync(join(root, 'bench/RESULTS.md'), 'utf8');
   const [summary] = /^\| What +\| Scenario [^]*?(?=\n\n)/m.exec(results)!;

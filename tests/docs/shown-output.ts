@@ -1,13 +1,13 @@
-/** Whether a terminal shows what a page says: `…` is what varies, within a line, or alone in one for any number of lines. */
+/** Compares terminal output with a page: `…` matches any text within a line or, alone, any number of lines. */
 
-export function isShown(expected: string, shown: string): boolean {
+export function matchesOutput(expected: string, output: string): boolean {
   const lines = expected.split('\n').map((line) => {
     if (line.trim() === '…') return '(?:.*\\n)*?';
-    return `${line.split('…').map(escaped).join('.+?')}[ \\t]*\\n`;
+    return `${line.split('…').map(escapePattern).join('.+?')}[ \\t]*\\n`;
   });
-  return new RegExp(`^${lines.join('')}$`).test(`${shown.trim()}\n`);
+  return new RegExp(`^${lines.join('')}$`).test(`${output.trim()}\n`);
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

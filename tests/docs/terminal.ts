@@ -1,6 +1,6 @@
 /**
- * A terminal for a reader's commands: a bash that is told one block after the other, as if pasted, and knows afterwards what
- * the ones before have set. What is shown is kept until somebody has looked at it.
+ * A terminal for a reader's commands: a bash that receives one block after the other, as if pasted, and keeps its state
+ * between blocks. Output is buffered until it is read.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -10,20 +10,20 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { eventually } from '../support/eventually.ts';
 
-export interface TerminalPlace {
-  /** Where it begins. */
+export interface TerminalOptions {
+  /** The initial folder. */
   readonly folder: string;
-  /** For what is not the reader's. */
+  /** A folder for files of the terminal itself. */
   readonly scratch: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const separator = '\u001e';
-const longestMs = 150_000;
+const timeoutMs = 150_000;
 
 export class Terminal {
-  /** All that it has shown. */
-  shown = '';
+  /** All output. */
+  output = '';
   readonly #bash: ChildProcess;
   readonly #input: Writable;
   readonly #scratch: string;
@@ -36,30 +36,30 @@ export class Terminal {
   #isInterrupted = false;
   #failed: string | undefined;
 
-  constructor({ folder, scratch, environment }: TerminalPlace) {
+  constructor({ folder, scratch, environment }: TerminalOptions) {
     this.#scratch = scratch;
     this.#where = folder;
     this.#bash = spawn('bash', ['--norc', '--noprofile'], {
       cwd: folder,
       env: environment,
       stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
-      // A group of its own, which Ctrl-C reaches as a whole.
+      // In its own process group, so that Ctrl-C reaches all of its programs.
       detached: true,
     });
     this.#ended = once(this.#bash, 'close');
     this.#input = this.#bash.stdin!;
     this.#input.on('error', () => undefined);
     this.#bash.stdout!.setEncoding('utf8').on('data', (text: string) => this.#take(text));
-    // When this process is gone, however it went, so is what it has started.
+    // Ends the programs when this process ends for any reason.
     this.#input.write('( trap "" INT; cat <&3; kill -TERM -- -$$ ) >/dev/null 2>&1 & exec 3<&-\n');
-    // A trap of the shell is not its programs': they are told of the key as ever, and the shell goes on.
+    // A trap applies to the shell only: programs receive the signal, and the shell continues.
     this.#input.write(
       `exec 2>&1; trap : INT; trap 'printf "${separator}failed %s${separator}" "$BASH_COMMAND"' ERR\n`,
     );
   }
 
-  /** Where the last finished block has left it. */
-  get where(): string {
+  /** The current folder after the last finished block. */
+  get currentFolder(): string {
     return this.#where;
   }
 
@@ -67,22 +67,22 @@ export class Terminal {
     return this.#done < this.#blocks;
   }
 
-  /** With what is typed when the commands ask for something. */
+  /** Pastes commands. `typed` is their standard input. */
   async paste(text: string, typed?: string): Promise<void> {
     await eventually(() => !this.isBusy, 'the command before has ended');
     const file = join(this.#scratch, `${process.pid}-${this.#bash.pid}-${++this.#blocks}.sh`);
     writeFileSync(file, `${text}\n`);
     this.#isInterrupted = false;
     this.#failed = undefined;
-    // Whoever goes on has seen enough of what was before.
+    // Discards earlier output that was not read.
     this.#unread = '';
     const input = typed === undefined ? '</dev/null' : `<<< '${typed}'`;
     this.#input.write(`. '${file}' ${input}; printf '${separator}done %s${separator}' "$PWD"\n`);
   }
 
-  /** Until all that was pasted has been done, without a command that failed. */
+  /** Waits until all pasted commands have ended, and throws if one failed. */
   async finish(): Promise<void> {
-    await eventually(() => this.#isOver() || !this.isBusy, 'the command comes to its end', longestMs).catch(
+    await eventually(() => this.#isOver() || !this.isBusy, 'the command comes to its end', timeoutMs).catch(
       (error: unknown) => {
         throw new Error(`${(error as Error).message} It has shown:\n${this.#unread}`);
       },
@@ -90,17 +90,17 @@ export class Terminal {
     if (this.#failed !== undefined) throw new Error(`${this.#failed} failed, and showed:\n${this.#unread}`);
   }
 
-  /** Until what nobody has looked at is as expected; that is then looked at. Answers with it, also if it never was. */
-  async look(isAsExpected: (text: string) => boolean): Promise<string> {
-    // What is not there when a command has ended will not come.
-    const isSo = () => isAsExpected(this.#unread) || !this.isBusy || this.#isOver();
-    await eventually(isSo, 'it is shown', longestMs).catch(() => undefined);
+  /** Waits until the unread output is as expected or no more can come, and returns it. Marks it as read. */
+  async readOutput(isAsExpected: (text: string) => boolean): Promise<string> {
+    // After a command has ended, no more output arrives.
+    const isReady = () => isAsExpected(this.#unread) || !this.isBusy || this.#isOver();
+    await eventually(isReady, 'it is shown', timeoutMs).catch(() => undefined);
     const text = this.#unread;
     this.#unread = '';
     return text;
   }
 
-  /** How a command ends that is stopped, is its own affair. */
+  /** The exit code of an interrupted command is not checked. */
   pressCtrlC(): void {
     this.#isInterrupted = true;
     process.kill(-this.#bash.pid!, 'SIGINT');
@@ -109,7 +109,7 @@ export class Terminal {
   async close(): Promise<void> {
     if (this.#bash.exitCode === null && this.#bash.signalCode === null) {
       process.kill(-this.#bash.pid!, 'SIGTERM');
-      // A shell that waits for a program does not hear it before that has ended.
+      // A shell that waits for a program handles SIGTERM only after the program has ended.
       process.kill(-this.#bash.pid!, 'SIGHUP');
     }
     this.#input.end();
@@ -123,20 +123,20 @@ export class Terminal {
   #take(text: string): void {
     const [clean, rest] = this.#readMarks(this.#rest + text);
     this.#rest = rest;
-    this.shown += clean;
+    this.output += clean;
     this.#unread += clean;
   }
 
-  /** Takes out what was told for us; a mark that is not whole yet is left for later, with what follows. */
+  /** Removes the control marks from the output. Keeps an incomplete mark with the following text for later. */
   #readMarks(text: string): [clean: string, rest: string] {
     const parts = text.split(separator);
     const rest = parts.length % 2 === 0 ? separator + parts.pop()! : '';
     for (const mark of parts.filter((_, index) => index % 2 === 1)) {
-      const [, what, told = ''] = /^(\w+) (.*)$/s.exec(mark)!;
-      if (what === 'failed') this.#failed ??= this.#isInterrupted ? undefined : told;
+      const [, what, value = ''] = /^(\w+) (.*)$/s.exec(mark)!;
+      if (what === 'failed') this.#failed ??= this.#isInterrupted ? undefined : value;
       else {
         this.#done++;
-        this.#where = told;
+        this.#where = value;
       }
     }
     return [parts.filter((_, index) => index % 2 === 0).join(''), rest];

@@ -1,10 +1,10 @@
-/** The promise of the tutorial: every command, pasted as it stands, leads to what the page shows. */
+/** Every command of the tutorial, pasted unchanged, produces the output on the page. */
 
 import { test } from 'node:test';
 import { findFreePort } from '../support/free-port.ts';
 import { followPage } from './follow-page.ts';
 
-// `npm run tutorial` does all of it, with `npm install` and on port 8080; here, that would take half a minute of both cores.
-test('whoever pastes the commands of the tutorial into a clone reaches a client that shows the tree as it changes', async () => {
+// `npm run tutorial` also runs `npm install` and uses port 8080. Here that would take half a minute of both cores.
+test('the tutorial in a clone leads to a client that shows the tree as it changes', async () => {
   await followPage('docs/tutorial.md', { isInstalled: true, port: await findFreePort() });
 });

@@ -1,4 +1,4 @@
-/** examples/curl/espalier.sh, run as a user would. */
+/** Runs examples/curl/espalier.sh like a user. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -30,24 +30,24 @@ describe('examples/curl/espalier.sh on SQLite', () => {
   describe('with default settings', () => {
     beforeEach(() => start());
 
-    test('logs in, lists the folders page by page, refreshes and logs out, and shows nobody a secret', async () => {
+    test('logs in, lists the folders page by page, refreshes and logs out, and exposes no secret', async () => {
       const names = Array.from({ length: 250 }, (_, number) => `Folder ${number + 1}`);
       await tree.import(names);
-      const { code, output, errors, leftBehind } = await run();
+      const { code, output, errors, remainingFiles } = await run();
       assert.equal(errors, `Logged in at ${relay.url} as admin.\nRefreshed.\nLogged out.\n`);
       assert.deepEqual(output.trimEnd().split('\n'), names);
       assert.equal(code, 0);
-      assert.deepEqual(relay.answered, [
+      assert.deepEqual(relay.responses, [
         '/login 200',
         ...Array<string>(3).fill('/graphql 200'),
         '/login/refresh 200',
         '/logout 204',
       ]);
       assert.deepEqual(relay.exposed, []);
-      assert.deepEqual(leftBehind, []);
+      assert.deepEqual(remainingFiles, []);
     });
 
-    test('refreshes when an answer says that the token has expired, and asks again', async () => {
+    test('refreshes when a response says that the token has expired, and repeats the request', async () => {
       await tree.create('Garden');
       relay.before = (path, { length }) => {
         if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
@@ -55,7 +55,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
       const { code, output } = await run();
       assert.equal(output, 'Garden\n');
       assert.equal(code, 0);
-      assert.deepEqual(relay.answered.slice(0, 4), [
+      assert.deepEqual(relay.responses.slice(0, 4), [
         '/login 200',
         '/graphql 401',
         '/login/refresh 200',
@@ -63,7 +63,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
       ]);
     });
 
-    test('says in one line what is wrong, and leaves nothing behind', async (context) => {
+    test('prints one line for each failure and leaves no files', async (context) => {
       const page = await PageServer.start(filesIn(join(examples, 'browser')));
       context.after(() => page.stop());
       for (const [ending, expected] of [
@@ -79,27 +79,27 @@ describe('examples/curl/espalier.sh on SQLite', () => {
         ],
         [run(''), /^espalier\.sh: Set ESPALIER_PASSWORD/],
       ] as const) {
-        const { code, output, errors, leftBehind } = await ending;
+        const { code, output, errors, remainingFiles } = await ending;
         assert.match(errors, expected);
         assert.equal(errors.trimEnd().split('\n').length, 1, errors);
-        assert.deepEqual({ code, output, leftBehind }, { code: 1, output: '', leftBehind: [] });
+        assert.deepEqual({ code, output, remainingFiles }, { code: 1, output: '', leftBehind: [] });
       }
     });
 
-    test('logs out also when something fails', async () => {
+    test('logs out after a failure as well', async () => {
       relay.before = (path) => {
         if (path === '/graphql') tree.testbed.clock.advanceSeconds(86_400 * 61);
       };
       const { code, errors } = await run();
       assert.match(errors, /espalier\.sh: \/login\/refresh answered 401: .*\n$/);
       assert.equal(code, 1);
-      assert.deepEqual(relay.answered.slice(-2), ['/login/refresh 401', '/logout 400']);
+      assert.deepEqual(relay.responses.slice(-2), ['/login/refresh 401', '/logout 400']);
     });
   });
 
-  test('refreshes early: a token that lives a second is not used', async () => {
+  test('refreshes early and does not use a token that lives only a second', async () => {
     await start({ ACCESS_TOKEN_SECONDS: '1' });
     await run();
-    assert.deepEqual(relay.answered.slice(0, 3), ['/login 200', '/login/refresh 200', '/graphql 200']);
+    assert.deepEqual(relay.responses.slice(0, 3), ['/login 200', '/login/refresh 200', '/graphql 200']);
   });
 });

@@ -1,4 +1,4 @@
-/** examples/apollo/ and examples/urql/, run as a user would: the published libraries through the client's adapters. */
+/** Runs examples/apollo/ and examples/urql/ like a user: the published libraries with the client's adapters. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -27,17 +27,17 @@ for (const library of ['apollo', 'urql']) {
         ESPALIER_PASSWORD: secret,
       });
 
-    test('queries, mutates and follows changes, also when its token has expired', async () => {
+    test('queries, mutates and follows changes, also after its token has expired', async () => {
       await tree.create('Orchard');
       relay.before = (path, { length }) => {
         if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
       };
       const running = start();
       try {
-        await running.says('Orchard\nMade Garden.\n');
-        await running.says('CREATE /Garden\n');
-        await running.says('\nGarden, Orchard\n');
-        assert.deepEqual(relay.answered.slice(0, 4), [
+        await running.waitForOutput('Orchard\nMade Garden.\n');
+        await running.waitForOutput('CREATE /Garden\n');
+        await running.waitForOutput('\nGarden, Orchard\n');
+        assert.deepEqual(relay.responses.slice(0, 4), [
           '/login 200',
           '/graphql 401',
           '/login/refresh 200',
@@ -45,25 +45,25 @@ for (const library of ['apollo', 'urql']) {
         ]);
         ({ authToken: tree.authToken } = await tree.testbed.logIn());
         const meadow = await tree.create('Meadow');
-        await running.says('CREATE /Meadow\n');
-        await running.says('\nGarden, Meadow, Orchard\n');
+        await running.waitForOutput('CREATE /Meadow\n');
+        await running.waitForOutput('\nGarden, Meadow, Orchard\n');
 
-        // The socket is closed because its token has ended, and comes back.
+        // The socket closes because its token has expired, and reconnects.
         await tree.advanceDays(1);
         await tree.mutate('updateFolder', { id: meadow, name: 'Pond' });
-        await running.says('UPDATE /Pond\n');
-        await running.says('\nGarden, Orchard, Pond\n');
+        await running.waitForOutput('UPDATE /Pond\n');
+        await running.waitForOutput('\nGarden, Orchard, Pond\n');
 
         const { code, errors } = await running.stop();
         assert.deepEqual({ code, errors }, { code: 0, errors: '' });
-        assert.equal(relay.answered.at(-1), '/logout 204');
+        assert.equal(relay.responses.at(-1), '/logout 204');
         assert.deepEqual(relay.exposed, []);
       } finally {
         await running.stop('SIGKILL');
       }
     });
 
-    test('says in one line what is wrong, and ends', async () => {
+    test('prints one line for a failure and exits', async () => {
       const refused = await start(username, 'walnut cabin wrong').ended;
       assert.match(refused.errors, /^folders\.ts: The user name or the password is wrong.*\n$/);
       assert.deepEqual([refused.code, refused.output], [1, '']);
@@ -77,7 +77,7 @@ for (const library of ['apollo', 'urql']) {
       const user = { username: 'visitor', password, isAdministrator: true };
       const { id } = (await tree.mutate<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
       const running = start('visitor');
-      await running.says('CREATE /Garden\n');
+      await running.waitForOutput('CREATE /Garden\n');
       await tree.mutate('updateUser', { id, isDisabled: true });
       const { code, errors } = await running.ended;
       assert.match(errors, /^folders\.ts: .*The session is over\.\n$/);

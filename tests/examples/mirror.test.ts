@@ -1,4 +1,4 @@
-/** examples/typescript/mirror.ts, run as a user would. */
+/** Runs examples/typescript/mirror.ts like a user. */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { administrator } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { examples, nodeCommand, RunningExample, runExample } from './run-example.ts';
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const { username, password } = administrator;
 const folder = mkdtempSync(join(tmpdir(), 'espalier-mirror-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -22,8 +22,8 @@ interface Node {
   readonly folders: Node[];
 }
 
-/** What the server has, as the file should have it. */
-async function expectedOf(tree: TreeTestbed, id: string): Promise<unknown> {
+/** Reads the state of the server in the format of the file. */
+async function readExpected(tree: TreeTestbed, id: string): Promise<unknown> {
   const fields = 'id name title icon description properties version updatedAt';
   const found = await tree.find<object & { descendants: { edges: { depth: number; node: object }[] } }>(
     id,
@@ -31,22 +31,22 @@ async function expectedOf(tree: TreeTestbed, id: string): Promise<unknown> {
   );
   if (!found) return null;
   const { descendants, ...top } = found;
-  const way: Node[] = [{ ...top, folders: [] }];
+  const path: Node[] = [{ ...top, folders: [] }];
   for (const { depth, node } of descendants.edges) {
-    way[depth] = { ...node, folders: [] };
-    way[depth - 1]!.folders.push(way[depth]);
+    path[depth] = { ...node, folders: [] };
+    path[depth - 1]!.folders.push(path[depth]);
   }
-  return way[0];
+  return path[0];
 }
 
-/** Until the file has what the server has; it is read while it is written, and always whole. */
-async function settle(tree: TreeTestbed, id: string, file: string): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+/** Waits until the file matches the server. The file is complete whenever it is read. */
+async function waitUntilEqual(tree: TreeTestbed, id: string, file: string): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const expected = await expectedOf(tree, id);
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (isDeepStrictEqual(found, expected)) return;
-    if (performance.now() > deadline) assert.deepEqual(found, expected);
+    const expected = await readExpected(tree, id);
+    const actual: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (isDeepStrictEqual(actual, expected)) return;
+    if (performance.now() > deadline) assert.deepEqual(actual, expected);
   }
 }
 
@@ -65,15 +65,15 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
 
-    test('keeps the file as the server has it, whatever happens to the tree, the server and the tokens', async () => {
+    test('keeps the file equal to the server, whatever happens to the tree, the server and the tokens', async () => {
       await tree.import(['Places/Floor 10', 'Places/Floor 2/Kitchen', 'Elsewhere/Garden/Bed']);
       const id = await tree.idOf('/Places');
       const file = join(folder, `${kind.name}.json`);
       const command = nodeCommand('typescript/mirror.ts', tree.testbed.url, username, '/Places', file);
       const running = new RunningExample(command, { ESPALIER_PASSWORD: password });
       try {
-        await running.says(`Mirrors /Places into ${file}, 4 folders now.`);
-        assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), await expectedOf(tree, id));
+        await running.waitForOutput(`Mirrors /Places into ${file}, 4 folders now.`);
+        assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), await readExpected(tree, id));
 
         const garden = await tree.idOf('/Elsewhere/Garden');
         await tree.move(garden, id);
@@ -83,34 +83,34 @@ for (const kind of databaseKinds) {
         await tree.delete(await tree.idOf('/Places/Orchard/Bed'));
         await tree.move(await tree.idOf('/Places/Floor 10'), await tree.idOf('/Elsewhere'));
         await tree.mutate('updateFolder', { id, name: 'Sites', title: 'Where we are' });
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
 
         const names = Array.from({ length: 30 }, (_, number) => `Room ${number}`);
         await Promise.all(names.map((name) => tree.create(name, garden)));
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
 
-        // All tokens have ended: the socket is closed, and the example has to exchange what it has.
+        // All tokens have expired: the socket closes, and the example has to refresh.
         await tree.advanceDays(1);
         await tree.create('After the token', id);
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
 
         const { clock } = tree.testbed;
         await tree.stop();
-        await running.says('The connection is lost.');
+        await running.waitForOutput('The connection is lost.');
         tree = await TreeTestbed.start(kind, { database, settings, clock });
         await tree.create('After the restart', id);
         await tree.delete(garden);
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
 
         await tree.delete(id);
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
         assert.equal(readFileSync(file, 'utf8'), 'null\n');
         await tree.mutate('restoreFolder', { id });
-        await settle(tree, id, file);
+        await waitUntilEqual(tree, id, file);
 
         await tree.create('The last', id);
-        const { code, output, errors, leftBehind } = await running.stop();
-        assert.deepEqual({ code, errors, leftBehind }, { code: 0, errors: '', leftBehind: [] });
+        const { code, output, errors, remainingFiles } = await running.stop();
+        assert.deepEqual({ code, errors, remainingFiles }, { code: 0, errors: '', leftBehind: [] });
         assert.match(output, /\nThe connection is back\.\n/);
         const [, size] = /\nStopped\. \S+ has (\d+) folders\.\n$/.exec(output)!;
         assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
@@ -123,29 +123,29 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { timeout: 60_000 }, () => {
+describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_000 }, () => {
   let tree: TreeTestbed;
   beforeEach(async () => {
     tree = await TreeTestbed.start(sqlite);
   });
   const command = (file: string, { url = tree.testbed.url, user = username, path = '/' } = {}) =>
     nodeCommand('typescript/mirror.ts', url, user, path, file);
-  const begin = async (...given: Parameters<typeof command>) => {
-    const running = new RunningExample(command(...given), { ESPALIER_PASSWORD: password });
-    await running.says('Mirrors ');
+  const begin = async (...args: Parameters<typeof command>) => {
+    const running = new RunningExample(command(...args), { ESPALIER_PASSWORD: password });
+    await running.waitForOutput('Mirrors ');
     return running;
   };
 
-  test('says in one line what it is, and writes nothing', async (context) => {
+  test('print one line and write nothing', async (context) => {
     context.after(() => tree.stop());
     const page = await PageServer.start(filesIn(join(examples, 'browser')));
     context.after(() => page.stop());
     const file = join(folder, 'never.json');
-    const nobody = `http://127.0.0.1:${await findFreePort()}`;
-    const run = (given: Parameters<typeof command>[1], secret = password) =>
-      runExample(command(file, given), { ESPALIER_PASSWORD: secret });
+    const unusedUrl = `http://127.0.0.1:${await findFreePort()}`;
+    const run = (options: Parameters<typeof command>[1], secret = password) =>
+      runExample(command(file, options), { ESPALIER_PASSWORD: secret });
     for (const [ending, expected, expectedCode] of [
-      [run({ url: nobody }), `${nobody} cannot be reached: ECONNREFUSED.`, 1],
+      [run({ url: unusedUrl }), `${unusedUrl} cannot be reached: ECONNREFUSED.`, 1],
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
       [run({ url: 'nonsense' }), 'The url of a client is that of the API root', 1],
       [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
@@ -166,7 +166,7 @@ describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { t
     assert.ok(!existsSync(file));
   });
 
-  test('ends when it is logged out, with what it had', async (context) => {
+  test('end the example when it is logged out, with the last state in the file', async (context) => {
     context.after(() => tree.stop());
     const user = { username: 'visitor', password, isAdministrator: true };
     const { id } = (await tree.mutate<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
@@ -179,23 +179,23 @@ describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { t
     assert.match(readFileSync(file, 'utf8'), /"name": "Root"/);
   });
 
-  test('ends when the file cannot be written any more', async (context) => {
+  test('end the example when the file cannot be written', async (context) => {
     context.after(() => tree.stop());
-    const place = join(folder, 'place');
-    mkdirSync(place);
-    const running = await begin(join(place, 'mirror.json'));
-    rmSync(place, { recursive: true });
+    const target = join(folder, 'place');
+    mkdirSync(target);
+    const running = await begin(join(target, 'mirror.json'));
+    rmSync(target, { recursive: true });
     await tree.create('Garden');
     const { code, errors } = await running.ended;
     assert.match(errors, /^mirror\.ts: ENOENT: no such file or directory.*\n$/);
     assert.equal(code, 1);
   });
 
-  test('stops with Ctrl-C also while the server is away', async () => {
+  test('do not prevent a stop with Ctrl-C while the server is down', async () => {
     const file = join(folder, 'away.json');
     const running = await begin(file);
     await tree.stop();
-    await running.says('The connection is lost.');
+    await running.waitForOutput('The connection is lost.');
     const { code, output, errors } = await running.stop();
     assert.match(errors, /^mirror\.ts: Could not log out: \S+ cannot be reached: ECONNREFUSED\.\n$/);
     assert.match(output, /\nStopped\. \S+ has 1 folders\.\n$/);

@@ -1,4 +1,4 @@
-/** examples/python/espalier_client.py, run as a user would, and used as a module. */
+/** Runs examples/python/espalier_client.py like a user, and uses it as a module. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ describe('examples/python/espalier_client.py on SQLite', () => {
       ESPALIER_PASSWORD: password,
       PYTHONPATH: folder,
       PYTHONDONTWRITEBYTECODE: '1',
-      // Of these tests: a client that is logged in, and a clock that stands still.
+      // For the scripts of these tests.
       URL: relay.url,
     });
   const program = join(folder, 'espalier_client.py');
@@ -47,7 +47,7 @@ client.login("admin", os.environ["ESPALIER_PASSWORD"])
 ${lines}`,
     ]);
 
-  test('logs in, lists the folders in a folder page by page and logs out, and shows nobody a secret', async () => {
+  test('logs in, lists the children of a folder page by page and logs out, and exposes no secret', async () => {
     const names = Array.from({ length: 250 }, (_, number) => `Bed ${number + 1}`);
     await tree.import(names, await tree.create('Garden'));
     const { code, output, errors } = await run('/Garden');
@@ -57,16 +57,20 @@ ${lines}`,
       names.map((name) => `/Garden/${name}`),
     );
     assert.equal(code, 0);
-    assert.deepEqual(relay.answered, ['/login 200', ...Array<string>(3).fill('/graphql 200'), '/logout 204']);
+    assert.deepEqual(relay.responses, [
+      '/login 200',
+      ...Array<string>(3).fill('/graphql 200'),
+      '/logout 204',
+    ]);
     assert.deepEqual(relay.exposed, []);
   });
 
-  test('refreshes when an answer says that the token has expired, and asks again', async () => {
+  test('refreshes when a response says that the token has expired, and repeats the request', async () => {
     relay.before = (path, { length }) => {
       if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
     };
     assert.equal((await run()).code, 0);
-    assert.deepEqual(relay.answered, [
+    assert.deepEqual(relay.responses, [
       '/login 200',
       '/graphql 401',
       '/login/refresh 200',
@@ -86,12 +90,12 @@ client.refresh()
 print("done")`);
     assert.equal(errors, '');
     assert.equal(output, 'done\n');
-    assert.deepEqual(relay.answered.slice(0, 3), ['/login 200', '/graphql 200', '/login/refresh 200']);
-    const later = relay.answered.slice(3);
+    assert.deepEqual(relay.responses.slice(0, 3), ['/login 200', '/graphql 200', '/login/refresh 200']);
+    const later = relay.responses.slice(3);
     assert.deepEqual(later, [...Array<string>(8).fill('/graphql 200'), '/login/refresh 200']);
   });
 
-  test('raises what the server refuses, with its code', async () => {
+  test('raises an error with the code of a refusal', async () => {
     const { output } = await script(`
 def attempt(query):
     try: client.query(query)
@@ -107,7 +111,7 @@ attempt("{ folder { name } }")`);
     assert.equal(loggedOut, '0  Not logged in.');
   });
 
-  test('says in one line what is wrong', async (context) => {
+  test('prints one line for each failure', async (context) => {
     const page = await PageServer.start(filesIn(join(examples, 'browser')));
     context.after(() => page.stop());
     for (const [ending, expected] of [

@@ -1,6 +1,6 @@
 /**
- * Stands between an example and a server: tells what was asked, lets a test act before it is passed on, and notices
- * passwords and tokens that stand among the arguments of a process, where everybody on the machine could read them.
+ * A proxy between an example and a server: it records requests, lets a test act before forwarding, and detects
+ * passwords and tokens in process arguments, which every user of the machine can read.
  */
 
 import { once } from 'node:events';
@@ -11,11 +11,11 @@ import { buffer } from 'node:stream/consumers';
 import { secretsIn } from '../secrets/secret.ts';
 
 export class Relay {
-  /** In their order: `/login 200`. */
-  readonly answered: string[] = [];
-  /** What was among arguments: `password`. */
+  /** Requests with their statuses in order, for example `/login 200`. */
+  readonly responses: string[] = [];
+  /** Kinds of secrets found in arguments, for example `password`. */
   readonly exposed: string[] = [];
-  /** Called before a request is passed on, with all that were answered before it. */
+  /** Called before a request is forwarded, with all earlier responses. */
   before: (path: string, answered: readonly string[]) => void = () => undefined;
   readonly #server: Server;
   readonly #target: string;
@@ -47,16 +47,16 @@ export class Relay {
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const { authorization = '', 'content-type': type = '' } = request.headers;
-    this.#lookForExposed(`${body.toString()} ${authorization}`);
-    this.before(request.url!, this.answered);
+    this.#findExposedSecrets(`${body.toString()} ${authorization}`);
+    this.before(request.url!, this.responses);
     const headers = { 'content-type': type, ...(authorization && { authorization }) };
     const answer = await fetch(this.#target + request.url!, { method: request.method!, headers, body });
-    this.answered.push(`${request.url} ${answer.status}`);
+    this.responses.push(`${request.url} ${answer.status}`);
     response.writeHead(answer.status, [...answer.headers].flat());
     response.end(await answer.text());
   }
 
-  /** A WebSocket, byte by byte in both directions. */
+  /** Forwards a WebSocket in both directions. */
   #passOn({ url, headers }: IncomingMessage, socket: Socket, head: Buffer): void {
     const { hostname, port } = new URL(this.#target);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
@@ -73,7 +73,7 @@ export class Relay {
     }
   }
 
-  #lookForExposed(sent: string): void {
+  #findExposedSecrets(sent: string): void {
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map((pid) => argumentsOf(pid));

@@ -1,4 +1,4 @@
-/** An example as its user runs it: a program in a process of its own, with what it prints and how it ends. */
+/** Runs an example like its user: a program in its own process, with its output and exit code. */
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
@@ -13,22 +13,22 @@ export const examples = join(import.meta.dirname, '../../examples');
 
 export type Command = readonly [string, ...string[]];
 
-/** Of an example that uses the client: the sources of the repository are what it imports. */
+/** Runs an example that uses the client. It imports the sources of the repository. */
 export function nodeCommand(example: string, ...args: readonly string[]): Command {
   return [process.execPath, '--conditions=espalier-source', join(examples, example), ...args];
 }
 
-export interface Ended {
+export interface ExampleResult {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
-  /** The names of files that it has left in its temporary folder. */
-  readonly leftBehind: readonly string[];
+  /** Files that remain in its temporary folder. */
+  readonly remainingFiles: readonly string[];
 }
 
-/** Without a terminal. What it prints is searched for passwords and tokens. */
+/** Runs without a terminal. Its output is searched for passwords and tokens. */
 export class RunningExample {
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ExampleResult>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   #output = '';
   #errors = '';
@@ -50,21 +50,24 @@ export class RunningExample {
     });
   }
 
-  /** Until it has said so. */
-  async says(expected: string): Promise<void> {
+  /** Waits until the output contains the text. */
+  async waitForOutput(expected: string): Promise<void> {
     while (!this.#output.includes(expected)) {
       await Promise.race([once(this.#child.stdout, 'data'), this.ended]);
       const isOver = this.#child.stdout.closed && !this.#output.includes(expected);
-      assert.ok(!isOver, `It has ended without saying ${expected}:\n${this.#output}${this.#errors}`);
+      assert.ok(!isOver, `It ended without printing ${expected}:\n${this.#output}${this.#errors}`);
     }
   }
 
-  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Ended> {
+  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<ExampleResult> {
     this.#child.kill(signal);
     return this.ended;
   }
 }
 
-export function runExample(command: Command, environment: Readonly<Record<string, string>>): Promise<Ended> {
+export function runExample(
+  command: Command,
+  environment: Readonly<Record<string, string>>,
+): Promise<ExampleResult> {
   return new RunningExample(command, environment).ended;
 }

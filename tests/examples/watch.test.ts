@@ -1,4 +1,4 @@
-/** examples/javascript/watch.mjs, run as a user would. */
+/** Runs examples/javascript/watch.mjs like a user. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { administrator } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  test(`examples/javascript/watch.mjs follows the changes beyond the end of its token on ${kind.name}`, async () => {
+  test(`examples/javascript/watch.mjs follows changes beyond the expiry of its token on ${kind.name}`, async () => {
     const tree = await TreeTestbed.start(kind);
     const script = new URL('../../examples/javascript/watch.mjs', import.meta.url).pathname;
     const { username, password } = administrator;
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
       assert.equal(await nextLine(), 'There are 0 folders.');
       await tree.create('Garden');
       assert.equal(await nextLine(), 'CREATE /Garden admin');
-      // The warning comes, the example refreshes and shows its new token, and goes on.
+      // The server warns, the example refreshes, sends its new token and continues.
       tree.testbed.clock.advanceSeconds(545);
       const hasRefreshed = () =>
         tree.testbed.logLines.some((line) => line.includes('"route":"/login/refresh"'));

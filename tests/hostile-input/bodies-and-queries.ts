@@ -1,11 +1,11 @@
-/** Requests that are in order as HTTP, and whose bodies or queries are not what was asked for. */
+/** Requests that are valid HTTP with invalid bodies or queries. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { mutateBytes } from './byte-mutations.ts';
 import type { GraphDocument, GraphDocuments } from './graph-documents.ts';
-import { jsonText, mutateJson, oddValue } from './hostile-json.ts';
+import { writeJson, mutateJson, oddValue } from './hostile-json.ts';
 import { toBytes, type HostileRequest } from './hostile-request.ts';
-import { bearer, written } from './http-requests.ts';
+import { bearer, writeRequest } from './http-requests.ts';
 
 interface Target {
   readonly path: string;
@@ -21,7 +21,7 @@ const targets: readonly Target[] = [
   { path: '/logout', body: { refreshToken: '$RT$x' }, headers: [] },
   { path: '/graphql', body: { query: '{folder{name}}', operationName: 'A' }, headers: [bearer] },
 ];
-/** Almost each costs a hash. */
+/** Almost every login costs a password hash. */
 const login: Target = { path: '/login', body: { username: 'nobody', password: '$PASSWORD$' }, headers: [] };
 const loginShare = 0.01;
 
@@ -44,9 +44,9 @@ const accepts = [
 
 export function hostileBody(random: Random): HostileRequest {
   const { path, body, headers } = random.chance(loginShare) ? login : random.pick(targets);
-  const text = jsonText(random, mutateJson(random, body));
+  const text = writeJson(random, mutateJson(random, body));
   const type = random.chance(0.85) ? contentType : random.pick(contentTypes);
-  return { kind: 'body', isOrderly: true, parts: [written({ path, headers: [...headers, type] }, text)] };
+  return { kind: 'body', isOrderly: true, parts: [writeRequest({ path, headers: [...headers, type] }, text)] };
 }
 
 export function hostileQuery(random: Random, documents: GraphDocuments): HostileRequest {
@@ -54,20 +54,20 @@ export function hostileQuery(random: Random, documents: GraphDocuments): Hostile
   const accept = random.chance(0.9) ? random.pick(accepts.slice(0, 3)) : random.pick(accepts);
   const who = random.chance(0.8) ? bearer : 'Authorization: Bearer $READERAT$';
   if (random.chance(0.1)) {
-    const path = `/graphql?${asParameters(random, document)}`;
+    const path = `/graphql?${writeParameters(random, document)}`;
     return {
       kind: 'graph',
       isOrderly: true,
-      parts: [written({ method: 'GET', path, headers: [who, accept] })],
+      parts: [writeRequest({ method: 'GET', path, headers: [who, accept] })],
     };
   }
   const takesEvents = document.isSubscription && random.chance(0.8);
   const headers = [contentType, who, takesEvents ? 'Accept: text/event-stream' : accept];
   const body = graphBody(random, document);
-  return { kind: 'graph', isOrderly: !takesEvents, parts: [written({ path: '/graphql', headers }, body)] };
+  return { kind: 'graph', isOrderly: !takesEvents, parts: [writeRequest({ path: '/graphql', headers }, body)] };
 }
 
-/** As it stands in a request and in a message over a socket. */
+/** Returns the payload of an HTTP request or of a socket message. */
 export function graphPayload(random: Random, { query, variables }: GraphDocument): Record<string, unknown> {
   const damaged = random.chance(0.04) ? mutateBytes(random, query) : query;
   return {
@@ -83,9 +83,9 @@ function graphBody(random: Random, document: GraphDocument): string {
   return random.chance(0.03) ? mutateBytes(random, text) : text;
 }
 
-/** Names of what the server has stay as they are: they are letters. */
-function asParameters(random: Random, { query, variables }: GraphDocument): string {
+/** Placeholders such as $AT$ stay unencoded; they contain only letters. */
+function writeParameters(random: Random, { query, variables }: GraphDocument): string {
   const encoded = (text: string) => encodeURIComponent(text.toWellFormed()).replaceAll('%24', '$');
-  const given = `query=${encoded(query)}&variables=${encoded(JSON.stringify(variables))}`;
-  return random.chance(0.1) ? mutateBytes(random, given).replaceAll(/[^!-~]/g, '+') : given;
+  const parameters = `query=${encoded(query)}&variables=${encoded(JSON.stringify(variables))}`;
+  return random.chance(0.1) ? mutateBytes(random, parameters).replaceAll(/[^!-~]/g, '+') : parameters;
 }

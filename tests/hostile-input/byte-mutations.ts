@@ -1,10 +1,10 @@
-/** Ways to damage a text of bytes, whatever it says. */
+/** Random damage to a byte text. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 
 type Mutation = (random: Random, text: string) => string;
 
-/** Numbers at which programs stumble. */
+/** Numbers that often cause errors. */
 export const oddNumbers = [
   ...[
     '0',
@@ -32,7 +32,7 @@ export const oddNumbers = [
   ],
 ];
 
-/** Letters at which programs stumble, as bytes of UTF-8 or of nothing. */
+/** Characters that often cause errors, as valid or invalid UTF-8. */
 export const oddBytes = [
   '\0',
   '\n',
@@ -88,7 +88,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** Once, or a few times. */
+/** Applies one mutation or a few. */
 export function mutateBytes(random: Random, text: string): string {
   let mutated = text;
   do {
@@ -97,7 +97,7 @@ export function mutateBytes(random: Random, text: string): string {
   return mutated;
 }
 
-/** The start of one and the end of another. */
+/** Joins the start of one text and the end of another. */
 export function splice(random: Random, one: string, other: string): string {
   return one.slice(0, random.below(one.length + 1)) + other.slice(random.below(other.length + 1));
 }

@@ -1,7 +1,7 @@
-/** Requests that once did what must not be, with what they did. They are tried before any other. */
+/** Requests that once caused a fault, with a description of the fault. They run before all others. */
 
 import type { HostileRequest } from './hostile-request.ts';
-import { bearer, written } from './http-requests.ts';
+import { bearer, writeRequest } from './http-requests.ts';
 
 export interface Finding {
   readonly title: string;
@@ -29,7 +29,7 @@ export const findings: readonly Finding[] = [
     ].map((query) => ({
       kind: 'graph',
       parts: [
-        written(
+        writeRequest(
           {
             path: '/graphql',
             headers: [bearer, 'Content-Type: application/json', 'Accept: text/event-stream'],
@@ -44,7 +44,7 @@ export const findings: readonly Finding[] = [
     requests: Array.from({ length: 10 }, () => ({
       kind: 'http',
       parts: [
-        written(
+        writeRequest(
           {
             path: '/graphql',
             headers: [bearer, 'Content-Type: application/json', 'Accept: text/event-stream'],

@@ -1,4 +1,4 @@
-/** GraphQL by its grammar, from the real schema: mostly right, and wrong in a few places. */
+/** GraphQL documents generated from the real schema: mostly valid, with a few errors. */
 
 import { readFileSync } from 'node:fs';
 import {
@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { oddValue } from './hostile-json.ts';
-import { oddLiterals, sampleOf, type Sample } from './graph-values.ts';
+import { oddLiterals, sampleValue, type Sample } from './graph-values.ts';
 
 export interface GraphDocument {
   readonly query: string;
@@ -33,7 +33,7 @@ const introspection = [
   '{__type(name:"Folder"){fields{name type{kind ofType{ofType{ofType{name}}}}}}}',
   '{__schema{__typename directives{name args{defaultValue}}}}',
 ];
-/** They hash a password, or end the session that all others are sent with: how often they are let through. */
+/** The shares of mutations that hash a password or end the sessions of the run. */
 const rare: Readonly<Record<string, number>> = {
   changePassword: 0.01,
   createUser: 0.02,
@@ -43,7 +43,7 @@ const rare: Readonly<Record<string, number>> = {
   updateUser: 0.01,
 };
 const oddSelections = ['__typename', 'a: __typename', '__typename', 'noSuchField', '...NoSuchFragment'];
-const mostDepth = 4;
+const maxDepth = 4;
 const faultyShare = 0.4;
 
 export class GraphDocuments {
@@ -63,7 +63,7 @@ class DocumentWriter {
   readonly #variables: Record<string, Sample> = {};
   readonly #declared: string[] = [];
   readonly #fragments: string[] = [];
-  /** Otherwise it is valid, and only its values are odd: so that it is run. */
+  /** If false, the document is valid and only its values are odd, so that it is executed. */
   readonly #isFaulty: boolean;
   #aliases = 0;
 
@@ -75,8 +75,8 @@ class DocumentWriter {
 
   write(): GraphDocument {
     const random = this.#random;
-    const place = random.next();
-    const operation = place < 0.7 ? 'query' : place < 0.94 ? 'mutation' : 'subscription';
+    const kindShare = random.next();
+    const operation = kindShare < 0.7 ? 'query' : kindShare < 0.94 ? 'mutation' : 'subscription';
     const root = {
       query: this.#schema.getQueryType()!,
       mutation: this.#schema.getMutationType()!,
@@ -90,11 +90,11 @@ class DocumentWriter {
     return { query, variables: this.#variables, isSubscription: operation === 'subscription' };
   }
 
-  #selection(type: GraphQLCompositeType, depth: number, most = 4): string {
+  #selection(type: GraphQLCompositeType, depth: number, maxFields = 4): string {
     const random = this.#random;
     const fields = 'getFields' in type ? Object.values(type.getFields()) : [];
     const simple = fields.filter((field) => !isCompositeType(getNamedType(field.type)));
-    const choices = random.shuffled(depth >= mostDepth ? simple : fields).slice(0, 1 + random.below(most));
+    const choices = random.shuffled(depth >= maxDepth ? simple : fields).slice(0, 1 + random.below(maxFields));
     const parts = choices.map((field) => {
       if (this.#errs(0.03)) return random.pick(oddSelections);
       if (!random.chance(rare[field.name] ?? 1)) return '__typename';
@@ -107,23 +107,23 @@ class DocumentWriter {
   #field(field: GraphQLField<unknown, unknown>, depth: number): string {
     const random = this.#random;
     const alias = this.#errs(0.1) ? 'a: ' : random.chance(0.2) ? `a${++this.#aliases}: ` : '';
-    const given = field.args
+    const args = field.args
       .filter((argument) => (isRequiredArgument(argument) ? !this.#errs(0.02) : random.chance(0.35)))
       .map(({ name, type }) => `${name}: ${this.#value(name, type, 0)}`);
-    if (this.#errs(0.03)) given.push(`noSuchArgument: 1`);
+    if (this.#errs(0.03)) args.push(`noSuchArgument: 1`);
     const named = getNamedType(field.type);
     const isWhole = isCompositeType(named) !== this.#errs(0.01);
     const inside = !isWhole ? '' : isCompositeType(named) ? this.#selection(named, depth + 1) : '{id}';
-    return `${alias}${field.name}${given.length > 0 ? `(${given.join(', ')})` : ''}${this.#directive()}${inside}`;
+    return `${alias}${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}${this.#directive()}${inside}`;
   }
 
-  /** Most stand as they are. */
+  /** Puts a field into a fragment in a few cases. */
   #inFragment(type: GraphQLCompositeType, field: string): string {
     const random = this.#random;
     if (random.chance(0.9)) return field;
     if (random.chance(0.5)) return `... on ${type.name}${this.#directive()}{${field}}`;
     const name = `F${this.#fragments.length}`;
-    // Now and then one that holds itself.
+    // Sometimes a fragment that contains itself.
     const loop = this.#errs(0.05) ? ` ...${name}` : '';
     this.#fragments.push(`fragment ${name} on ${this.#errs(0.05) ? 'User' : type.name}{${field}${loop}}`);
     return `...${name}`;
@@ -156,7 +156,7 @@ class DocumentWriter {
     if (!isInputObjectType(type)) {
       return isEnumType(type)
         ? random.pick(type.getValues()).name
-        : literal(sampleOf(random, name, type.name));
+        : literal(sampleValue(random, name, type.name));
     }
     const fields = Object.values(type.getFields())
       .filter((field) => this.#isGiven(field, depth))
@@ -193,7 +193,7 @@ class DocumentWriter {
       return Array.from({ length: random.below(3) }, () => this.#sample(name, type.ofType, depth + 1));
     }
     if (isEnumType(type)) return random.pick(type.getValues()).name;
-    if (!isInputObjectType(type)) return sampleOf(random, name, type.name);
+    if (!isInputObjectType(type)) return sampleValue(random, name, type.name);
     return Object.fromEntries(
       Object.values(type.getFields())
         .filter((field) => this.#isGiven(field, depth))

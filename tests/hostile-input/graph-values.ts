@@ -1,10 +1,10 @@
-/** Values for arguments and variables, by what they are called: mostly such that the server goes on with them. */
+/** Values for arguments and variables, by name: mostly values that the server accepts. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 
 export type Sample = null | boolean | number | string | Sample[] | { [key: string]: Sample };
 
-/** Where any value may stand. */
+/** Literals for arguments of any type. */
 export const oddLiterals = [
   ...[
     'null',
@@ -54,15 +54,15 @@ const times = [
 ];
 const paths = ['/', '', '//', '/A', '/A/B', 'A', '/../A', '/A/', '/'.repeat(2_000), '/\0'];
 
-/** By the name of the argument first, then by the type. */
-export function sampleOf(random: Random, name: string, type: string): Sample {
+/** Chooses by the name of the argument first, then by its type. */
+export function sampleValue(random: Random, name: string, type: string): Sample {
   if (/password/i.test(name)) return random.pick(['short', '', '$PASSWORD$', '$PASSWORD$'.repeat(20)]);
   if (name === 'after' || name === 'before')
-    return random.pick(['$CURSOR$', '$PLACE$', '$PLACE$x', '', 'AAAA', 'x'.repeat(500), '=']);
+    return random.pick(['$CURSOR$', '$LISTCURSOR$', '$PLACE$x', '', 'AAAA', 'x'.repeat(500), '=']);
   if (name === 'path') return random.pick(paths);
   switch (type) {
     case 'ID':
-      return random.pick(idsOf(name));
+      return random.pick(listIds(name));
     case 'Int':
       return random.pick(numbers);
     case 'Float':
@@ -78,7 +78,7 @@ export function sampleOf(random: Random, name: string, type: string): Sample {
   }
 }
 
-function idsOf(name: string): string[] {
+function listIds(name: string): string[] {
   const strange = [
     '',
     '0',
@@ -87,10 +87,10 @@ function idsOf(name: string): string[] {
     '$FOLDERA$x',
     '\0',
   ];
-  const known = /user/i.test(name)
+  const existing = /user/i.test(name)
     ? ['$USER$']
     : /group/i.test(name)
       ? ['$GROUP$']
       : ['$FOLDERA$', '$FOLDERB$', '$FOLDERC$', '$USER$', '$GROUP$', '$SESSION$'];
-  return [...known, ...known, ...known, ...strange];
+  return [...existing, ...existing, ...existing, ...strange];
 }

@@ -1,23 +1,23 @@
-/** Sends whatever bytes, and reads what comes until it is certain that nothing more will: no answer is waited for in vain. */
+/** Sends arbitrary bytes and reads until no more data can come, without waiting in vain. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { readAnswers, readOneAnswer, type Answer } from './answers.ts';
+import { readResponses, readFirstResponse, type HttpResponse } from './http-responses.ts';
 import { render, type HostileRequest, type Materials } from './hostile-request.ts';
 
-/** Comes last on a connection: when it is answered, so is all that came before. */
+/** Sent last on a connection: its response shows that all earlier requests are answered. */
 const lastRequest = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 const lastFrame = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
-/** What is not complete makes the server wait for more: then it is told that no more will come. */
+/** After an incomplete request the server waits for more. Then the client ends its side. */
 const quietMs = 300;
-/** An upgrade is answered, unless it is damaged. */
+/** An upgrade gets a response unless it is damaged. */
 const quietSocketMs = 2_000;
-/** For a word of the server before more is sent. */
-const patienceMs = 500;
-/** Longer than any time-out of the server after the client has hung up. */
-const mostMs = 30_000;
+/** The time to wait for data from the server before sending more. */
+const maxSilenceMs = 500;
+/** Longer than every timeout of the server after the client has disconnected. */
+const maxMs = 30_000;
 
-/** The server neither answers nor hangs up. */
+/** The server neither responds nor closes the connection. */
 export class StuckError extends Error {}
 
 export class HostileConnections {
@@ -28,7 +28,7 @@ export class HostileConnections {
     this.#url = new URL(url);
   }
 
-  async send(request: HostileRequest, materials: Materials): Promise<Answer[]> {
+  async send(request: HostileRequest, materials: Materials): Promise<HttpResponse[]> {
     const { first, then } = render(request, materials);
     if (request.isOrderly) return this.#exchange(first);
     return this.#sendAndEnd([first, then], request.kind === 'socket');
@@ -38,23 +38,23 @@ export class HostileConnections {
     for (const socket of this.#idle.splice(0)) socket.destroy();
   }
 
-  /** Over a connection that is used again, as long as the server lets it. */
-  async #exchange(bytes: Buffer): Promise<Answer[]> {
+  /** Reuses a connection as long as the server allows it. */
+  async #exchange(bytes: Buffer): Promise<HttpResponse[]> {
     const used = this.#idle.pop();
     const socket = used ?? (await this.#open());
-    const answer = await exchangeOn(socket, bytes);
-    // The server may have closed an idle connection at the very moment it was used.
-    if (!answer && used) return this.#exchange(bytes);
-    if (answer && !/^connection: close/im.test(answer.head)) this.#idle.push(socket);
+    const response = await exchangeOn(socket, bytes);
+    // The server may have closed the idle connection just before it was used.
+    if (!response && used) return this.#exchange(bytes);
+    if (response && !/^connection: close/im.test(response.head)) this.#idle.push(socket);
     else socket.destroy();
-    return answer ? [answer] : [];
+    return response ? [response] : [];
   }
 
-  async #sendAndEnd([first, then]: [Buffer, Buffer], isSocket: boolean): Promise<Answer[]> {
+  async #sendAndEnd([first, then]: [Buffer, Buffer], isSocket: boolean): Promise<HttpResponse[]> {
     const socket = await this.#open();
     const chunks: Buffer[] = [];
     const quiet = setTimeout(() => socket.end(), isSocket ? quietSocketMs : quietMs);
-    const deadline = setTimeout(() => socket.destroy(new StuckError('The server does not hang up.')), mostMs);
+    const deadline = setTimeout(() => socket.destroy(new StuckError('The server does not hang up.')), maxMs);
     let stuck: Error | undefined;
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
@@ -66,16 +66,16 @@ export class HostileConnections {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(first);
     if (then.length > 0) {
-      await somethingAfterUpgrade(socket, chunks);
+      await waitAfterUpgrade(socket, chunks);
       socket.write(then);
-      await somethingOf(socket);
+      await waitForData(socket);
     }
     if (!socket.destroyed) socket.write(isSocket ? lastFrame : lastRequest);
     await closed;
     clearTimeout(quiet);
     clearTimeout(deadline);
     if (stuck) throw stuck;
-    return readAnswers(Buffer.concat(chunks));
+    return readResponses(Buffer.concat(chunks));
   }
 
   async #open(): Promise<Socket> {
@@ -87,37 +87,37 @@ export class HostileConnections {
   }
 }
 
-/** Whatever the server says, or that it says nothing. */
-async function somethingOf(socket: Socket): Promise<void> {
+/** Waits for data from the server, up to a limit. */
+async function waitForData(socket: Socket): Promise<void> {
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patienceMs)]);
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(maxSilenceMs)]);
   try {
     await Promise.race([once(socket, 'data', { signal }), once(socket, 'close', { signal })]);
   } catch {
-    // It said nothing.
+    // The server sent nothing.
   } finally {
     over.abort();
   }
 }
 
-async function somethingAfterUpgrade(socket: Socket, chunks: readonly Buffer[]): Promise<void> {
-  await somethingOf(socket);
+async function waitAfterUpgrade(socket: Socket, chunks: readonly Buffer[]): Promise<void> {
+  await waitForData(socket);
   const received = Buffer.concat(chunks).toString('latin1');
-  if (received.startsWith('HTTP/1.1 101') && received.endsWith('\r\n\r\n')) await somethingOf(socket);
+  if (received.startsWith('HTTP/1.1 101') && received.endsWith('\r\n\r\n')) await waitForData(socket);
 }
 
-/** Undefined if the server hangs up without an answer. */
-function exchangeOn(socket: Socket, bytes: Buffer): Promise<Answer | undefined> {
+/** Returns undefined if the server closes without a response. */
+function exchangeOn(socket: Socket, bytes: Buffer): Promise<HttpResponse | undefined> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
-    const deadline = setTimeout(() => end(new StuckError('There is no answer.')), mostMs);
+    const deadline = setTimeout(() => end(new StuckError('There is no response.')), maxMs);
     const onData = (chunk: Buffer) => {
       received = received.length > 0 ? Buffer.concat([received, chunk]) : chunk;
-      const answer = readOneAnswer(received);
-      if (answer) end(answer);
+      const response = readFirstResponse(received);
+      if (response) end(response);
     };
     const onClose = () => end(undefined);
-    const end = (outcome: Answer | StuckError | undefined) => {
+    const end = (outcome: HttpResponse | StuckError | undefined) => {
       clearTimeout(deadline);
       socket.off('data', onData).off('close', onClose);
       if (outcome instanceof StuckError) reject(outcome);

@@ -1,4 +1,4 @@
-/** JSON that is not what was asked for: other values in other places, and texts that are hardly JSON. */
+/** JSON with wrong values and keys, and texts that are almost JSON. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { mutateBytes, oddNumbers } from './byte-mutations.ts';
@@ -58,7 +58,7 @@ export function oddValue(random: Random, depth = 0): Json {
   }
 }
 
-/** The value with one of its parts changed, left out, or more. */
+/** Changes, removes or adds one part of the value. */
 export function mutateJson(random: Random, value: Json): Json {
   if (typeof value !== 'object' || value === null || random.chance(0.15)) return oddValue(random);
   if (Array.isArray(value)) {
@@ -80,8 +80,8 @@ export function mutateJson(random: Random, value: Json): Json {
   }
 }
 
-/** As bytes of UTF-8; now and then as something that is no JSON any more. */
-export function jsonText(random: Random, value: Json): string {
+/** Returns bytes of UTF-8; sometimes a text that is not valid JSON. */
+export function writeJson(random: Random, value: Json): string {
   const text = toBytes(JSON.stringify(value));
   if (random.chance(0.6)) return text;
   switch (random.below(9)) {

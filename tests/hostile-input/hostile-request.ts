@@ -1,40 +1,40 @@
 /**
- * A hostile request is plain data, so that a seed makes it again and a finding can be kept: bytes for one connection, in
- * which names like $AT$ stand for what only a running server has.
+ * A hostile request is plain data, so that a seed reproduces it and a finding can be stored. It holds bytes
+ * for one connection, with placeholders such as $AT$ for values that only a running server has.
  */
 
-/** Texts of which each character is a byte. */
+/** A text in which each character is one byte. */
 type Bytes = string;
 
 export interface HostileRequest {
-  /** What was made hostile. */
+  /** The part that is hostile. */
   readonly kind: Kind;
-  /** Sent one after the other, without waiting. $LENGTH$ is the length of what follows the head. */
+  /** Sent one after the other without waiting. $LENGTH$ is the length of the body. */
   readonly parts: readonly Bytes[];
-  /** After an upgrade. */
+  /** Sent after an upgrade. */
   readonly frames?: readonly Frame[];
-  /** How many of the frames are sent before the server has said something about them. */
+  /** The number of frames to send before the first response of the server. */
   readonly framesBefore?: number;
-  /** As HTTP it is in order: it gets one answer, and the connection can go on. */
+  /** Valid HTTP: it gets one response, and the connection can be reused. */
   readonly isOrderly?: boolean;
 }
 
 export type Kind = 'http' | 'body' | 'graph' | 'socket';
 
-/** RFC 6455 §5.2, or what should be. */
+/** A frame of RFC 6455 §5.2, valid or not. */
 export interface Frame {
   readonly isFinal: boolean;
   readonly reserved: number;
   readonly opcode: number;
   readonly isMasked: boolean;
   readonly payload: Bytes;
-  /** What the length field says, if not the truth. */
+  /** The value of the length field, if it is not the real length. */
   readonly claims?: number;
   /** Only so many of its bytes are sent. */
   readonly cutAt?: number;
 }
 
-/** What stands behind the names, by name. */
+/** The values of the placeholders, by name. */
 export type Materials = Readonly<Record<string, string>>;
 
 const mask = Buffer.from([0x12, 0xa4, 0x00, 0xff]);
@@ -43,7 +43,7 @@ export function toBytes(text: string): Bytes {
   return Buffer.from(text).toString('latin1');
 }
 
-/** What is sent at once, and what is sent when something has come back. */
+/** Returns the bytes to send at once, and those to send after the first response. */
 export function render(request: HostileRequest, materials: Materials): { first: Buffer; then: Buffer } {
   const { parts, frames = [], framesBefore = frames.length } = request;
   const heads = parts.map((part) => Buffer.from(withLength(fill(part, materials)), 'latin1'));
@@ -75,7 +75,7 @@ function renderFrame(frame: Frame, materials: Materials): Buffer {
       : length < 65_536
         ? Buffer.from([first, masked | 126, length >> 8, length & 0xff])
         : Buffer.concat([Buffer.from([first, masked | 127]), longLength(length)]);
-  if (frame.isMasked) payload.forEach((byte, place) => (payload[place] = byte ^ mask[place % 4]!));
+  if (frame.isMasked) payload.forEach((byte, index) => (payload[index] = byte ^ mask[index % 4]!));
   const whole = Buffer.concat([head, ...(frame.isMasked ? [mask] : []), payload]);
   return whole.subarray(0, frame.cutAt ?? whole.length);
 }

@@ -1,4 +1,4 @@
-/** Hostile requests without end, by a seed. */
+/** Generates an endless sequence of hostile requests from a seed. */
 
 import { Random } from '../many-nodes/chaos/random.ts';
 import { hostileBody, hostileQuery } from './bodies-and-queries.ts';
@@ -7,7 +7,7 @@ import type { HostileRequest, Kind } from './hostile-request.ts';
 import { hostileHttp } from './http-requests.ts';
 import { hostileSocket } from './socket-messages.ts';
 
-/** How often each comes. */
+/** The share of each kind. */
 const shares: readonly [Kind, number][] = [
   ['http', 0.3],
   ['body', 0.46],
@@ -25,8 +25,8 @@ export function* hostileRequests(seed: number): Generator<HostileRequest, never>
     socket: () => hostileSocket(random, documents),
   };
   for (;;) {
-    let place = random.next();
-    const [kind] = shares.find(([, share]) => (place -= share) < 0) ?? shares[0]!;
+    let index = random.next();
+    const [kind] = shares.find(([, share]) => (index -= share) < 0) ?? shares[0]!;
     yield make[kind]();
   }
 }

@@ -1,4 +1,4 @@
-/** Requests as HTTP/1.1 writes them: right ones for every endpoint, and what becomes of them when they are damaged. */
+/** Valid HTTP/1.1 requests for every endpoint, and damaged forms of them. */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { mutateBytes, oddBytes, oddNumbers, splice } from './byte-mutations.ts';
@@ -14,30 +14,33 @@ const host = 'Host: localhost';
 const json = 'Content-Type: application/json';
 export const bearer = 'Authorization: Bearer $AT$';
 
-/** A request that is in order. */
-export function written({ method = 'POST', path, headers = [] }: Head, body?: string): string {
+/** Writes a valid request. */
+export function writeRequest({ method = 'POST', path, headers = [] }: Head, body?: string): string {
   const lines = [`${method} ${path} HTTP/1.1`, host, ...headers];
   if (body !== undefined) lines.push('Content-Length: $LENGTH$');
   return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
 }
 
-/** One for each thing that can be asked. Logins are of nobody: a hash costs more than all else. */
+/**
+ * One request for each endpoint. The login uses an invalid name, because a password hash costs more than
+ * everything else.
+ */
 const rightRequests: readonly string[] = [
-  written({ path: '/login', headers: [json] }, '{"username":1,"password":"$PASSWORD$"}'),
-  written({ path: '/login/refresh', headers: [json, bearer] }, '{"refreshToken":"$PASSWORD$"}'),
-  written({ path: '/login/verify', headers: [json] }, '{"authToken":"$AT$"}'),
-  written({ path: '/logout', headers: [json] }, '{"refreshToken":"$PASSWORD$"}'),
-  written({ path: '/graphql', headers: [json, bearer] }, '{"query":"{folder{name}}"}'),
-  written(
+  writeRequest({ path: '/login', headers: [json] }, '{"username":1,"password":"$PASSWORD$"}'),
+  writeRequest({ path: '/login/refresh', headers: [json, bearer] }, '{"refreshToken":"$PASSWORD$"}'),
+  writeRequest({ path: '/login/verify', headers: [json] }, '{"authToken":"$AT$"}'),
+  writeRequest({ path: '/logout', headers: [json] }, '{"refreshToken":"$PASSWORD$"}'),
+  writeRequest({ path: '/graphql', headers: [json, bearer] }, '{"query":"{folder{name}}"}'),
+  writeRequest(
     { path: '/graphql', headers: [json, bearer, 'Accept: text/event-stream'] },
     '{"query":"subscription{folderChanges{kind}}"}',
   ),
-  written({ method: 'GET', path: '/graphql?query=%7Bfolder%7Bname%7D%7D', headers: [bearer] }),
-  written({ method: 'GET', path: '/livez' }),
-  written({ method: 'HEAD', path: '/readyz' }),
-  written({ method: 'GET', path: '/openapi.json', headers: ['Accept-Encoding: gzip'] }),
-  written({ method: 'GET', path: '/nothing/here?x=1' }),
-  written({ method: 'GET', path: '/graphql/ws', headers: ['Connection: Upgrade', 'Upgrade: h2c'] }),
+  writeRequest({ method: 'GET', path: '/graphql?query=%7Bfolder%7Bname%7D%7D', headers: [bearer] }),
+  writeRequest({ method: 'GET', path: '/livez' }),
+  writeRequest({ method: 'HEAD', path: '/readyz' }),
+  writeRequest({ method: 'GET', path: '/openapi.json', headers: ['Accept-Encoding: gzip'] }),
+  writeRequest({ method: 'GET', path: '/nothing/here?x=1' }),
+  writeRequest({ method: 'GET', path: '/graphql/ws', headers: ['Connection: Upgrade', 'Upgrade: h2c'] }),
 ];
 
 const oddMethods = [
@@ -166,7 +169,7 @@ const damages: readonly ((random: Random, text: string) => string)[] = [
     return text.replace(`${random.pick(lines)}\r\n`, '');
   },
   function manyHeaders(random, text) {
-    const many = Array.from({ length: random.below(2_500) }, (_, place) => `X-${place}: y`);
+    const many = Array.from({ length: random.below(2_500) }, (_, index) => `X-${index}: y`);
     return text.replace('\r\n', () => `\r\n${many.join('\r\n')}\r\n`);
   },
   function otherLength(random, text) {
@@ -191,7 +194,7 @@ const damages: readonly ((random: Random, text: string) => string)[] = [
 export function hostileHttp(random: Random): HostileRequest {
   const damaged = () => random.pick(damages)(random, random.pick(rightRequests));
   const parts = [random.chance(0.9) ? damaged() : splice(random, random.pick(rightRequests), damaged())];
-  // Several in a row, without waiting for the answers.
+  // Several requests in a row, without waiting for the responses.
   while (random.chance(0.15)) parts.push(random.chance(0.5) ? random.pick(rightRequests) : damaged());
   return { kind: 'http', parts: random.chance(0.2) ? random.shuffled(parts) : parts };
 }

@@ -1,6 +1,6 @@
 /**
- * A million hostile requests to a server in a process of its own: `npm run fuzz:million -- --seed N --requests N`. Tells
- * how they were answered, and what it did to the server's memory; fails if anything happened that must not.
+ * Sends a million hostile requests to a server in its own process: `npm run fuzz:million -- --seed N
+ * --requests N`. Prints the outcomes and the memory use of the server. Fails if a fault occurred.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -12,18 +12,21 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
-import { judge } from './judge.ts';
+import { checkResponses } from './check-responses.ts';
 import type { Condition, TargetInput } from './serve-target.ts';
-import { Tally } from './tally.ts';
+import { OutcomeCounts } from './outcome-counts.ts';
 import { Target } from './target.ts';
 
-const atATime = 64;
-/** Between two looks at whether all works; also when the attackers get fresh tokens. */
-const betweenChecks = 5_000;
-/** Of all, but not before caches are full and what is used is compiled: shorter runs say nothing about memory. */
+const concurrency = 64;
+/** The requests between two checks of the server. Each check also creates fresh tokens for the attackers. */
+const requestsPerCheck = 5_000;
+/**
+ * The share of requests before the memory baseline, but not before caches are full and code is compiled.
+ * Shorter runs do not measure memory.
+ */
 const baselineShare = 0.05;
-const fewestBefore = 30_000;
-const mostGrowth = 0.2;
+const minBefore = 30_000;
+const maxGrowth = 0.2;
 
 const values = parseScriptOptions(
   'npm run fuzz:million -- [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
@@ -53,25 +56,25 @@ async function run(): Promise<boolean> {
   const target = new Target(url, warden);
   const connections = new HostileConnections(url);
   const requests = hostileRequests(seed);
-  const tally = new Tally(total);
-  const before = Math.max(total * baselineShare, fewestBefore);
-  const baselineAt = Math.ceil(before / betweenChecks) * betweenChecks;
+  const counts = new OutcomeCounts(total);
+  const before = Math.max(total * baselineShare, minBefore);
+  const baselineAt = Math.ceil(before / requestsPerCheck) * requestsPerCheck;
   let baseline: Condition | undefined;
-  for (let sent = 0; sent < total; sent += betweenChecks) {
+  for (let sent = 0; sent < total; sent += requestsPerCheck) {
     interrupted.signal.throwIfAborted();
     const materials = await target.materials();
-    await sendMany(requests, Math.min(betweenChecks, total - sent), { connections, materials, tally });
+    await sendMany(requests, Math.min(requestsPerCheck, total - sent), { connections, materials, counts });
     await target.checkAllWorks();
-    if (sent + betweenChecks === baselineAt) baseline = await conditionOf(connections);
-    tally.progress();
+    if (sent + requestsPerCheck === baselineAt) baseline = await readCondition(connections);
+    counts.progress();
   }
   await target.checkTree();
-  const end = await conditionOf(connections);
-  return report(tally, baseline ?? end, end);
+  const end = await readCondition(connections);
+  return report(counts, baseline ?? end, end);
 }
 
-/** Without connections of ours: they are in use, and not what has grown. */
-async function conditionOf(connections: HostileConnections): Promise<Condition> {
+/** Closes our connections first, because they use memory that is no leak. */
+async function readCondition(connections: HostileConnections): Promise<Condition> {
   connections.close();
   return child.call<Condition>('condition');
 }
@@ -79,37 +82,37 @@ async function conditionOf(connections: HostileConnections): Promise<Condition> 
 async function sendMany(
   requests: Generator<HostileRequest, never>,
   count: number,
-  { connections, materials, tally }: { connections: HostileConnections; materials: Materials; tally: Tally },
+  { connections, materials, counts }: { connections: HostileConnections; materials: Materials; counts: OutcomeCounts },
 ): Promise<void> {
   let left = count;
   const sendSome = async () => {
     while (left-- > 0 && !interrupted.signal.aborted) {
       const request = requests.next().value;
       try {
-        const answers = await connections.send(request, materials);
-        tally.count(request, answers);
-        judge(answers, materials);
+        const responses = await connections.send(request, materials);
+        counts.count(request, responses);
+        checkResponses(responses, materials);
       } catch (error) {
-        tally.countFault(request, error as Error);
+        counts.countFault(request, error as Error);
       }
     }
   };
-  await Promise.all(Array.from({ length: atATime }, sendSome));
+  await Promise.all(Array.from({ length: concurrency }, sendSome));
 }
 
-/** Answers whether all went well. */
-function report(tally: Tally, baseline: Condition, end: Condition): boolean {
+/** Returns whether no fault occurred. */
+function report(counts: OutcomeCounts, baseline: Condition, end: Condition): boolean {
   const growth = end.heapBytes / baseline.heapBytes - 1;
   const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  console.log(`seed ${seed}: ${tally.summary}`);
-  console.log(tally.table);
-  console.log(`answers of 500 and above: ${tally.serverErrors}`);
-  console.log(`other faults found in answers: ${tally.faults.length - tally.serverErrors}`);
-  // A process that had crashed would not have been there to be asked: there is one for all requests, and no other.
+  console.log(`seed ${seed}: ${counts.summary}`);
+  console.log(counts.table);
+  console.log(`responses of 500 and above: ${counts.serverErrors}`);
+  console.log(`other faults found in responses: ${counts.faults.length - counts.serverErrors}`);
+  // All requests go to this one process, so its response shows that it never crashed.
   console.log(`one process all along; unhandled: ${end.unhandled}; errors logged: ${end.faultCount}`);
   console.log(
     `heap after collection: ${megabytes(baseline.heapBytes)} at first, ${megabytes(end.heapBytes)} at the end (${(growth * 100).toFixed(1)}%); resident ${megabytes(baseline.residentBytes)}, ${megabytes(end.residentBytes)}`,
   );
-  for (const fault of [...tally.faults.slice(0, 10), ...end.faults]) console.log(fault);
-  return tally.faults.length + end.unhandled + end.faultCount === 0 && growth <= mostGrowth;
+  for (const fault of [...counts.faults.slice(0, 10), ...end.faults]) console.log(fault);
+  return counts.faults.length + end.unhandled + end.faultCount === 0 && growth <= maxGrowth;
 }

@@ -1,4 +1,6 @@
-/** A run: a new server, and hostile requests, many at a time; from time to time everything must work as it should. */
+/**
+ * Sends hostile requests to a new server, many at a time, and regularly checks that everything still works.
+ */
 
 import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
@@ -6,75 +8,75 @@ import { administrator, Testbed } from '../support/testbed.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
-import { BadAnswer, judge } from './judge.ts';
+import { BadResponse, checkResponses } from './check-responses.ts';
 import { Target } from './target.ts';
 
 type Failure = AnyFailure<HostileRequest>;
 
 export interface RunResult {
   readonly steps: number;
-  readonly answers: number;
+  readonly responses: number;
   readonly failure?: Failure;
 }
 
-const atATime = 32;
-const betweenChecks = 480;
+const concurrency = 32;
+const requestsPerCheck = 480;
 const level = { error: 50 };
 
-export function requestsOf(seed: number, count: number): HostileRequest[] {
+export function generateRequests(seed: number, count: number): HostileRequest[] {
   const requests = hostileRequests(seed);
   return Array.from({ length: count }, () => requests.next().value);
 }
 
 export async function runRequests(
   kind: DatabaseKind,
-  given: readonly HostileRequest[],
+  requests: readonly HostileRequest[],
   isOver: () => boolean = () => false,
 ): Promise<RunResult> {
-  // How failed logins are slowed down has tests of its own: here it would hide the rest behind 429.
-  const bed = await Testbed.start(kind, { settings: { LOGIN_THROTTLE: 'off' } });
+  // Other tests cover the login throttle; here it would hide other responses behind 429.
+  const testbed = await Testbed.start(kind, { settings: { LOGIN_THROTTLE: 'off' } });
   const faults: unknown[] = [];
   const onFault = (error: unknown) => void faults.push(error);
   process.on('unhandledRejection', onFault).on('uncaughtException', onFault);
-  const run = new RequestsRun(bed, faults);
+  const run = new RequestsRun(testbed, faults);
   try {
-    return await run.run(given, isOver);
+    return await run.run(requests, isOver);
   } finally {
     process.off('unhandledRejection', onFault).off('uncaughtException', onFault);
-    await bed.stop();
+    await testbed.stop();
   }
 }
 
 class RequestsRun {
-  readonly #bed: Testbed;
+  readonly #testbed: Testbed;
   readonly #target: Target;
   readonly #connections: HostileConnections;
   readonly #faults: readonly unknown[];
-  readonly #tried: HostileRequest[] = [];
+  readonly #sent: HostileRequest[] = [];
   #materials: Materials = {};
-  #answers = 0;
+  #responses = 0;
   #readLines = 0;
 
-  constructor(bed: Testbed, faults: readonly unknown[]) {
-    this.#bed = bed;
+  constructor(testbed: Testbed, faults: readonly unknown[]) {
+    this.#testbed = testbed;
     this.#faults = faults;
-    this.#target = new Target(bed.url, administrator);
-    this.#connections = new HostileConnections(bed.url);
+    this.#target = new Target(testbed.url, administrator);
+    this.#connections = new HostileConnections(testbed.url);
   }
 
-  async run(given: readonly HostileRequest[], isOver: () => boolean): Promise<RunResult> {
-    const result = () => ({ steps: this.#tried.length, answers: this.#answers });
+  async run(requests: readonly HostileRequest[], isOver: () => boolean): Promise<RunResult> {
+    const result = () => ({ steps: this.#sent.length, responses: this.#responses });
     try {
-      for (let start = 0; start < given.length && !isOver(); start += betweenChecks) {
+      for (let start = 0; start < requests.length && !isOver(); start += requestsPerCheck) {
         this.#materials = await this.#target.materials();
-        await this.#sendAll(given.slice(start, start + betweenChecks));
+        await this.#sendAll(requests.slice(start, start + requestsPerCheck));
         await this.#target.checkAllWorks();
         this.#checkServer();
       }
       await this.#target.checkTree();
       return result();
     } catch (error) {
-      return { ...result(), failure: { operations: this.#tried, error: error as Error } };
+      return { ...result(), failure: { operations: this.#sent, error: error as Error } };
     } finally {
       this.#connections.close();
     }
@@ -89,52 +91,52 @@ class RequestsRun {
         if (error) fault ??= { request, error };
       }
     };
-    await Promise.all(Array.from({ length: atATime }, sendSome));
-    // Whichever fails stands last: it is the one that is kept when others are left out.
-    this.#tried.push(...requests.filter((each) => each !== fault?.request && !waiting.includes(each)));
+    await Promise.all(Array.from({ length: concurrency }, sendSome));
+    // The failing request comes last, because shrinking keeps the last one.
+    this.#sent.push(...requests.filter((each) => each !== fault?.request && !waiting.includes(each)));
     if (!fault) return;
-    this.#tried.push(fault.request);
+    this.#sent.push(fault.request);
     throw fault.error;
   }
 
   async #send(request: HostileRequest): Promise<Error | undefined> {
     try {
-      const answers = await this.#connections.send(request, this.#materials);
-      this.#answers += answers.length;
-      judge(answers, this.#materials);
+      const responses = await this.#connections.send(request, this.#materials);
+      this.#responses += responses.length;
+      checkResponses(responses, this.#materials);
       return undefined;
     } catch (error) {
       return error as Error;
     }
   }
 
-  /** What the server says of itself. */
+  /** Checks the log and the unhandled errors of the server. */
   #checkServer(): void {
     if (this.#faults.length > 0) throw this.#faults[0] as Error;
-    const lines = this.#bed.logLines.slice(this.#readLines);
+    const lines = this.#testbed.logLines.slice(this.#readLines);
     this.#readLines += lines.length;
     const { AT, RT, READERAT, PASSWORD } = this.#materials;
     for (const line of lines) {
       if ((JSON.parse(line) as { level: number }).level >= level.error)
-        throw new BadAnswer(`It logged ${line}`);
+        throw new BadResponse(`It logged ${line}`);
       if ([AT, RT, READERAT, PASSWORD].some((secret) => line.includes(secret!))) {
-        throw new BadAnswer(`There is a secret in the log: ${line}`);
+        throw new BadResponse(`There is a secret in the log: ${line}`);
       }
     }
   }
 }
 
-/** Leaves out requests as long as what remains still fails, perhaps in another way. */
+/** Removes requests as long as the rest still fails, perhaps with another error. */
 export function shrink(
   kind: DatabaseKind,
-  given: Failure,
+  requests: Failure,
   shrinking: ShrinkOptions<HostileRequest>,
 ): Promise<Failure> {
   const run = async (requests: readonly HostileRequest[]) => (await runRequests(kind, requests)).failure;
-  return shrinkFailure(given, { first: given.operations.slice(-1), run, keepsLast: true }, shrinking);
+  return shrinkFailure(requests, { first: requests.operations.slice(-1), run, keepsLast: true }, shrinking);
 }
 
-export function describeFailure({ operations: tried, error }: Failure): string {
-  const cause = error instanceof BadAnswer ? error.message : error.stack;
-  return `request ${tried.length}, ${JSON.stringify(tried.at(-1)).slice(0, 4_000)}\n${cause}`;
+export function describeFailure({ operations: sent, error }: Failure): string {
+  const cause = error instanceof BadResponse ? error.message : error.stack;
+  return `request ${sent.length}, ${JSON.stringify(sent.at(-1)).slice(0, 4_000)}\n${cause}`;
 }

@@ -1,31 +1,33 @@
-/** Runs as a child process: the server that gets a million hostile requests, and tells what became of it. */
+/**
+ * Runs in a child process: the server that receives a million hostile requests, and reports its condition.
+ */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { serveParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/child-handlers.ts';
 import { readSettings, startServer, type RunningServer } from 'espalier';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Credentials } from '../support/api-client.ts';
 
 export interface TargetInput {
-  /** For the database; removed at the end. */
+  /** Holds the database; removed at the end. */
   readonly folder: string;
   readonly warden: Credentials;
 }
 
 export interface Condition {
-  /** Of what is in use: garbage is collected before. */
+  /** The memory in use, after garbage collection. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly unhandled: number;
-  /** The first lines that were logged as errors, and what was not handled. */
+  /** The first error lines of the log and the first unhandled errors. */
   readonly faults: readonly string[];
   readonly faultCount: number;
 }
 
-const mostFaults = 10;
-const mostCollections = 10;
+const maxFaults = 10;
+const maxCollections = 10;
 let server: RunningServer | undefined;
 let folder: string | undefined;
 let unhandled = 0;
@@ -48,14 +50,14 @@ serveParent(
       server = await startServer({
         settings: readSettings({ environment }).settings,
         clock: systemClock,
-        log: pino({ level: 'error' }, { write: note }),
+        log: pino({ level: 'error' }, { write: recordFault }),
         version: '0.0.0-test',
       });
       return server.url;
     },
 
     async condition(): Promise<Condition> {
-      const { heapUsed, external, rss } = await settledMemory();
+      const { heapUsed, external, rss } = await measureMemory();
       return { heapBytes: heapUsed + external, residentBytes: rss, unhandled, faults, faultCount };
     },
   },
@@ -65,10 +67,10 @@ serveParent(
   },
 );
 
-/** Collects until there is no less: what was closed is let go over several turns. */
-async function settledMemory(): Promise<NodeJS.MemoryUsage> {
+/** Collects garbage until the memory use no longer falls: closed objects are freed over several turns. */
+async function measureMemory(): Promise<NodeJS.MemoryUsage> {
   let least = process.memoryUsage();
-  for (let times = 0; times < mostCollections; times++) {
+  for (let times = 0; times < maxCollections; times++) {
     globalThis.gc!();
     await new Promise((resolve) => setTimeout(resolve, 50));
     const now = process.memoryUsage();
@@ -79,10 +81,10 @@ async function settledMemory(): Promise<NodeJS.MemoryUsage> {
 
 function onUnhandled(error: unknown): void {
   unhandled++;
-  note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  recordFault(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-function note(fault: string): void {
+function recordFault(fault: string): void {
   faultCount++;
-  if (faults.length < mostFaults) faults.push(fault);
+  if (faults.length < maxFaults) faults.push(fault);
 }

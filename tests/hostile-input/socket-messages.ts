@@ -1,12 +1,14 @@
-/** WebSockets: messages of both sub-protocols, damaged and out of order, in frames that are not what RFC 6455 says. */
+/**
+ * WebSocket input: messages of both sub-protocols, damaged and out of order, in frames that violate RFC 6455.
+ */
 
 import type { Random } from '../many-nodes/chaos/random.ts';
 import { graphPayload } from './bodies-and-queries.ts';
 import { mutateBytes, oddNumbers } from './byte-mutations.ts';
 import type { GraphDocuments } from './graph-documents.ts';
-import { jsonText, mutateJson } from './hostile-json.ts';
+import { writeJson, mutateJson } from './hostile-json.ts';
 import { toBytes, type Frame, type HostileRequest } from './hostile-request.ts';
-import { written } from './http-requests.ts';
+import { writeRequest } from './http-requests.ts';
 
 interface Dialect {
   readonly protocol: string;
@@ -28,23 +30,23 @@ const text = 1;
 const close = 8;
 const ping = 9;
 const oddOpcodes = [0, 2, 3, 7, close, ping, 10, 11, 15];
-/** As many as would be too many at once. */
+/** More operations than a socket may have open. */
 const flood = 150;
 
 export function hostileSocket(random: Random, documents: GraphDocuments): HostileRequest {
   const dialect = random.pick(dialects);
-  const frames = framesOf(random, dialect, documents).flatMap((frame) => damagedFrame(random, frame));
+  const frames = createFrames(random, dialect, documents).flatMap((frame) => damageFrame(random, frame));
   return {
     kind: 'socket',
     parts: [upgrade(random, dialect)],
     frames,
-    // Whoever is polite waits until the first message is answered.
+    // Most clients wait for the response to the first message.
     ...(random.chance(0.7) && { framesBefore: 1 }),
   };
 }
 
 function upgrade(random: Random, { protocol }: Dialect): string {
-  const right = written({
+  const right = writeRequest({
     method: 'GET',
     path: random.chance(0.5) ? '/graphql' : '/graphql/ws',
     headers: [
@@ -62,29 +64,29 @@ function upgrade(random: Random, { protocol }: Dialect): string {
   return random.chance(0.9) ? right : mutateBytes(random, right);
 }
 
-function framesOf(random: Random, dialect: Dialect, documents: GraphDocuments): Frame[] {
+function createFrames(random: Random, dialect: Dialect, documents: GraphDocuments): Frame[] {
   const messages: string[] = random.chance(0.9) ? [toBytes(JSON.stringify(init))] : [];
   const count = random.chance(0.02) ? flood : random.below(6);
-  for (let sent = 0; sent < count; sent++) messages.push(messageOf(random, dialect, documents));
+  for (let sent = 0; sent < count; sent++) messages.push(createMessage(random, dialect, documents));
   const inOrder = random.chance(0.85) ? messages : random.shuffled(messages);
-  return inOrder.map(frameOf);
+  return inOrder.map(createFrame);
 }
 
-function messageOf(random: Random, { start, others }: Dialect, documents: GraphDocuments): string {
+function createMessage(random: Random, { start, others }: Dialect, documents: GraphDocuments): string {
   const id = random.pick(['1', '1', '2', '3', 'x'.repeat(200), '__proto__']);
   const message = random.chance(0.6)
     ? { id, type: start, payload: graphPayload(random, documents.make(random)) }
     : { id, type: random.pick(others), ...(random.chance(0.3) && { payload: init.payload }) };
   if (random.chance(0.8)) return toBytes(JSON.stringify(message));
-  return jsonText(random, mutateJson(random, message as Parameters<typeof mutateJson>[1]));
+  return writeJson(random, mutateJson(random, message as Parameters<typeof mutateJson>[1]));
 }
 
-function frameOf(payload: string): Frame {
+function createFrame(payload: string): Frame {
   return { isFinal: true, reserved: 0, opcode: text, isMasked: true, payload };
 }
 
-/** Most are as they should be; a message may be in several. */
-function damagedFrame(random: Random, frame: Frame): Frame[] {
+/** Most frames are valid; a message may span several. */
+function damageFrame(random: Random, frame: Frame): Frame[] {
   if (random.chance(0.8)) return [frame];
   const { payload } = frame;
   const half = random.below(payload.length + 1);

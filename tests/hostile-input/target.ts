@@ -1,6 +1,6 @@
 /**
- * The server that is attacked, with somebody who is never attacked: a warden who gives the attackers fresh tokens and
- * ids, clears away what they have made, and looks whether everything still works exactly as it should.
+ * The attacked server, with a warden who is never attacked. The warden gives the attackers fresh tokens and
+ * ids, removes their folders, and checks that everything still works exactly as specified.
  */
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const attackers: readonly Attacker[] = [
   { username: 'trudy', password: 'walnut cabin of trudy', isAdministrator: false },
 ];
 const groupName = 'attackers';
-const mostFolders = 300;
+const maxFolders = 300;
 
 export class Target {
   readonly url: string;
@@ -33,21 +33,21 @@ export class Target {
     this.#client = new ApiClient(url);
   }
 
-  /** What hostile requests need to be taken for real: good tokens, ids of what there is. */
+  /** Returns the values that make hostile requests plausible: valid tokens and existing ids. */
   async materials(): Promise<Materials> {
     const authToken = await this.#client.logIn(this.#warden);
-    const ask = <Data>(query: string, variables = {}) =>
+    const query = <Data>(query: string, variables = {}) =>
       this.#client.query<Data>(query, variables, authToken);
-    await this.#clear(ask);
-    const folders = await this.#plant(ask);
-    const ids = await Promise.all(attackers.map((attacker) => this.#prepare(ask, attacker)));
+    await this.#clear(query);
+    const folders = await this.#createFolders(query);
+    const ids = await Promise.all(attackers.map((attacker) => this.#prepare(query, attacker)));
     const [mallory, trudy] = attackers as [Attacker, Attacker];
     const [mallorys, trudys, elsewhere] = [
       await this.#logIn(mallory),
       await this.#logIn(trudy),
       await this.#logIn(trudy),
     ];
-    const { groups, changes, folder } = await ask<Known>(known);
+    const { groups, changes, folder } = await query<Environment>(environmentQuery);
     const groupId = groups.items.find(({ name }) => name === groupName)?.id;
     return {
       AT: mallorys.authToken,
@@ -55,24 +55,24 @@ export class Target {
       READERAT: trudys.authToken,
       PASSWORD: mallory.password,
       USER: ids[1]!,
-      GROUP: groupId ?? (await createGroup(ask)),
-      SESSION: sessionOf(elsewhere.authToken),
+      GROUP: groupId ?? (await createGroup(query)),
+      SESSION: readSessionId(elsewhere.authToken),
       FOLDERA: folders[0]!,
       FOLDERB: folders[1]!,
       FOLDERC: folders[2]!,
       CURSOR: changes.cursor,
-      PLACE: folder.folders.pageInfo.endCursor!,
+      LISTCURSOR: folder.folders.pageInfo.endCursor!,
     };
   }
 
-  /** Everything that a client does, to the letter. */
+  /** Runs everything that a normal client does, and checks each response. */
   async checkAllWorks(): Promise<void> {
-    const pair = await this.#logIn(this.#warden);
-    assert.deepEqual(Object.keys(pair).sort(), ['authToken', 'expires_in', 'refreshToken']);
-    const refreshed = await this.#send('/login/refresh', { refreshToken: pair.refreshToken }, pair.authToken);
+    const tokens = await this.#logIn(this.#warden);
+    assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
+    const refreshed = await this.#send('/login/refresh', { refreshToken: tokens.refreshToken }, tokens.authToken);
     assert.equal(refreshed.status, 200);
     const { authToken, refreshToken } = (await refreshed.json()) as LoginResponse;
-    const spent = await this.#send('/login/refresh', { refreshToken: pair.refreshToken }, authToken);
+    const spent = await this.#send('/login/refresh', { refreshToken: tokens.refreshToken }, authToken);
     assert.equal(spent.status, 401);
     assert.equal((await this.#send('/login/verify', { authToken })).status, 204);
     assert.equal((await this.#send('/login/verify', { authToken: `${authToken}x` })).status, 400);
@@ -82,7 +82,10 @@ export class Target {
     assert.equal((await this.#send('/login/refresh', { refreshToken }, authToken)).status, 401);
   }
 
-  /** The tree is one: each folder right after its parent's others, one level deeper, and all of them counted. */
+  /**
+   * Checks that the tree is consistent: each folder follows its parent, one level deeper, and all counts are
+   * right.
+   */
   async checkTree(): Promise<void> {
     const authToken = await this.#client.logIn(this.#warden);
     const query =
@@ -129,29 +132,32 @@ export class Target {
     }
   }
 
-  async #clear(ask: Ask): Promise<void> {
+  async #clear(query: RunQuery): Promise<void> {
     const all = '{folder{folders{items{id}} descendants(first: 1){totalCount}}}';
-    const { folder } = await ask<{
+    const { folder } = await query<{
       folder: { folders: { items: Id[] }; descendants: { totalCount: number } };
     }>(all);
-    if (folder.descendants.totalCount <= mostFolders) return;
+    if (folder.descendants.totalCount <= maxFolders) return;
     for (const { id } of folder.folders.items) {
-      await ask(mutation('deleteFolder', 'folderId'), { input: { id, recursive: true } });
+      await query(mutation('deleteFolder', 'folderId'), { input: { id, recursive: true } });
     }
   }
 
-  async #plant(ask: Ask): Promise<string[]> {
+  async #createFolders(query: RunQuery): Promise<string[]> {
     const name = `house ${++this.#count}`;
     const tree = [{ name, folders: [{ name: 'Floor 2' }, { name: 'Floor 10' }] }];
-    await ask(mutation('importFolders', 'folderCount'), { input: { tree } });
+    await query(mutation('importFolders', 'folderCount'), { input: { tree } });
     const query = 'query($path: String){folder(path: $path){id folders{items{id}}}}';
-    const { folder } = await ask<{ folder: Id & { folders: { items: Id[] } } }>(query, { path: `/${name}` });
+    const { folder } = await query<{ folder: Id & { folders: { items: Id[] } } }>(query, { path: `/${name}` });
     return [folder.id, ...folder.folders.items.map(({ id }) => id)];
   }
 
-  /** The attackers may have deleted, disabled or demoted each other; answers with the user's id. */
-  async #prepare(ask: Ask, { username, password, isAdministrator }: Attacker): Promise<string> {
-    const { user } = await ask<{ user: Id | null }>(
+  /**
+   * Restores an attacker, because attackers may have deleted, disabled or demoted each other. Returns the id
+   * of the user.
+   */
+  async #prepare(query: RunQuery, { username, password, isAdministrator }: Attacker): Promise<string> {
+    const { user } = await query<{ user: Id | null }>(
       'query($username: String){user(username: $username){id}}',
       {
         username,
@@ -159,23 +165,23 @@ export class Target {
     );
     if (!user) {
       const input = { username, password, isAdministrator };
-      return (await ask<{ createUser: { user: Id } }>(mutation('createUser', 'user{id}'), { input }))
+      return (await query<{ createUser: { user: Id } }>(mutation('createUser', 'user{id}'), { input }))
         .createUser.user.id;
     }
     const { id } = user;
     const input = { id, isAdministrator, isDisabled: false };
-    await ask(mutation('updateUser', 'user{id}'), { input });
+    await query(mutation('updateUser', 'user{id}'), { input });
     const attempt = await this.#send('/login', { username, password });
     if (attempt.status !== 200) {
-      await ask(mutation('resetPassword', 'endedSessions'), { input: { userId: id, password } });
+      await query(mutation('resetPassword', 'endedSessions'), { input: { userId: id, password } });
     }
     return id;
   }
 
   async #logIn({ username, password }: Credentials): Promise<LoginResponse> {
-    const answer = await this.#send('/login', { username, password });
-    assert.equal(answer.status, 200, `${username} cannot log in`);
-    return (await answer.json()) as LoginResponse;
+    const response = await this.#send('/login', { username, password });
+    assert.equal(response.status, 200, `${username} cannot log in`);
+    return (await response.json()) as LoginResponse;
   }
 
   #send(path: string, body: unknown, authToken?: string): Promise<Response> {
@@ -190,7 +196,7 @@ export class Target {
   }
 }
 
-type Ask = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
+type RunQuery = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
 type Id = { id: string };
 type Created = { createFolder: { folder: Id } };
 type Deleted = { deleteFolder: { folderCount: number } };
@@ -209,21 +215,21 @@ interface WholeTree {
   readonly exportFolders: readonly unknown[];
 }
 
-const known =
+const environmentQuery =
   '{groups(first: 1000){items{id name}} changes(first: 1){cursor} folder{folders(first: 1){pageInfo{endCursor}}}}';
-interface Known {
+interface Environment {
   readonly groups: { readonly items: readonly { id: string; name: string }[] };
   readonly changes: { readonly cursor: string };
   readonly folder: { readonly folders: { readonly pageInfo: { readonly endCursor: string | null } } };
 }
 
-async function createGroup(ask: Ask): Promise<string> {
+async function createGroup(query: RunQuery): Promise<string> {
   const input = { name: groupName };
-  return (await ask<{ createGroup: { group: Id } }>(mutation('createGroup', 'group{id}'), { input }))
+  return (await query<{ createGroup: { group: Id } }>(mutation('createGroup', 'group{id}'), { input }))
     .createGroup.group.id;
 }
 
-function sessionOf(authToken: string): string {
+function readSessionId(authToken: string): string {
   const claims = JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as { sid: string };
   return claims.sid;
 }

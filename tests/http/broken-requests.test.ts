@@ -27,7 +27,7 @@ const shortHeadTimeout: HttpTimeouts = { ...defaultTimeouts, headersMs: 50, chec
 
 async function withApp(options: StubAppOptions, use: (fixture: Fixture) => Promise<void>): Promise<void> {
   const counted: FinishedRequest[] = [];
-  const app = await StubApp.start({ onAnswered: (request) => void counted.push(request), ...options });
+  const app = await StubApp.start({ onRequestFinished: (request) => void counted.push(request), ...options });
   try {
     await use(new Fixture(app, counted));
   } finally {

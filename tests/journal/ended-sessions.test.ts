@@ -9,7 +9,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { recordEach, takeTurn } from '../../server/src/journal/journal.ts';
 import { pruneJournal } from '../../server/src/journal/journal.ts';
-import { revokeSessionsOf } from '../../server/src/sessions/revocation.ts';
+import { revokeUserSessions } from '../../server/src/sessions/revocation.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
         await elsewhere.transaction(async (transaction) => {
           await takeTurn(transaction);
           const revocation = { because: 'revoked', byUserId: null, now } as const;
-          await revokeSessionsOf(transaction, { userId: person.id }, revocation);
+          await revokeUserSessions(transaction, { userId: person.id }, revocation);
           const userIds = Array.from({ length: 1_500 }, () => randomUUID());
           recordEach(transaction, { kind: 'ADD_TO_GROUP', at: now, byUserId: null, userIds });
         });

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { changeInTurn } from '../../server/src/journal/journal.ts';
 import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
-import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
 import { keyOf } from './key-of.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     const rotate = () =>
       withDatabase(database.url, (opened) =>
         changeInTurn(opened, (transaction) =>
-          rotateSigningKey(transaction, { seal: createKeySeal(undefined), now: here.clock.now() }),
+          rotateSigningKey(transaction, { seal: createKeyEncryption(undefined), now: here.clock.now() }),
         ),
       );
     const pass = (seconds: number) => [here, there].forEach(({ clock }) => clock.advanceSeconds(seconds));

@@ -1,11 +1,11 @@
-/** A server in a process of its own, so that its CPU time is told from that of whoever asks it. */
+/** A server in its own process, so that its CPU time is separate from that of the clients. */
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ApiClient, type Credentials } from '../support/api-client.ts';
-import type { Ask } from './estate.ts';
+import type { RunQuery } from './estate.ts';
 
 export class EstateServer {
   readonly #process: ChildProcess;
@@ -31,7 +31,7 @@ export class EstateServer {
     await once(this.#process, 'exit');
   }
 
-  /** What the process has used since its start. */
+  /** The CPU time of the process since its start. */
   async cpuMicroseconds(): Promise<number> {
     this.#process.send('cpu');
     return nextMessage<number>(this.#process);
@@ -41,7 +41,7 @@ export class EstateServer {
     return this.#client.logIn(credentials);
   }
 
-  readonly ask: Ask = (query, variables = {}, authToken = this.#authToken) =>
+  readonly ask: RunQuery = (query, variables = {}, authToken = this.#authToken) =>
     this.#client.query(query, variables, authToken);
 }
 

@@ -1,21 +1,21 @@
 /**
- * A large tree costs what a small one costs: the same statements, and an index answers each. The cost itself is
- * measured by `npm run measure:tree`.
+ * A large tree costs what a small one costs: the same statements, each answered by an index. `npm run measure:tree`
+ * measures the cost.
  */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
-import { findEstate, letterOrders, plantEstate, type Ask, type Estate } from './estate.ts';
-import { noteStatistics, planOf } from './plans.ts';
+import { findEstate, letterOrders, createEstate, type RunQuery, type Estate } from './estate.ts';
+import { updateStatistics, readPlan } from './plans.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
 import { shapeEstate } from './tree-shape.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 
-interface Planted {
+interface CreatedEstate {
   readonly people: PeopleTestbed;
   readonly estate: Estate;
-  /** The administrator's auth token, and that of somebody with one grant. */
+  /** The auth tokens of the administrator and of a user with one grant. */
   readonly authTokens: readonly string[];
   readonly statements: string[];
 }
@@ -28,65 +28,69 @@ const indexOfOrder = {
 
 for (const kind of databaseKinds) {
   describe(`20,000 folders on ${kind.name}`, () => {
-    let small: Planted;
-    let large: Planted;
+    let small: CreatedEstate;
+    let large: CreatedEstate;
     before(async () => {
-      small = await plant(kind, 1_000);
-      large = await plant(kind, 20_000);
-      await noteStatistics(kind, large.people.testbed.database.url);
+      small = await createEstateOn(kind, 1_000);
+      large = await createEstateOn(kind, 20_000);
+      await updateStatistics(kind, large.people.testbed.database.url);
     });
     after(async () => {
       await small.people.stop();
       await large.people.stop();
     });
 
-    ['the administrator', 'somebody with one grant'].forEach((viewer, place) => {
+    ['the administrator', 'a user with one grant'].forEach((viewer, index) => {
       for (const scenario of scenarios) {
-        test(`take the statements of 1,000 for ${viewer}, and no scan: ${scenario.name}`, async () => {
-          const expected = await run(small, scenario, place);
-          const { answer, statements } = await run(large, scenario, place);
+        test(`take the statements of 1,000 folders for ${viewer}, and no scan: ${scenario.name}`, async () => {
+          const expected = await run(small, scenario, index);
+          const { answer, statements } = await run(large, scenario, index);
           assert.deepEqual(shapeOf(answer), shapeOf(expected.answer));
           assert.deepEqual(statements, expected.statements);
           for (const statement of new Set(statements)) {
-            const { scans } = await planOf(kind, large.people.testbed.database.url, statement);
+            const { scans } = await readPlan(kind, large.people.testbed.database.url, statement);
             assert.deepEqual(scans, [], statement);
           }
         });
       }
     });
 
-    for (const [place, order] of letterOrders.entries()) {
-      test(`are chosen for a page by ${order} from the index of that order, without sorting them`, async () => {
-        const { statements } = await run(large, scenarios[place]!, 0);
+    for (const [index, order] of letterOrders.entries()) {
+      test(`use the index of ${order} for a page in that order, without sorting`, async () => {
+        const { statements } = await run(large, scenarios[index]!, 0);
         const choosing = statements.find((text) => /parent_id = (each\.value|\?)/.test(text))!;
-        const { choice } = await planOf(kind, large.people.testbed.database.url, choosing);
+        const { choice } = await readPlan(kind, large.people.testbed.database.url, choosing);
         assert.deepEqual(choice, [indexOfOrder[order]]);
       });
     }
   });
 }
 
-async function plant(kind: DatabaseKind, size: number): Promise<Planted> {
+async function createEstateOn(kind: DatabaseKind, size: number): Promise<CreatedEstate> {
   const statements: string[] = [];
   const people = await PeopleTestbed.start(kind, { onStatement: (text) => statements.push(text) });
-  const ask: Ask = (query, variables) => people.query(query, variables);
+  const query: RunQuery = (query, variables) => people.query(query, variables);
   const shape = shapeEstate(size);
-  const id = await plantEstate(ask, shape);
-  const estate = await findEstate(ask, id, shape);
+  const id = await createEstate(query, shape);
+  const estate = await findEstate(query, id, shape);
   const person = await people.createUser();
   await people.mutate('grantAccess', { folderId: id, userId: person.id, level: 'WRITE' }, 'folder{id}');
   const { authToken } = await people.logIn(person);
   return { people, estate, authTokens: [people.authToken, authToken], statements };
 }
 
-async function run({ people, estate, authTokens, statements }: Planted, scenario: Scenario, viewer: number) {
-  const ask: Ask = (query, variables) => people.query(query, variables, authTokens[viewer]);
+async function run(
+  { people, estate, authTokens, statements }: CreatedEstate,
+  scenario: Scenario,
+  viewer: number,
+) {
+  const query: RunQuery = (query, variables) => people.query(query, variables, authTokens[viewer]);
   statements.length = 0;
-  const answer = await scenario.request(ask, estate, viewer);
+  const answer = await scenario.request(query, estate, viewer);
   return { answer, statements: [...statements] };
 }
 
-/** What an answer is made of, without its values. */
+/** Returns the structure of a response without its values. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return typeof value;

@@ -1,26 +1,26 @@
 /**
- * Measures what requests cost on a tree of 1,000 folders and on one of a million: CPU time of the server for each, by
- * turns on both, so that what else the machine does weighs on both alike. `npm run measure:tree -- --folders 1000000`
+ * Measures the CPU time of the server per request on a tree of 1,000 folders and on one of a million. Alternates
+ * between both, so that other load affects both equally. `npm run measure:tree -- --folders 1000000`
  */
 
 import { statSync } from 'node:fs';
 import { sqlite } from '../support/databases.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
 import { EstateServer } from './estate-server.ts';
-import { findEstate, importBatch, plantEstate, type Ask, type Estate } from './estate.ts';
+import { findEstate, importBatch, createEstate, type RunQuery, type Estate } from './estate.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
 import { shapeEstate } from './tree-shape.ts';
 
-interface Planted {
+interface CreatedEstate {
   readonly server: EstateServer;
   readonly estate: Estate;
-  /** The administrator, and somebody with one grant. */
-  readonly viewers: readonly { readonly name: string; readonly ask: Ask }[];
+  /** The administrator and a user with one grant. */
+  readonly viewers: readonly { readonly name: string; readonly ask: RunQuery }[];
   readonly requests: Map<Scenario, number>;
 }
 
 const smallSize = 1_000;
-const mostRatio = 1.5;
+const maxRatio = 1.5;
 const requestsPerTurn = { query: 60, change: 20 };
 const warmUpTurns = 3;
 
@@ -33,21 +33,21 @@ const rounds = atLeast(1, values.rounds ?? '15', '--rounds');
 const databases = await Promise.all(sizes.map(() => sqlite.create()));
 const servers: EstateServer[] = [];
 try {
-  const planted: Planted[] = [];
-  for (const [place, size] of sizes.entries()) {
-    const server = await EstateServer.start(databases[place]!.url);
+  const estates: CreatedEstate[] = [];
+  for (const [index, size] of sizes.entries()) {
+    const server = await EstateServer.start(databases[index]!.url);
     servers.push(server);
-    planted.push(await plant(server, size, databases[place]!.url.slice('sqlite:'.length)));
+    estates.push(await createEstateOn(server, size, databases[index]!.url.slice('sqlite:'.length)));
   }
-  process.exitCode = (await compare(planted)) ? 0 : 1;
+  process.exitCode = (await compare(estates)) ? 0 : 1;
 } finally {
   for (const server of servers) await server.stop();
   for (const database of databases) await database.remove();
 }
 
-async function plant(server: EstateServer, size: number, file: string): Promise<Planted> {
+async function createEstateOn(server: EstateServer, size: number, file: string): Promise<CreatedEstate> {
   const shape = shapeEstate(size);
-  const id = await plantEstate(server.ask, { batches: [] });
+  const id = await createEstate(server.ask, { batches: [] });
   const cpuBefore = await server.cpuMicroseconds();
   const start = performance.now();
   for (const batch of shape.batches) await importBatch(server.ask, id, batch);
@@ -58,7 +58,7 @@ async function plant(server: EstateServer, size: number, file: string): Promise<
     `${count(size)} folders imported in ${shape.batches.length} batches: ${seconds.toFixed(1)} s, ${count(size / seconds)} folders per second, ${cpuPerFolder.toFixed(1)} µs of CPU for each, ${megabytes.toFixed(1)} MiB on disk`,
   );
   const estate = await findEstate(server.ask, id, shape);
-  const authToken = await someoneWithOneGrant(server, id);
+  const authToken = await createUserWithOneGrant(server, id);
   const viewers = [
     { name: 'administrator', ask: server.ask },
     {
@@ -70,7 +70,7 @@ async function plant(server: EstateServer, size: number, file: string): Promise<
   return { server, estate, viewers, requests: new Map() };
 }
 
-async function someoneWithOneGrant(server: EstateServer, folderId: string): Promise<string> {
+async function createUserWithOneGrant(server: EstateServer, folderId: string): Promise<string> {
   const person = { username: 'steward', password: 'walnut cabin orchard' };
   const { createUser } = await server.ask<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
@@ -82,22 +82,22 @@ async function someoneWithOneGrant(server: EstateServer, folderId: string): Prom
   return server.logIn(person);
 }
 
-/** Prints the table; answers whether no scenario costs too much more on the larger tree. */
-async function compare(planted: readonly Planted[]): Promise<boolean> {
+/** Prints the table. Returns whether no scenario costs too much more on the larger tree. */
+async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
   const rows = scenarios.flatMap((scenario) =>
-    planted[0]!.viewers.map(({ name }, viewer) => ({
+    estates[0]!.viewers.map(({ name }, viewer) => ({
       name: `${scenario.name}, ${name}`,
       growsBecause: scenario.growsBecause,
-      turn: (each: Planted) => turn(each, scenario, viewer),
-      costs: planted.map(() => [] as number[]),
+      turn: (each: CreatedEstate) => measureTurn(each, scenario, viewer),
+      costs: estates.map(() => [] as number[]),
     })),
   );
   for (let round = -warmUpTurns; round < rounds; round++) {
     for (const row of rows) {
-      const order = [...planted.entries()];
-      for (const [place, each] of round % 2 === 0 ? order : order.toReversed()) {
+      const order = [...estates.entries()];
+      for (const [index, each] of round % 2 === 0 ? order : order.toReversed()) {
         const cost = await row.turn(each);
-        if (round >= 0) row.costs[place]!.push(cost);
+        if (round >= 0) row.costs[index]!.push(cost);
       }
     }
   }
@@ -107,20 +107,28 @@ async function compare(planted: readonly Planted[]): Promise<boolean> {
   console.log(`\nµs of CPU per request, medians of ${rounds} rounds`);
   line('', ...sizes.map(count), 'ratio');
   const notes = new Set<string>();
-  let dear = 0;
+  let tooExpensive = 0;
   for (const { name, costs, growsBecause } of rows) {
     const [small, large] = costs.map(median) as [number, number];
     const ratio = large / small;
     line(name, small.toFixed(0), large.toFixed(0), ratio.toFixed(2) + (growsBecause ? '*' : ' '));
     if (growsBecause) notes.add(`* not judged: ${growsBecause}`);
-    else if (ratio > mostRatio) dear++;
+    else if (ratio > maxRatio) tooExpensive++;
   }
   console.log([...notes, ''].join('\n'));
-  console.log(dear === 0 ? `Every ratio is at most ${mostRatio}.` : `${dear} ratios are over ${mostRatio}.`);
-  return dear === 0;
+  console.log(
+    tooExpensive === 0
+      ? `Every ratio is at most ${maxRatio}.`
+      : `${tooExpensive} ratios are over ${maxRatio}.`,
+  );
+  return tooExpensive === 0;
 }
 
-async function turn({ server, estate, viewers, requests }: Planted, scenario: Scenario, viewer: number) {
+async function measureTurn(
+  { server, estate, viewers, requests }: CreatedEstate,
+  scenario: Scenario,
+  viewer: number,
+) {
   const { ask } = viewers[viewer]!;
   const times = scenario.isChange ? requestsPerTurn.change : requestsPerTurn.query;
   const start = requests.get(scenario) ?? 0;
@@ -130,10 +138,10 @@ async function turn({ server, estate, viewers, requests }: Planted, scenario: Sc
   return ((await server.cpuMicroseconds()) - before) / times;
 }
 
-function atLeast(least: number, text: string, flag: string): number {
+function atLeast(min: number, text: string, flag: string): number {
   const number = Number(text);
-  if (Number.isInteger(number) && number >= least) return number;
-  throw new Error(`${flag} takes a whole number of at least ${least}.`);
+  if (Number.isInteger(number) && number >= min) return number;
+  throw new Error(`${flag} takes a whole number of at least ${min}.`);
 }
 
 function median(numbers: readonly number[]): number {

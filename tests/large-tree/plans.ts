@@ -1,27 +1,27 @@
-/** How each database means to find the rows of a statement, as far as it says whether an index answers. */
+/** Reads the query plans of both databases and checks whether an index answers a statement. */
 
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { postgres, sqlite, type DatabaseKind } from '../support/databases.ts';
 
 export interface Plan {
-  /** What is read from end to end, although it may be long. */
+  /** Full scans of structures that may be long. */
   readonly scans: readonly string[];
-  /** How the rows of a page are chosen: by the indexes with these names, or whatever else is done. */
+  /** The indexes that choose the rows of a page, or the other operations. */
   readonly choice: readonly string[];
 }
 
-export function planOf(kind: DatabaseKind, url: string, statement: string): Plan | Promise<Plan> {
+export function readPlan(kind: DatabaseKind, url: string, statement: string): Plan | Promise<Plan> {
   return kind === sqlite ? planOfSqlite(url, statement) : planOfPostgres(url, statement);
 }
 
-/** Before plans are asked for: a database that keeps statistics for them is to know the rows. */
-export async function noteStatistics(kind: DatabaseKind, url: string): Promise<void> {
+/** Updates the statistics before reading plans, for databases that use them. */
+export async function updateStatistics(kind: DatabaseKind, url: string): Promise<void> {
   if (kind === postgres) await withClient(url, (client) => client.query('analyze'));
 }
 
-/** Lists that were given, what was found just before, and tables of one row. */
-const scannable =
+/** List parameters, intermediate results and tables with one row. */
+const allowedScan =
   /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|visible|open|journal_counter|folder_numbers|\(subquery-\d+\))$/;
 
 /** https://www.sqlite.org/eqp.html */
@@ -33,11 +33,11 @@ function planOfSqlite(url: string, statement: string): Plan {
       parent: number;
       detail: string;
     }[];
-    // The list of one parent is a statement of its own. Its rows are chosen by the steps at the top.
+    // The list of one parent is its own statement. The top-level steps choose its rows.
     const choice = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
     const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN '));
     return {
-      scans: scans.filter((detail) => !scannable.test(detail)),
+      scans: scans.filter((detail) => !allowedScan.test(detail)),
       choice: choice.map(
         (text) => /^SEARCH folders USING (?:COVERING )?INDEX (\S+) /.exec(text)?.[1] ?? text,
       ),
@@ -56,10 +56,10 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** Of one row, or of so few here that an index would not pay. */
+/** Tables with one row, or too few rows here for an index. */
 const shortTables = ['journal_counter', 'folder_numbers', 'users', 'group_members', 'grants'];
 
-/** https://www.postgresql.org/docs/current/sql-explain.html, whatever the values may be. */
+/** A generic plan for any values: https://www.postgresql.org/docs/current/sql-explain.html */
 function planOfPostgres(url: string, statement: string): Promise<Plan> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
@@ -76,14 +76,14 @@ function planOfPostgres(url: string, statement: string): Promise<Plan> {
   });
 }
 
-/** An index with a condition of its own may be read as it is, if it is meant for the statement's very condition. */
+/** A partial index may be read completely if its condition is that of the statement. */
 function isScan(node: Node): boolean {
   const isIndexUnused =
     node['Index Name'] !== undefined && node['Index Cond'] === undefined && node.Filter !== undefined;
   return node['Node Type'] === 'Seq Scan' || isIndexUnused;
 }
 
-/** In the order of the index, and with nothing left out afterwards. */
+/** Reads in the order of the index without filtering rows afterwards. */
 const isByIndex = (node: Node) =>
   node['Node Type'] === 'Index Scan' && node['Index Cond'] !== undefined && node.Filter === undefined;
 

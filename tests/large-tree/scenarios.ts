@@ -1,15 +1,15 @@
-/** What is asked of a small and of a large estate alike: the same request costs the same work on both. */
+/** Requests to a small and to a large estate. The same request must cost the same on both. */
 
-import { letterOrders, type Ask, type Estate, type LetterOrder } from './estate.ts';
-import { composedWord, plantedTimes, rareWord } from './tree-shape.ts';
+import { letterOrders, type RunQuery, type Estate, type LetterOrder } from './estate.ts';
+import { composedWord, searchHits, rareWord } from './tree-shape.ts';
 
 export interface Scenario {
   readonly name: string;
   readonly isChange: boolean;
-  /** Why it may cost more on a larger tree, if it may. */
+  /** The reason why it may cost more on a larger tree. */
   readonly growsBecause?: string;
-  /** `place` counts the requests to one estate, so that they go to different folders. */
-  readonly request: (ask: Ask, estate: Estate, place: number) => Promise<unknown>;
+  /** `index` counts the requests to one estate, so that they use different folders. */
+  readonly request: (ask: RunQuery, estate: Estate, index: number) => Promise<unknown>;
 }
 
 type Variables = Record<string, unknown>;
@@ -23,61 +23,61 @@ const searchQuery = `query($text: String!, $under: ID){search(text: $text, under
 
 export const scenarios: readonly Scenario[] = [
   ...letterOrders.map((order) =>
-    query(`a page of 50 children by ${orderNames[order]}`, childrenQuery, (estate, place) => ({
+    query(`a page of 50 children by ${orderNames[order]}`, childrenQuery, (estate, index) => ({
       id: estate.lettersId,
       order,
-      after: at(estate.cursors[order], place),
+      after: pickAt(estate.cursors[order], index),
     })),
   ),
   query('how many children', 'query($id: ID!){folder(id: $id){folders{totalCount}}}', ({ lettersId }) => ({
     id: lettersId,
   })),
-  query('a folder by its id', 'query($id: ID!){folder(id: $id){id name title}}', ({ deepIds }, place) => ({
-    id: at(deepIds, place),
+  query('a folder by its id', 'query($id: ID!){folder(id: $id){id name title}}', ({ deepIds }, index) => ({
+    id: pickAt(deepIds, index),
   })),
   query(
     'a folder by its path, 8 names',
     'query($path: String!){folder(path: $path){id name title}}',
-    ({ deepPaths }, place) => ({ path: at(deepPaths, place) }),
+    ({ deepPaths }, index) => ({ path: pickAt(deepPaths, index) }),
   ),
   query(
     'its 8 ancestors',
     'query($id: ID!){folder(id: $id){ancestors{id name title}}}',
-    ({ deepIds }, place) => ({ id: at(deepIds, place) }),
+    ({ deepIds }, index) => ({ id: pickAt(deepIds, index) }),
   ),
   query(
     'a page of 50 descendants',
     `query($id: ID!){folder(id: $id){descendants(first: 50){${page}}}}`,
     ({ houseId }) => ({ id: houseId }),
   ),
-  query(`a search page of ${plantedTimes} hits, a rare word`, searchQuery, () => ({ text: rareWord })),
+  query(`a search page of ${searchHits} hits, a rare word`, searchQuery, () => ({ text: rareWord })),
   {
-    ...query(`a search page of ${plantedTimes} hits, of common parts`, searchQuery, () => ({
+    ...query(`a search page of ${searchHits} hits, of common parts`, searchQuery, () => ({
       text: composedWord,
     })),
-    growsBecause: 'the index is asked for letter groups of which each is frequent in a large tree',
+    growsBecause: 'the index is searched for letter groups that are each frequent in a large tree',
   },
-  query(`a search page of ${plantedTimes} hits, under a folder`, searchQuery, ({ id }) => ({
+  query(`a search page of ${searchHits} hits, under a folder`, searchQuery, ({ id }) => ({
     text: rareWord,
     under: id,
   })),
-  query(`a search page of ${plantedTimes} hits, 2 characters`, searchQuery, () => ({
+  query(`a search page of ${searchHits} hits, 2 characters`, searchQuery, () => ({
     text: rareWord.slice(0, 2),
   })),
-  mutation('moveFolder, a tenth of the tree', async (run, { subtreeId, placeIds }, place) =>
-    run('moveFolder', { id: subtreeId, parentId: at(placeIds, place) }, 'folder{id path}'),
+  mutation('moveFolder, a tenth of the tree', async (run, { subtreeId, placeIds }, index) =>
+    run('moveFolder', { id: subtreeId, parentId: pickAt(placeIds, index) }, 'folder{id path}'),
   ),
-  mutation('createFolder', async (run, { placeIds }, place) =>
-    run('createFolder', { parentId: placeIds[0], name: `New folder ${place}` }, 'folder{id}'),
+  mutation('createFolder', async (run, { placeIds }, index) =>
+    run('createFolder', { parentId: placeIds[0], name: `New folder ${index}` }, 'folder{id}'),
   ),
   {
-    ...mutation('updateFolder, its title', async (run, { deepIds }, place) =>
-      run('updateFolder', { id: at(deepIds, place), title: `Title ${place}` }, 'folder{id}'),
+    ...mutation('updateFolder, its title', async (run, { deepIds }, index) =>
+      run('updateFolder', { id: pickAt(deepIds, index), title: `Title ${index}` }, 'folder{id}'),
     ),
     growsBecause: 'each change of a text merges a part of the search index that the import left to be merged',
   },
-  mutation('deleteFolder, then restoreFolder', async (run, { deepIds }, place) => {
-    const id = at(deepIds, place);
+  mutation('deleteFolder, then restoreFolder', async (run, { deepIds }, index) => {
+    const id = pickAt(deepIds, index);
     return [await run('deleteFolder', { id }, 'folderId'), await run('restoreFolder', { id }, 'folder{id}')];
   }),
 ];
@@ -85,12 +85,12 @@ export const scenarios: readonly Scenario[] = [
 function query(
   name: string,
   text: string,
-  variablesOf: (estate: Estate, place: number) => Variables,
+  variablesOf: (estate: Estate, index: number) => Variables,
 ): Scenario {
   return {
     name,
     isChange: false,
-    request: (ask, estate, place) => ask(text, variablesOf(estate, place)),
+    request: (runQuery, estate, index) => runQuery(text, variablesOf(estate, index)),
   };
 }
 
@@ -98,13 +98,17 @@ type Run = (name: string, input: Variables, selection: string) => Promise<unknow
 
 function mutation(
   name: string,
-  request: (run: Run, estate: Estate, place: number) => Promise<unknown>,
+  request: (run: Run, estate: Estate, index: number) => Promise<unknown>,
 ): Scenario {
   return {
     name,
     isChange: true,
-    request: (ask, estate, place) =>
-      request((field, input, selection) => ask(mutationText(field, selection), { input }), estate, place),
+    request: (runQuery, estate, index) =>
+      request(
+        (field, input, selection) => runQuery(mutationText(field, selection), { input }),
+        estate,
+        index,
+      ),
   };
 }
 
@@ -113,6 +117,6 @@ function mutationText(field: string, selection: string): string {
   return `mutation($input: ${type}!){${field}(input: $input){${selection}}}`;
 }
 
-function at<T>(all: readonly T[], place: number): T {
-  return all[place % all.length]!;
+function pickAt<T>(all: readonly T[], index: number): T {
+  return all[index % all.length]!;
 }

@@ -1,4 +1,4 @@
-/** Runs as a child process: a server that tells its CPU time when asked, until its parent is gone. */
+/** Runs as a child process: a server that reports its CPU time on request, until its parent ends. */
 
 import { once } from 'node:events';
 import { pino } from 'pino';

@@ -1,40 +1,40 @@
 /**
- * An estate of any size, the same at every start: regions, towns, houses, floors and rooms, up to eight levels deep.
- * What is asked for has the same shape in a small and in a large one; all around it, and inside what is moved, the
- * large one is larger.
+ * An estate of any size, equal at every start: regions, towns, houses, floors and rooms, up to eight levels deep.
+ * The requested parts have the same shape in a small and in a large estate. Everything around them, and the moved
+ * subtree, is larger in the large one.
  */
 
-export interface PlantedFolder {
+export interface FolderInput {
   name: string;
   title?: string;
-  folders: PlantedFolder[];
+  folders: FolderInput[];
 }
 
 export interface EstateShape {
-  /** Each is one import below the folder of the estate. */
-  readonly batches: readonly PlantedFolder[][];
-  /** The names on the way to folders eight levels below the root, from all over the regions. */
-  readonly deepWays: readonly string[][];
+  /** Each batch is one import below the folder of the estate. */
+  readonly batches: readonly FolderInput[][];
+  /** Paths of folders eight levels below the root, from all regions. */
+  readonly deepPaths: readonly string[][];
 }
 
 export const estateName = 'Estate';
-/** Has many sub-folders: a hundredth of all. */
+/** A folder with many sub-folders: a hundredth of all folders. */
 export const lettersName = 'Letters';
-/** Has sub-folders of the same number and depth in every estate. */
+/** A folder with the same number and depth of descendants in every estate. */
 export const houseName = 'House';
-/** Between these two the subtree is moved, a tenth of all. */
-export const placeNames = ['North', 'South'] as const;
+/** The subtree, a tenth of all folders, is moved between these two. */
+export const moveTargetNames = ['North', 'South'] as const;
 export const subtreeName = 'Warehouse';
 
-export const plantedTimes = 60;
-/** In as many folders of every estate: none of its letter groups is anywhere else, */
+export const searchHits = 60;
+/** A word in this number of folders of every estate. Its letter groups occur nowhere else. */
 export const rareWord = 'Quillwort';
-/** or each of them is in many names, just not all of them together. */
+/** A word in this number of folders whose letter groups each occur in many names, but not together. */
 export const composedWord = 'Stationer';
 
-const deepest = 8;
-const mostInBatch = 100_000;
-const mostDeepWays = 40;
+const maxDepth = 8;
+const maxBatchFolders = 100_000;
+const maxDeepPaths = 40;
 const words = [
   ['Region', 'Coast', 'Valley', 'Border'],
   ['Town', 'Harbour', 'Zürich', 'Market', 'Old Mill'],
@@ -47,54 +47,54 @@ const words = [
 
 export function shapeEstate(size: number): EstateShape {
   const letters = leaf(lettersName);
-  letters.folders = Array.from({ length: Math.max(100, Math.round(size / 100)) }, (_, place) => ({
-    ...leaf(`Letter ${place + 1}`),
-    title: `To the tenants, no. ${place + 1}`,
+  letters.folders = Array.from({ length: Math.max(100, Math.round(size / 100)) }, (_, index) => ({
+    ...leaf(`Letter ${index + 1}`),
+    title: `To the tenants, no. ${index + 1}`,
   }));
   const house = leaf(houseName);
   fill(house, 80, 5);
   const subtree = leaf(subtreeName);
   fill(subtree, Math.round(size / 10) - 1, 4);
-  const first = [letters, house, ...placeNames.map(leaf), subtree];
+  const first = [letters, house, ...moveTargetNames.map(leaf), subtree];
   const boroughs = shapeBoroughs();
-  const planned = [...first, ...boroughs].reduce((sum, each) => sum + countOf(each), 1);
+  const planned = [...first, ...boroughs].reduce((sum, each) => sum + countFolders(each), 1);
   const regions = shapeRegions(size - planned);
   return {
-    batches: inBatches([...first, ...amid(regions, boroughs)]),
-    deepWays: spread(waysTo(regions, deepest), mostDeepWays),
+    batches: splitIntoBatches([...first, ...distributeAmong(regions, boroughs)]),
+    deepPaths: spread(findPaths(regions, maxDepth), maxDeepPaths),
   };
 }
 
-function leaf(name: string): PlantedFolder {
+function leaf(name: string): FolderInput {
   return { name, folders: [] };
 }
 
-/** As many as needed for each to fit into one import with room to spare. */
-function shapeRegions(total: number): PlantedFolder[] {
-  const count = Math.max(4, Math.ceil(total / (mostInBatch / 2)));
-  return shares(total, count, 1).map((share, place) => {
-    const region = leaf(nameAt(place, 2));
+/** Creates enough regions for each one to fit into one import. */
+function shapeRegions(total: number): FolderInput[] {
+  const count = Math.max(4, Math.ceil(total / (maxBatchFolders / 2)));
+  return shares(total, count, 1).map((share, index) => {
+    const region = leaf(nameAt(index, 2));
     fill(region, share - 1, 3);
     return region;
   });
 }
 
-/** Gives a folder `count` descendants, of which the first are as deep as can be. */
-function fill(folder: PlantedFolder, count: number, level: number): void {
+/** Gives a folder `count` descendants. The first ones are as deep as possible. */
+function fill(folder: FolderInput, count: number, level: number): void {
   if (count <= 0) return;
-  const levelsLeft = deepest - level + 1;
+  const levelsLeft = maxDepth - level + 1;
   const even = count ** (1 / levelsLeft);
-  // Mixed: some folders hold few, some many.
-  const width = level === deepest ? count : Math.ceil(even * [1, 0.5, 2, 1, 1.5][folder.name.length % 5]!);
-  folder.folders = shares(count, Math.min(count, width)).map((share, place) => {
-    const child = leaf(nameAt(place, level));
-    if (place % 3 === 1) child.title = `${child.name} of ${folder.name}`;
+  // Varies the number of children.
+  const width = level === maxDepth ? count : Math.ceil(even * [1, 0.5, 2, 1, 1.5][folder.name.length % 5]!);
+  folder.folders = shares(count, Math.min(count, width)).map((share, index) => {
+    const child = leaf(nameAt(index, level));
+    if (index % 3 === 1) child.title = `${child.name} of ${folder.name}`;
     fill(child, share - 1, level + 1);
     return child;
   });
 }
 
-/** Divides a number into so many parts; the earlier are the greater, unless told otherwise. */
+/** Divides a number into `count` parts. Earlier parts are larger unless `favour` is 1. */
 function shares(total: number, count: number, favour = 1.6): number[] {
   const parts: number[] = [];
   for (let left = total, rest = count; rest > 0; rest--) {
@@ -105,69 +105,69 @@ function shares(total: number, count: number, favour = 1.6): number[] {
   return parts;
 }
 
-function nameAt(place: number, level: number): string {
+function nameAt(index: number, level: number): string {
   const choice = words[level - 2]!;
-  return `${choice[place % choice.length]!} ${place + 1}`;
+  return `${choice[index % choice.length]!} ${index + 1}`;
 }
 
-/** In their leaves stand the words that are searched for: in every estate as many folders lead to as many of them. */
-function shapeBoroughs(): PlantedFolder[] {
-  const boroughs = Array.from({ length: 4 }, (_, place) => {
-    const borough = leaf(`Borough ${place + 1}`);
+/** The leaves contain the search words. Every estate has the same number of folders and hits here. */
+function shapeBoroughs(): FolderInput[] {
+  const boroughs = Array.from({ length: 4 }, (_, index) => {
+    const borough = leaf(`Borough ${index + 1}`);
     fill(borough, 55, 4);
     return borough;
   });
   const leaves = [...everyFolder(boroughs)].filter(({ folders }) => folders.length === 0);
-  spread(leaves, 2 * plantedTimes).forEach((folder, place) => {
-    folder.name = `${[rareWord, composedWord][place % 2]!} ${place + 1}`;
+  spread(leaves, 2 * searchHits).forEach((folder, index) => {
+    folder.name = `${[rareWord, composedWord][index % 2]!} ${index + 1}`;
     delete folder.title;
   });
   return boroughs;
 }
 
-function amid(regions: readonly PlantedFolder[], others: readonly PlantedFolder[]): PlantedFolder[] {
+function distributeAmong(regions: readonly FolderInput[], others: readonly FolderInput[]): FolderInput[] {
   const step = Math.floor(regions.length / others.length);
-  return regions.flatMap((region, place) => [
+  return regions.flatMap((region, index) => [
     region,
-    ...(place % step === 0 ? others.slice(place / step, place / step + 1) : []),
+    ...(index % step === 0 ? others.slice(index / step, index / step + 1) : []),
   ]);
 }
 
-function* everyFolder(folders: readonly PlantedFolder[]): Generator<PlantedFolder> {
+function* everyFolder(folders: readonly FolderInput[]): Generator<FolderInput> {
   for (const folder of folders) {
     yield folder;
     yield* everyFolder(folder.folders);
   }
 }
 
-function waysTo(folders: readonly PlantedFolder[], depth: number): string[][] {
-  const found: string[][] = [];
-  const walk = (inside: readonly PlantedFolder[], way: readonly string[]) => {
+function findPaths(folders: readonly FolderInput[], depth: number): string[][] {
+  const paths: string[][] = [];
+  const walk = (inside: readonly FolderInput[], path: readonly string[]) => {
     for (const { name, folders: below } of inside) {
-      if (way.length + 1 === depth) found.push([...way, name]);
-      else walk(below, [...way, name]);
+      if (path.length + 1 === depth) paths.push([...path, name]);
+      else walk(below, [...path, name]);
     }
   };
   walk(folders, [estateName]);
-  return found;
+  return paths;
 }
 
 function spread<T>(all: readonly T[], count: number): T[] {
-  return Array.from({ length: count }, (_, place) => all[Math.floor((place * all.length) / count)]!);
+  return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]!);
 }
 
-export function countOf(folder: PlantedFolder): number {
-  return folder.folders.reduce((sum, each) => sum + countOf(each), 1);
+export function countFolders(folder: FolderInput): number {
+  return folder.folders.reduce((sum, each) => sum + countFolders(each), 1);
 }
 
-function inBatches(folders: readonly PlantedFolder[]): PlantedFolder[][] {
-  const batches: PlantedFolder[][] = [];
+function splitIntoBatches(folders: readonly FolderInput[]): FolderInput[][] {
+  const batches: FolderInput[][] = [];
   let room = 0;
   for (const folder of folders) {
-    const count = countOf(folder);
+    const count = countFolders(folder);
     if (count > room) {
       batches.push([]);
-      room = mostInBatch;
+      room = maxBatchFolders;
     }
     batches.at(-1)!.push(folder);
     room -= count;

@@ -19,7 +19,7 @@ import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
 import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';
-import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { failOnPlanFailure, minPasswordCost, TestClock } from '../support/testbed.ts';
@@ -57,7 +57,7 @@ export class MirrorTestbed {
     const database = await openDatabase(settings.databaseUrl, clock, options);
     const passwords = createPasswords({ cost: minPasswordCost });
     const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
-    const seal = createKeySeal(undefined);
+    const seal = createKeyEncryption(undefined);
     await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     const services: GraphOptions = {
       database,

@@ -1,6 +1,6 @@
 /**
- * Does the work for a login tell whether somebody exists? Unknown users, wrong passwords and disabled users by turns, one
- * at a time, over HTTP: the CPU time of the server's process for each. Ends with 1 if the medians differ by more than 5%.
+ * Compares the work of refused logins: unknown users, wrong passwords and disabled users in turn, one at a time, over
+ * HTTP. Measures the CPU time of the server process for each. Exits with 1 if the medians differ by more than 5%.
  */
 
 import { randomInt } from 'node:crypto';
@@ -8,7 +8,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { summarise } from '../../bench/scenario.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
 
-const mostPercent = 5;
+const maxPercent = 5;
 const warmUp = 20;
 
 const values = parseScriptOptions(
@@ -32,32 +32,32 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
 
-// So each try can come from an address of its own: the throttle counts it, and slows none of them down.
+// Each attempt comes from its own address, so that the login throttle slows none of them.
 const server = await ServerProcess.start(stopping.signal, { TRUST_PROXY: 'true' });
 try {
-  await invite();
+  await createUsers();
   process.exitCode = report(await measure());
 } finally {
   await server.stop();
 }
 
-async function invite(): Promise<void> {
+async function createUsers(): Promise<void> {
   const create = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
   const disable = 'mutation($id: ID!){updateUser(input: {id: $id, isDisabled: true}){user{id}}}';
   for (const username of ['active', 'barred']) {
-    const answer = await server.ask<{ createUser: { user: { id: string } } }>(create, {
+    const answer = await server.query<{ createUser: { user: { id: string } } }>(create, {
       input: { username, password },
     });
-    if (username === 'barred') await server.ask(disable, { id: answer.createUser.user.id });
+    if (username === 'barred') await server.query(disable, { id: answer.createUser.user.id });
   }
 }
 
-/** By turns, so that what else the machine does weighs on all alike. In milliseconds. */
+/** Alternates between the kinds, so that other load affects all equally. Returns milliseconds. */
 async function measure(): Promise<Record<Kind, number[]>> {
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Kind, number[]>;
   for (let round = -warmUp; round < tries; round++) {
     if (round % 50 === 0) console.error(`${round} of ${tries} tries of each`);
-    const order = names.map((_, place) => names[(place + round + warmUp) % names.length]!);
+    const order = names.map((_, index) => names[(index + round + warmUp) % names.length]!);
     for (const name of order) {
       const before = await server.usage();
       await logIn(name);
@@ -81,7 +81,7 @@ async function logIn(name: Kind): Promise<void> {
   if (response.status !== status) throw new Error(`${name}: ${response.status} instead of ${status}.`);
 }
 
-/** Answers the exit code. The right password also starts a session: it is there to compare with. */
+/** Returns the exit code. A right password also starts a session and is listed for comparison. */
 function report(times: Record<Kind, number[]>): number {
   for (const name of names) {
     const { median, min, max } = summarise(times[name]);
@@ -94,6 +94,6 @@ function report(times: Record<Kind, number[]>): number {
     .filter((name) => kinds[name].status === 401)
     .map((name) => summarise(times[name]).median);
   const percent = (Math.max(...medians) / Math.min(...medians) - 1) * 100;
-  console.log(`The medians of the refused ones differ by ${percent.toFixed(1)}%; it may be ${mostPercent}%.`);
-  return percent > mostPercent ? 1 : 0;
+  console.log(`The medians of the refused ones differ by ${percent.toFixed(1)}%; it may be ${maxPercent}%.`);
+  return percent > maxPercent ? 1 : 0;
 }

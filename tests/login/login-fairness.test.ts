@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkPassword } from '../../server/src/accounts/accounts.ts';
-import { createUser } from '../../server/src/accounts/change-users.ts';
+import { checkPassword } from '../../server/src/accounts/credentials.ts';
+import { createUser } from '../../server/src/accounts/users.ts';
 import { createPasswords, type Passwords } from '../../server/src/accounts/passwords.ts';
 import { readUserByName } from '../../server/src/accounts/users.ts';
 import { readSettings } from '../../server/src/config/config.ts';
@@ -14,8 +14,8 @@ import { changeInTurn } from '../../server/src/journal/journal.ts';
 import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
-import type { EndedSessions } from '../../server/src/sessions/ended-sessions.ts';
-import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import type { RevocationCache } from '../../server/src/sessions/revocation-cache.ts';
+import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { createLoginThrottle, type LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import { createSessions, type Sessions } from '../../server/src/sessions/sessions.ts';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
@@ -78,7 +78,7 @@ class Fixture {
       await prepareInstallation({
         database,
         passwords,
-        seal: createKeySeal(undefined),
+        seal: createKeyEncryption(undefined),
         now: clock.now(),
         settings,
       });
@@ -109,7 +109,7 @@ class Fixture {
       throttle: this.#throttle,
       // A login only issues an auth token.
       authTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
-      ended: {} as EndedSessions,
+      ended: {} as RevocationCache,
       onTheft: () => undefined,
       settings: {
         accessTokenSeconds: 600,

@@ -6,7 +6,7 @@ import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { postgres, type TestDatabase } from '../support/databases.ts';
-import { withoutHasteWarning } from '../postgres/haste.ts';
+import { withoutSyncWarning } from '../postgres/haste.ts';
 import { selectLength } from '../support/run-length.ts';
 import { administrator, startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 
@@ -38,7 +38,7 @@ describe(`${count} concurrent first starts on ${postgres.name}`, () => {
     assert.equal(makers.length, 1);
     for (const { url, log } of nodes) {
       assert.equal((await fetch(`${url}/readyz`)).status, 200);
-      const lines = withoutHasteWarning(log).split('\n');
+      const lines = withoutSyncWarning(log).split('\n');
       assert.deepEqual(
         lines.filter(
           (line) =>

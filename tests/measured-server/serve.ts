@@ -1,4 +1,4 @@
-/** Runs as a child process: a server with a folder of its own, which tells what it uses. */
+/** Runs as a child process: a server with its own folder that reports its resource usage. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { pino } from 'pino';
 import { readSettings, startServer, type RunningServer } from 'espalier';
 import { consoleFolder } from '../../server/src/cli/console-folder.ts';
 import { systemClock } from '../../server/src/clock.ts';
-import { serveParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/child-handlers.ts';
 
 export interface ServeInput {
-  /** For the database; removed at the end. */
+  /** The folder of the database. Removed at the end. */
   readonly folder: string;
   readonly username: string;
   readonly password: string;
@@ -22,7 +22,7 @@ export interface ServeInput {
 export interface Usage {
   /** Since the start. */
   readonly cpuMicroseconds: number;
-  /** Since the last time it was asked for. */
+  /** Since the last call. */
   readonly longestPauseMs: number;
 }
 
@@ -31,9 +31,9 @@ export interface Memory {
   readonly heapBytes: number;
 }
 
-const looksMs = 5;
-/** Thousands of sockets can fail of one cause. */
-const mostLogLines = 5;
+const settleMs = 5;
+/** Thousands of sockets can fail for the same reason. */
+const maxLogLines = 5;
 
 let server: RunningServer | undefined;
 let folder: string | undefined;
@@ -45,7 +45,7 @@ serveParent(
   {
     async start(input: ServeInput): Promise<string> {
       folder = input.folder;
-      const given = {
+      const variables = {
         PORT: '0',
         DATABASE_URL: `sqlite:${join(folder, 'espalier.db')}`,
         ADMIN_USERNAME: input.username,
@@ -54,7 +54,7 @@ serveParent(
         ...input.settings,
       };
       const environment = Object.fromEntries(
-        Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
+        Object.entries(variables).map(([name, value]) => [`ESPALIER_${name}`, value]),
       );
       server = await startServer({
         settings: readSettings({ environment }).settings,
@@ -70,12 +70,12 @@ serveParent(
       const { user, system } = process.cpuUsage();
       const longestPauseMs = pauses.max / 1e6;
       pauses.reset();
-      // It counts from the second look on: what follows at once would not be seen.
-      await sleep(looksMs);
+      // The monitor counts from its second sample on, so a pause that follows immediately would be missed.
+      await sleep(settleMs);
       return { cpuMicroseconds: user + system, longestPauseMs };
     },
 
-    /** Of what is in use: garbage is collected before. */
+    /** Memory in use. Collects garbage first. */
     async memory(): Promise<Memory> {
       for (let times = 0; times < 3; times++) {
         globalThis.gc!();
@@ -92,5 +92,5 @@ serveParent(
 );
 
 function log(line: string): void {
-  if (++logLines <= mostLogLines) process.stderr.write(line);
+  if (++logLines <= maxLogLines) process.stderr.write(line);
 }

@@ -1,4 +1,4 @@
-/** A server in a process and a temporary folder of its own, and a plain client for it. */
+/** A server in its own process and temporary folder, with a plain client. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ export class ServerProcess {
   #client = new ApiClient('');
   #authToken = '';
 
-  /** Leaves nothing behind if it does not start. */
+  /** Starts a server. Removes everything if that fails. */
   static async start(signal: AbortSignal, settings: ServeInput['settings'] = {}): Promise<ServerProcess> {
     const server = new ServerProcess(signal);
     try {
@@ -37,7 +37,7 @@ export class ServerProcess {
     return this.#client.url;
   }
 
-  /** The administrator's. */
+  /** The administrator's token. */
   get authToken(): string {
     return this.#authToken;
   }
@@ -52,7 +52,7 @@ export class ServerProcess {
 
   async stop(): Promise<void> {
     await this.#child.stop();
-    // It has done so itself, unless it was killed.
+    // The child process removes the folder itself, unless it was killed.
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -60,8 +60,8 @@ export class ServerProcess {
     return this.#client.logIn(credentials);
   }
 
-  /** Asks as the administrator. */
-  ask<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
+  /** Runs a query as the administrator. */
+  query<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
     return this.#client.query<Data>(query, variables, this.#authToken);
   }
 

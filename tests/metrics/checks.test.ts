@@ -1,10 +1,10 @@
-/** What a node lacks, as Prometheus is told it; one that cannot find out is not waited for. */
+/** Health checks in the metrics. A scrape does not wait for a check that does not end. */
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { Metrics, type MetricSources } from '../../server/src/observability/metrics.ts';
 
-function watching(checkHealth: MetricSources['checkHealth']): Metrics {
+function createMetrics(checkHealth: MetricSources['checkHealth']): Metrics {
   const metrics = new Metrics({ login: '/login', refresh: '/login/refresh' });
   metrics.collectFrom({
     build: { version: '1', database: 'sqlite' },
@@ -20,41 +20,43 @@ function watching(checkHealth: MetricSources['checkHealth']): Metrics {
   return metrics;
 }
 
-const told = async (metrics: Metrics) =>
+const readChecks = async (metrics: Metrics) =>
   (await metrics.text()).split('\n').filter((line) => /^espalier_(ready|check_ok|database_disk)/.test(line));
 
-test('a full disk is a check that fails while the node is ready, and a check that is gone is not told any more', async () => {
-  let looks = 0;
+test('a full disk is a failed check of a ready node, and a check that no longer exists is not reported', async () => {
+  let checkCount = 0;
   let checks = [
     { name: 'disk', isOk: false, freeBytes: 0 },
     { name: 'backup', isOk: true },
   ];
-  const metrics = watching(() => {
-    looks++;
+  const metrics = createMetrics(() => {
+    checkCount++;
     return Promise.resolve(checks);
   });
-  assert.deepEqual(await told(metrics), [
+  assert.deepEqual(await readChecks(metrics), [
     'espalier_check_ok{check="disk"} 0',
     'espalier_check_ok{check="backup"} 1',
     'espalier_database_disk_free_bytes 0',
     'espalier_ready 1',
   ]);
-  assert.equal(looks, 1, 'one look serves all that a scrape tells');
+  assert.equal(checkCount, 1, 'a scrape runs the checks once');
   checks = [{ name: 'disk', isOk: true, freeBytes: 5e9 }];
-  assert.deepEqual(await told(metrics), [
+  assert.deepEqual(await readChecks(metrics), [
     'espalier_check_ok{check="disk"} 1',
     'espalier_database_disk_free_bytes 5000000000',
     'espalier_ready 1',
   ]);
 });
 
-test('checks that fail or never end leave a scrape without them, and with all the rest', async () => {
-  assert.deepEqual(await told(watching(() => Promise.reject(new Error('no')))), ['espalier_ready 1']);
+test('checks that fail or never end are missing in a scrape, and the rest is present', async () => {
+  assert.deepEqual(await readChecks(createMetrics(() => Promise.reject(new Error('no')))), [
+    'espalier_ready 1',
+  ]);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const asked = told(watching(() => new Promise(() => undefined)));
+    const reading = readChecks(createMetrics(() => new Promise(() => undefined)));
     mock.timers.tick(1_750);
-    assert.deepEqual(await asked, ['espalier_ready 1']);
+    assert.deepEqual(await reading, ['espalier_ready 1']);
   } finally {
     mock.timers.reset();
   }

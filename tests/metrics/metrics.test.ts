@@ -1,4 +1,4 @@
-/** What a node tells Prometheus, on both databases. */
+/** The metrics of a node for Prometheus, on both databases. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -11,22 +11,22 @@ import { Scrape } from './scrape.ts';
 
 for (const kind of databaseKinds) {
   describe(`metrics on ${kind.name}`, () => {
-    let bed: Testbed;
+    let testbed: Testbed;
     before(async () => {
-      bed = await Testbed.start(kind, { settings: { METRICS_PORT: '0', REUSE_TOLERANCE_SECONDS: '10' } });
+      testbed = await Testbed.start(kind, { settings: { METRICS_PORT: '0', REUSE_TOLERANCE_SECONDS: '10' } });
     });
-    after(() => bed.stop());
-    const scrape = () => Scrape.of(bed.metricsUrl!);
+    after(() => testbed.stop());
+    const scrape = () => Scrape.of(testbed.metricsUrl!);
 
-    test('each metric of the catalogue is there, as what it says it is', async () => {
+    test('contain each metric of the catalogue with its type and help', async () => {
       const { families } = await scrape();
       for (const { name, type, help } of Object.values(catalogue)) {
-        const found = families.get(name);
-        assert.deepEqual([name, found?.type, found?.help], [name, type.toUpperCase(), help]);
+        const family = families.get(name);
+        assert.deepEqual([name, family?.type, family?.help], [name, type.toUpperCase(), help]);
       }
     });
 
-    test('so are the memory, the processor time and the delay of the event loop', async () => {
+    test('contain memory, processor time and the event loop delay', async () => {
       const now = await scrape();
       for (const name of [
         'process_resident_memory_bytes',
@@ -38,15 +38,15 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('requests are counted by method, route and status, whatever way they went', async () => {
-      const { authToken } = await bed.logIn();
+    test('count requests by method, route and status', async () => {
+      const { authToken } = await testbed.logIn();
       const before = await scrape();
-      await bed.query('{folder{name}}', authToken);
-      await bed.send('GET', '/graphql?query={folder{name}}', {
+      await testbed.query('{folder{name}}', authToken);
+      await testbed.send('GET', '/graphql?query={folder{name}}', {
         headers: { authorization: `Bearer ${authToken}` },
       });
-      await bed.query('{folder{name}}', 'a.b.c');
-      await bed.send('GET', '/nothing');
+      await testbed.query('{folder{name}}', 'a.b.c');
+      await testbed.send('GET', '/nothing');
       const name = catalogue.requests.name;
       for (const labels of [
         { method: 'POST', route: '/graphql', status: '200' },
@@ -60,16 +60,16 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('logins, refreshes and replays are counted by their outcome', async () => {
+    test('count logins, refreshes and replays by outcome', async () => {
       const before = await scrape();
       const grown = async (name: string, outcome: string) =>
         (await scrape()).number(name, { outcome })! - before.number(name, { outcome })!;
-      const pair = await bed.logIn();
-      await bed.post('/login', { ...administrator, password: 'wrong' });
-      await bed.refresh(pair);
-      await bed.refresh(pair);
-      bed.clock.advanceSeconds(11);
-      await bed.refresh(pair);
+      const tokens = await testbed.logIn();
+      await testbed.post('/login', { ...administrator, password: 'wrong' });
+      await testbed.refresh(tokens);
+      await testbed.refresh(tokens);
+      testbed.clock.advanceSeconds(11);
+      await testbed.refresh(tokens);
       assert.equal(await grown('espalier_logins_total', 'ok'), 1);
       assert.equal(await grown('espalier_logins_total', 'refused'), 1);
       assert.equal(await grown('espalier_refreshes_total', 'ok'), 1);
@@ -78,12 +78,12 @@ for (const kind of databaseKinds) {
       assert.equal(await grown('espalier_refresh_token_replays_total', 'ended'), 1);
     });
 
-    test('operations are counted with their price, and whether their text was known', async () => {
-      const { authToken } = await bed.logIn();
+    test('count operations with their cost and whether their document was cached', async () => {
+      const { authToken } = await testbed.logIn();
       const before = await scrape();
       const query = '{folder{name title version}}';
-      for (let times = 0; times < 3; times++) await bed.query(query, authToken);
-      await bed.query('{nonsense', authToken);
+      for (let times = 0; times < 3; times++) await testbed.query(query, authToken);
+      await testbed.query('{nonsense', authToken);
       const after = await scrape();
       const grown = (name: string, labels = {}) => after.number(name, labels)! - before.number(name, labels)!;
       assert.equal(grown('espalier_documents_total', { result: 'hit' }), 2);
@@ -91,14 +91,14 @@ for (const kind of databaseKinds) {
       assert.equal(grown('espalier_query_price'), 3);
     });
 
-    test('the journal, sockets and subscriptions are as they are', async () => {
-      const { authToken } = await bed.logIn();
+    test('contain the current state of journal, sockets and subscriptions', async () => {
+      const { authToken } = await testbed.logIn();
       const { number } = { number: (await scrape()).number('espalier_journal_head')! };
-      const socket = await SocketClient.connect(bed.url, authToken);
+      const socket = await SocketClient.connect(testbed.url, authToken);
       socket.start('1', 'subscription{folderChanges{kind}}');
       await eventually(async () => (await scrape()).number('espalier_subscriptions') === 1, 'it is open');
       assert.equal((await scrape()).number('espalier_sockets'), 1);
-      await bed.query('mutation{createFolder(input:{name:"New"}){folder{id}}}', authToken);
+      await testbed.query('mutation{createFolder(input:{name:"New"}){folder{id}}}', authToken);
       const now = await scrape();
       assert.equal(now.number('espalier_journal_head'), number + 1);
       await eventually(async () => (await scrape()).number('espalier_journal_lag_entries') === 0, 'seen');
@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
       await eventually(async () => (await scrape()).number('espalier_sockets') === 0, 'it is closed');
     });
 
-    test('what the database takes, its connections, and what is hashed', async () => {
+    test('contain database durations, connections and password hashes', async () => {
       const now = await scrape();
       assert.ok(now.number('espalier_database_duration_seconds', { kind: 'statement' })! > 0);
       assert.ok(now.number('espalier_database_duration_seconds', { kind: 'commit' })! > 0);
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
       assert.equal(now.number('espalier_build_info', { version: '0.0.0-test' }), 1);
     });
 
-    test('each check of /readyz?verbose is there, and what is free on the disk of an embedded database', async () => {
+    test('contain each check of /readyz?verbose, and the free disk space of an embedded database', async () => {
       const now = await scrape();
       for (const check of ['database', 'migrations', 'signing key', 'bus', 'disk']) {
         assert.equal(now.number('espalier_check_ok', { check }), 1, check);
@@ -128,11 +128,11 @@ for (const kind of databaseKinds) {
       else assert.equal(free, undefined);
     });
 
-    test('nothing of who asked for what is in it', async () => {
-      const { authToken } = await bed.logIn();
-      await bed.query('{folder(path: "/nowhere/at-all"){name}}', authToken);
-      await bed.send('GET', '/nothing-at-all?secret=1');
-      const text = await (await fetch(bed.metricsUrl!)).text();
+    test('reveal nothing about users and their requests', async () => {
+      const { authToken } = await testbed.logIn();
+      await testbed.query('{folder(path: "/nowhere/at-all"){name}}', authToken);
+      await testbed.send('GET', '/nothing-at-all?secret=1');
+      const text = await (await fetch(testbed.metricsUrl!)).text();
       for (const word of ['admin', 'nowhere', 'nothing', 'secret', authToken]) {
         assert.ok(!text.includes(word), word);
       }
@@ -140,33 +140,33 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('the port of the metrics', () => {
-  test('has nothing else, and takes GET and HEAD only', async () => {
-    const bed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
-    const url = new URL(bed.metricsUrl!);
+describe('the metrics port', () => {
+  test('serves nothing else and accepts only GET and HEAD', async () => {
+    const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
+    const url = new URL(testbed.metricsUrl!);
     assert.equal((await fetch(new URL('/login', url))).status, 404);
     assert.equal((await fetch(new URL('/', url))).status, 404);
     const posted = await fetch(url, { method: 'POST', body: 'x' });
     assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
     assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
     assert.equal((await fetch(`${url.href}?x=1`)).status, 200);
-    assert.equal((await bed.send('GET', '/metrics')).status, 404);
-    await bed.stop();
+    assert.equal((await testbed.send('GET', '/metrics')).status, 404);
+    await testbed.stop();
     await assert.rejects(fetch(url));
   });
 
-  test('is not there unless it is asked for', async () => {
-    const bed = await Testbed.start(sqlite);
-    assert.equal(bed.metricsUrl, undefined);
-    await bed.stop();
+  test('is closed unless it is configured', async () => {
+    const testbed = await Testbed.start(sqlite);
+    assert.equal(testbed.metricsUrl, undefined);
+    await testbed.stop();
   });
 
-  test('that is taken stops the start, and says what to change', async () => {
-    const bed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
-    const { port } = new URL(bed.metricsUrl!);
+  test('stops the start with advice if it is taken', async () => {
+    const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
+    const { port } = new URL(testbed.metricsUrl!);
     await assert.rejects(Testbed.start(sqlite, { settings: { METRICS_PORT: port } }), {
       message: `Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_METRICS_PORT or --metrics-port.`,
     });
-    await bed.stop();
+    await testbed.stop();
   });
 });

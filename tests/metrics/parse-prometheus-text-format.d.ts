@@ -1,4 +1,4 @@
-/** It brings no types of its own. */
+/** The package has no types of its own. */
 declare module 'parse-prometheus-text-format' {
   export interface Family {
     readonly name: string;

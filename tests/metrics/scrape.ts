@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them: accepted by a parser of its text format that is not ours, and looked up. */
+/** Metrics as Prometheus reads them: validated by an independent parser of the text format. */
 
 import assert from 'node:assert/strict';
 import parse, { type Family } from 'parse-prometheus-text-format';
@@ -31,17 +31,17 @@ export class Scrape {
     const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('# '));
     this.#samples = lines.map((line) => {
       const [, name, labels = '', value] = sampleLine.exec(line) ?? assert.fail(`no sample: ${line}`);
-      const entries = [...labels.matchAll(label)].map(([, key, given]) => [key!, given!]);
+      const entries = [...labels.matchAll(label)].map(([, key, value]) => [key!, value!]);
       return { name: name!, labels: Object.fromEntries(entries) as Labels, value: Number(value) };
     });
   }
 
-  /** The value of a counter or gauge, or how often something was observed; undefined if it is not there. */
+  /** The value of a counter or gauge, or the count of a histogram; undefined if it does not exist. */
   number(name: string, labels: Labels = {}): number | undefined {
     const names = [name, `${name}_count`];
-    const isMeant = (sample: Sample) =>
+    const matches = (sample: Sample) =>
       names.includes(sample.name) &&
       Object.entries(labels).every(([key, value]) => sample.labels[key] === value);
-    return this.#samples.find(isMeant)?.value;
+    return this.#samples.find(matches)?.value;
   }
 }

@@ -157,7 +157,7 @@ function expectedPageOf(
     edges: page.map(({ folder: { id }, depth }, index) => ({ cursor: cursors[index], depth, node: { id } })),
     items: page.map(({ folder: { id } }) => ({ id })),
     totalCount: entries.length,
-    pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.index(-1) ?? null },
+    pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null },
   };
 }
 

@@ -301,7 +301,7 @@ function readPositions(list: List): ReadonlyMap<string, string> | undefined {
   try {
     const entries = list.entries();
     return entries
-      ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.toIndex(folder))]))
+      ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.positionOf(folder))]))
       : undefined;
   } catch (error) {
     if (error instanceof ModelRefusal) return undefined;

@@ -14,7 +14,7 @@ import { databaseKinds, postgres, type TestDatabase } from '../support/databases
 import { runInHost, type CommandResult } from '../support/espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
 import { redactPassword } from '../../server/src/config/url-password.ts';
-import { withoutHasteWarning } from '../postgres/haste.ts';
+import { withoutSyncWarning } from '../postgres/haste.ts';
 
 /** Without a master key, a start on PostgreSQL logs a warning. */
 const masterKey = randomBytes(32).toString('base64');
@@ -83,7 +83,7 @@ interface LogLine {
 
 /** Parses the log. Every line is JSON. */
 function linesOf(errors: string): LogLine[] {
-  const lines = withoutHasteWarning(errors).trimEnd().split('\n');
+  const lines = withoutSyncWarning(errors).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as LogLine);
 }
 
@@ -200,7 +200,7 @@ describe('espalier serve', () => {
         assert.equal(code, 1);
         assert.equal(output, '');
         assert.match(
-          withoutHasteWarning(errors),
+          withoutSyncWarning(errors),
           new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`),
         );
       });

@@ -1,14 +1,14 @@
-/** The attacks of the abuse scenario: what one READ user, or a stranger, sends over and over. */
+/** The attacks of the abuse scenario: requests that one user with READ access, or an anonymous client, repeats. */
 
-import type { Ask } from '../large-tree/estate.ts';
+import type { RunQuery } from '../large-tree/estate.ts';
 
 export interface HttpAttack {
   readonly transport: 'http';
   readonly path: '/graphql' | '/login';
   readonly connections: number;
-  /** A stranger sends no token. */
+  /** Sends no token. */
   readonly isAnonymous?: boolean;
-  /** The body of request `number`. */
+  /** Returns the body of request `number`. */
   readonly bodyOf: (number: number) => string;
 }
 
@@ -33,7 +33,7 @@ const sameQuery = (query: string): HttpAttack => {
   return { transport: 'http', path: '/graphql', connections, bodyOf: () => body };
 };
 
-/** Not in time with each other, so that it is read from the database. */
+/** Runs concurrently at different times, so that responses are read from the database. */
 export const ordinary = sameQuery(
   '{folder(path: "/Wide"){id name folders(first: 50){items{id name title} pageInfo{hasNextPage}}}}',
 );
@@ -80,19 +80,19 @@ function numbered(count: number, field: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => `a${number}: ${field(number)}`).join(' ');
 }
 
-/** About as long as a text may be, and never the same twice. */
+/** Returns a query of nearly the maximum length that is never sent twice. */
 function newText(number: number, extra: string): string {
-  const field = (place: number) => `folder(path: "/${number} ${place}"){id name title version ${extra}}`;
+  const field = (index: number) => `folder(path: "/${number} ${index}"){id name title version ${extra}}`;
   return graph(`query Q${number}{${numbered(90, field)}}`);
 }
 
-/** Made once: how long the client takes to write it is not measured. */
+/** Builds the body once, because the client's time to build it must not be measured. */
 function importOf(): (number: number) => string {
   let body: string | undefined;
   const make = () => {
-    const list = Array.from({ length: importedPaths }, (_, place) => ({
-      path: `Imported ${place % 100}/Folder ${place}`,
-      title: `Title ${place}`,
+    const list = Array.from({ length: importedPaths }, (_, index) => ({
+      path: `Imported ${index % 100}/Folder ${index}`,
+      title: `Title ${index}`,
     }));
     const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
     return graph(query, { input: { list } });
@@ -100,27 +100,27 @@ function importOf(): (number: number) => string {
   return () => (body ??= make());
 }
 
-/** A folder with many children, and many folders in the trash that the attacker may not restore. */
-export async function plantAbuseTree(ask: Ask): Promise<void> {
+/** Creates a folder with many children, and many folders in the trash that the attacker may not restore. */
+export async function createAbuseTree(query: RunQuery): Promise<void> {
   const create = 'mutation($name: String!){createFolder(input: {name: $name}){folder{id}}}';
   const fill = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
-  const plant = async (name: string, count: number) => {
-    const { createFolder } = await ask<{ createFolder: { folder: { id: string } } }>(create, { name });
-    const tree = Array.from({ length: count }, (_, place) => ({
-      name: `Leaf ${place}`,
-      title: `The title of leaf ${place}`,
+  const createSubtree = async (name: string, count: number) => {
+    const { createFolder } = await query<{ createFolder: { folder: { id: string } } }>(create, { name });
+    const tree = Array.from({ length: count }, (_, index) => ({
+      name: `Leaf ${index}`,
+      title: `The title of leaf ${index}`,
     }));
-    await ask(fill, { input: { parentId: createFolder.folder.id, tree } });
+    await query(fill, { input: { parentId: createFolder.folder.id, tree } });
     return createFolder.folder.id;
   };
-  await plant('Wide', wide);
-  const id = await plant('Old', trashed);
+  await createSubtree('Wide', wide);
+  const id = await createSubtree('Old', trashed);
   const list = 'query($id: ID!){folder(id: $id){folders{items{id}}}}';
-  const { folder } = await ask<{ folder: { folders: { items: { id: string }[] } } }>(list, { id });
+  const { folder } = await query<{ folder: { folders: { items: { id: string }[] } } }>(list, { id });
   for (let start = 0; start < trashed; start += deletedPerRequest) {
     const ids = folder.folders.items.slice(start, start + deletedPerRequest);
-    await ask(
-      `mutation{${numbered(ids.length, (place) => `deleteFolder(input: {id: "${ids[place]!.id}"}){__typename}`)}}`,
+    await query(
+      `mutation{${numbered(ids.length, (index) => `deleteFolder(input: {id: "${ids[index]!.id}"}){__typename}`)}}`,
     );
   }
 }

@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { attacks, ordinary, type HttpAttack, type SocketAttack } from './abuse-attacks.ts';
-import { serveParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/child-handlers.ts';
 
 export interface AbuseInput {
   readonly url: string;
@@ -14,10 +14,10 @@ export interface AbuseInput {
   readonly attack: string | undefined;
 }
 
-/** How many responses had which status; of sockets, how many events came. */
-export type Abused = Readonly<Record<string, number>>;
+/** The number of responses by status; for sockets, the number of events. */
+export type AttackCounts = Readonly<Record<string, number>>;
 
-/** The throttle of logins counts by address: the attacker's is not the address of the other users. */
+/** The login throttle counts by address, so the attacker uses another address than the other users. */
 const localAddress = '127.0.0.2';
 const pauseAfterRefusalMs = 5;
 
@@ -38,8 +38,8 @@ serveParent(
       else attacking = attackByHttp(attack, url, authToken);
     },
 
-    /** Does not wait for the responses: an attacker would not either. */
-    async end(): Promise<Abused> {
+    /** Does not wait for the responses, like an attacker. */
+    async end(): Promise<AttackCounts> {
       isAttacking = false;
       for (const socket of sockets) socket.terminate();
       sockets = [];

@@ -1,24 +1,24 @@
 /**
- * One user attacks with work that is expensive for the server. How long do others wait, compared with the same number
- * of connections that send ordinary queries, in the same run? Fails if p95 is more than three times as long, or if
- * another user's request or login is refused.
+ * One user attacks with expensive requests. Measures how long other users wait, compared with the same number of
+ * connections that send ordinary queries in the same run. Fails if p95 is more than three times as long, or if a
+ * request or login of another user is refused.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresServer } from '../postgres/postgres-server.ts';
-import { attacks, plantAbuseTree } from './abuse-attacks.ts';
-import type { Abused, AbuseInput } from './abuse-client.ts';
+import { attacks, createAbuseTree } from './abuse-attacks.ts';
+import type { AttackCounts, AbuseInput } from './abuse-client.ts';
 import { Child } from '../../bench/child.ts';
 import type { Measure, Study, StudyOptions } from './study.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
 import { percentile } from './storm.ts';
-import type { Asked, AskInput, JoinInput } from './storm-client.ts';
+import type { ProbeResults, ProbeInput, JoinInput } from './storm-client.ts';
 
 const maxRatio = 3;
 const measuredMs = 5_000;
-const changeEveryMs = 250;
+const changeIntervalMs = 250;
 const settleMs = 500;
-/** Of one core: the server has done the work that an attack left behind. */
+/** The share of one core below which the server has finished the work of an attack. */
 const idleShare = 0.2;
 const maxSettles = 60;
 
@@ -77,7 +77,7 @@ class AbuseBench {
   }
 
   async run(): Promise<Measure[]> {
-    await plantAbuseTree((query, variables) => this.#server.ask(query, variables));
+    await createAbuseTree((query, variables) => this.#server.query(query, variables));
     const [attacker, ...visitors] = await this.#createReaders(['attacker', 'visitor 0', 'visitor 1']);
     this.#attackerToken = await this.#server.logIn(attacker!);
     await this.#visitor.call('join', { url: this.#server.url, people: visitors } satisfies JoinInput);
@@ -102,22 +102,22 @@ class AbuseBench {
   }
 
   async #createReaders(names: readonly string[]) {
-    const { folder } = await this.#server.ask<{ folder: { id: string } }>('{folder{id}}');
+    const { folder } = await this.#server.query<{ folder: { id: string } }>('{folder{id}}');
     const people = names.map((username) => ({ username, password: `walnut cabin of ${username}` }));
     const create = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
     const grant = 'mutation($input: GrantAccessInput!){grantAccess(input: $input){__typename}}';
     for (const person of people) {
-      const { createUser } = await this.#server.ask<{ createUser: { user: { id: string } } }>(create, {
+      const { createUser } = await this.#server.query<{ createUser: { user: { id: string } } }>(create, {
         input: person,
       });
-      await this.#server.ask(grant, {
+      await this.#server.query(grant, {
         input: { folderId: folder.id, userId: createUser.user.id, level: 'READ' },
       });
     }
     return people;
   }
 
-  async #untilIdle(): Promise<void> {
+  async #waitUntilIdle(): Promise<void> {
     let { cpuMicroseconds: before } = await this.#server.usage();
     for (let times = 0; times < maxSettles; times++) {
       await sleep(settleMs);
@@ -127,29 +127,33 @@ class AbuseBench {
     }
   }
 
-  async #phase(attack: string | undefined): Promise<Asked & { abused: Abused; longestPauseMs: number }> {
+  async #phase(
+    attack: string | undefined,
+  ): Promise<ProbeResults & { abused: AttackCounts; longestPauseMs: number }> {
     const input: AbuseInput = { url: this.#server.url, authToken: this.#attackerToken, attack };
     await this.#attacker.call('begin', input);
     await sleep(settleMs);
     await this.#server.usage();
-    await this.#visitor.call('begin', { kinds: ['graph', 'login'] } satisfies AskInput);
+    await this.#visitor.call('begin', { kinds: ['graph', 'login'] } satisfies ProbeInput);
     const isOverAt = performance.now() + measuredMs;
     let changes = 0;
     while (performance.now() < isOverAt) {
-      await sleep(changeEveryMs);
-      // The subscriptions of the attacker only do work when folders change.
-      await this.#server.ask('mutation($name: String!){createFolder(input: {name: $name}){__typename}}', {
+      await sleep(changeIntervalMs);
+      // The attacker's subscriptions cause work only when folders change.
+      await this.#server.query('mutation($name: String!){createFolder(input: {name: $name}){__typename}}', {
         name: `${attack} ${performance.now()} ${changes++}`,
       });
     }
-    const asked = await this.#visitor.call<Asked>('end');
+    const measured = await this.#visitor.call<ProbeResults>('end');
     const { longestPauseMs } = await this.#server.usage();
-    const abused = await this.#attacker.call<Abused>('end');
-    await this.#untilIdle();
-    const refused = Object.keys(asked.statuses).filter((status) => status !== '200');
+    const attackCounts = await this.#attacker.call<AttackCounts>('end');
+    await this.#waitUntilIdle();
+    const refused = Object.keys(measured.statuses).filter((status) => status !== '200');
     if (refused.length > 0) {
-      throw new Error(`${attack}: not every request of others succeeded: ${JSON.stringify(asked.statuses)}.`);
+      throw new Error(
+        `${attack}: not every request of others succeeded: ${JSON.stringify(measured.statuses)}.`,
+      );
     }
-    return { ...asked, abused, longestPauseMs };
+    return { ...measured, abused: attackCounts, longestPauseMs };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs as a child process: sends requests and tells how long each took. One of them makes the storm, another asks
- * meanwhile: what is answered to the one must not keep the other from looking at its watch.
+ * Runs as a child process: sends requests and measures each. One process creates the storm and another one measures, so
+ * that handling the responses of the storm does not distort the measurement.
  */
 
 import { once } from 'node:events';
@@ -8,50 +8,50 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../support/api-client.ts';
-import { serveParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/child-handlers.ts';
 
 export interface JoinInput {
   readonly url: string;
   readonly people: readonly Credentials[];
 }
 
-/** One of each kind after the other, until it is told to stop. */
-export interface AskInput {
+/** Sends requests of each kind one after the other until `end`. */
+export interface ProbeInput {
   readonly kinds: readonly ProbeKind[];
 }
 
 export type ProbeKind = 'graph' | 'login' | 'refresh' | 'verify';
 
-/** How long each answer took, and how many had which status. */
-export interface Asked {
+/** The duration of each response and the number of responses by status. */
+export interface ProbeResults {
   readonly times: Readonly<Record<ProbeKind, readonly number[]>>;
   readonly statuses: Readonly<Record<string, number>>;
 }
 
 export interface BurstInput {
-  /** One after the other, by turns, each sent by the next person. */
+  /** Queries in turn, each sent by the next user. */
   readonly queries: readonly string[];
-  /** Of logins, if there are no queries. */
+  /** The number of logins if there are no queries. */
   readonly count: number;
 }
 
 export interface Burst {
   readonly statuses: Readonly<Record<string, number>>;
-  /** Answers with 200 that were refused all the same. */
+  /** Responses with status 200 that contain errors. */
   readonly errors: readonly string[];
   readonly lastMs: number;
 }
 
 interface Person extends Credentials {
-  pair: LoginResponse;
+  tokens: LoginResponse;
 }
 
-const everyMs = 5;
+const pauseMs = 5;
 const agent = new Agent({ keepAlive: true });
 let url = '';
 let people: Person[] = [];
-let isAsking = false;
-let asking: Promise<Asked> | undefined;
+let isProbing = false;
+let probing: Promise<ProbeResults> | undefined;
 
 serveParent(
   {
@@ -59,19 +59,19 @@ serveParent(
       url = input.url;
       people = [];
       for (const person of input.people) {
-        const pair = JSON.parse((await post('/login', person)).text) as LoginResponse;
-        people.push({ ...person, pair });
+        const tokens = JSON.parse((await post('/login', person)).text) as LoginResponse;
+        people.push({ ...person, pair: tokens });
       }
     },
 
-    begin({ kinds }: AskInput): void {
-      isAsking = true;
-      asking = askOn(kinds);
+    begin({ kinds }: ProbeInput): void {
+      isProbing = true;
+      probing = probeRepeatedly(kinds);
     },
 
-    end(): Promise<Asked> {
-      isAsking = false;
-      return asking!;
+    end(): Promise<ProbeResults> {
+      isProbing = false;
+      return probing!;
     },
 
     async burst({ queries, count }: BurstInput): Promise<Burst> {
@@ -79,25 +79,25 @@ serveParent(
       const statuses: Record<string, number> = {};
       const errors: string[] = [];
       let lastMs = 0;
-      const one = async (place: number) => {
-        const { pair, ...credentials } = people[place % people.length]!;
-        const query = queries[place % queries.length];
+      const one = async (index: number) => {
+        const { pair: tokens, ...credentials } = people[index % people.length]!;
+        const query = queries[index % queries.length];
         const { status, text } = query
-          ? await post('/graphql', { query }, pair.authToken)
+          ? await post('/graphql', { query }, tokens.authToken)
           : await post('/login', credentials);
         lastMs = performance.now() - start;
         statuses[status] = (statuses[status] ?? 0) + 1;
         if (status === 200 && query && text.startsWith('{"errors"')) errors.push(text.slice(0, 300));
       };
-      await Promise.all(Array.from({ length: count }, (_, place) => one(place)));
+      await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
       return { statuses, errors, lastMs };
     },
   },
   () => undefined,
 );
 
-/** Each kind has a loop of its own, and a little rest: what is slow must not hide what is fast. */
-async function askOn(kinds: readonly ProbeKind[]): Promise<Asked> {
+/** Each kind has its own loop with a short pause, so that slow requests do not hide fast ones. */
+async function probeRepeatedly(kinds: readonly ProbeKind[]): Promise<ProbeResults> {
   const times: Record<ProbeKind, number[]> = { graph: [], login: [], refresh: [], verify: [] };
   const statuses: Record<string, number> = {};
   const loop = async (kind: ProbeKind, person: Person) => {
@@ -106,32 +106,32 @@ async function askOn(kinds: readonly ProbeKind[]): Promise<Asked> {
       const status = await probe(kind, person);
       times[kind].push(performance.now() - start);
       statuses[status] = (statuses[status] ?? 0) + 1;
-      await sleep(everyMs);
-    } while (isAsking);
+      await sleep(pauseMs);
+    } while (isProbing);
   };
-  await Promise.all(kinds.map((kind, place) => loop(kind, people[place % people.length]!)));
+  await Promise.all(kinds.map((kind, index) => loop(kind, people[index % people.length]!)));
   return { times, statuses };
 }
 
 async function probe(kind: ProbeKind, person: Person): Promise<number> {
-  const { pair, username, password } = person;
+  const { tokens, username, password } = person;
   switch (kind) {
     case 'graph':
-      return (await post('/graphql', { query: '{folder{name}}' }, pair.authToken)).status;
+      return (await post('/graphql', { query: '{folder{name}}' }, tokens.authToken)).status;
     case 'login':
       return (await post('/login', { username, password })).status;
     case 'verify':
-      return (await post('/login/verify', { authToken: pair.authToken })).status;
+      return (await post('/login/verify', { authToken: tokens.authToken })).status;
     case 'refresh': {
-      const { refreshToken } = pair;
-      const { status, text } = await post('/login/refresh', { refreshToken }, pair.authToken);
-      if (status === 200) person.pair = JSON.parse(text) as LoginResponse;
+      const { refreshToken } = tokens;
+      const { status, text } = await post('/login/refresh', { refreshToken }, tokens.authToken);
+      if (status === 200) person.tokens = JSON.parse(text) as LoginResponse;
       return status;
     }
   }
 }
 
-/** Not by `fetch`, which gives up after five minutes: a storm may last longer where others work too. */
+/** Does not use `fetch`, which times out after five minutes. A storm may last longer on a busy machine. */
 async function post(
   path: string,
   body: unknown,

@@ -1,50 +1,53 @@
-/** The most expensive queries that the default price limits let through, and the tree for which they are. */
+/** The most expensive queries that the default cost limits allow, and a tree for them. */
 
-import type { Ask } from '../large-tree/estate.ts';
+import type { RunQuery } from '../large-tree/estate.ts';
 import { importBatch } from '../large-tree/estate.ts';
 
-interface Planted {
+interface FolderInput {
   readonly name: string;
   readonly title?: string;
-  readonly folders: Planted[];
+  readonly folders: FolderInput[];
 }
 
-/** Of the 20,000 folders that an answer may hold. */
+/** Of the 20,000 folders that a response may contain. */
 const wide = 19_900;
 const branches = 140;
 const chains = 300;
 const levels = 30;
 
-/** 58,000 folders: one with many in it, one with many in each of many, and many with one in one in one. */
-export async function plantStormTree(ask: Ask): Promise<void> {
-  await plant(ask, 'Wide', many(wide, 'Leaf'));
-  await plant(
-    ask,
+/** Creates 58,000 folders: one with many children, one with many children that each have many, and many deep chains. */
+export async function createStormTree(query: RunQuery): Promise<void> {
+  await createSubtree(query, 'Wide', createFolders(wide, 'Leaf'));
+  await createSubtree(
+    query,
     'Bushy',
-    many(branches, 'Branch').map((branch) => ({ ...branch, folders: many(branches, 'Twig') })),
+    createFolders(branches, 'Branch').map((branch) => ({
+      ...branch,
+      folders: createFolders(branches, 'Twig'),
+    })),
   );
-  await plant(
-    ask,
+  await createSubtree(
+    query,
     'Deep',
-    many(chains, 'Chain').map((chain) => ({ ...chain, folders: chainOf(2 * levels) })),
+    createFolders(chains, 'Chain').map((chain) => ({ ...chain, folders: chainOf(2 * levels) })),
   );
 }
 
-async function plant(ask: Ask, name: string, tree: Planted[]): Promise<void> {
+async function createSubtree(ask: RunQuery, name: string, tree: FolderInput[]): Promise<void> {
   const query = 'mutation($name: String!){createFolder(input: {name: $name}){folder{id}}}';
   const { createFolder } = await ask<{ createFolder: { folder: { id: string } } }>(query, { name });
   await importBatch(ask, createFolder.folder.id, tree);
 }
 
-function many(count: number, name: string): Planted[] {
-  return Array.from({ length: count }, (_, place) => ({
-    name: `${name} ${place}`,
-    title: `The title of ${name} ${place}`,
+function createFolders(count: number, name: string): FolderInput[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `${name} ${index}`,
+    title: `The title of ${name} ${index}`,
     folders: [],
   }));
 }
 
-function chainOf(length: number): Planted[] {
+function chainOf(length: number): FolderInput[] {
   return length === 0 ? [] : [{ name: `Link ${length}`, folders: chainOf(length - 1) }];
 }
 

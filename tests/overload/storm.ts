@@ -1,21 +1,20 @@
 /**
- * Two storms: 200 people log in at once, and 100 of the most expensive queries arrive at once. How long does everybody
- * else wait meanwhile, against the same server when it is idle, in the same run? Fails if anything but a storm's own
- * request is refused.
+ * Two storms: 200 users log in at once, and 100 of the most expensive queries arrive at once. Measures how long other
+ * users wait, compared with the idle server in the same run. Fails if a request outside a storm is refused.
  */
 
 import { Child } from '../../bench/child.ts';
 import type { Measure, Study, StudyOptions } from './study.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
-import type { Asked, AskInput, Burst, BurstInput, JoinInput, ProbeKind } from './storm-client.ts';
-import { plantStormTree, stormQueries } from './storm-queries.ts';
+import type { ProbeResults, ProbeInput, Burst, BurstInput, JoinInput, ProbeKind } from './storm-client.ts';
+import { createStormTree, stormQueries } from './storm-queries.ts';
 
 const loginsAtOnce = 200;
 const queriesAtOnce = 100;
 const stormPeople = 10;
 const idleMs = 3_000;
-/** One takes a minute or two: it is the server's work for a hundred of the largest answers that there are. */
-const mostRounds = 3;
+/** A round takes one or two minutes, because the server produces a hundred of the largest responses. */
+const maxRounds = 3;
 const probes: readonly ProbeKind[] = ['graph', 'login', 'refresh', 'verify'];
 
 export const storm: Study = {
@@ -36,7 +35,7 @@ export const storm: Study = {
   },
 };
 
-interface Phase extends Asked {
+interface Phase extends ProbeResults {
   readonly burst: Burst | undefined;
   readonly longestPauseMs: number;
 }
@@ -55,12 +54,12 @@ class StormBench {
   }
 
   async run(): Promise<Measure[]> {
-    const ask = <Data>(query: string, variables?: Record<string, unknown>) =>
-      this.#server.ask<Data>(query, variables);
-    await plantStormTree(ask);
-    await this.#invite(this.#crowd, 'stormy', stormPeople);
-    await this.#invite(this.#visitor, 'visitor', probes.length);
-    const alone = await this.#eachAlone();
+    const query = <Data>(query: string, variables?: Record<string, unknown>) =>
+      this.#server.query<Data>(query, variables);
+    await createStormTree(query);
+    await this.#createUsers(this.#crowd, 'stormy', stormPeople);
+    await this.#createUsers(this.#visitor, 'visitor', probes.length);
+    const alone = await this.#measureEachAlone();
 
     const queries = Object.values(stormQueries);
     const phases = {
@@ -68,10 +67,10 @@ class StormBench {
       logins: [] as Phase[],
       queries: [] as Phase[],
     };
-    for (let round = 0; round < Math.min(this.#options.rounds, mostRounds); round++) {
+    for (let round = 0; round < Math.min(this.#options.rounds, maxRounds); round++) {
       this.#options.note(`round ${round + 1} begins`);
       phases.idle.push(await this.#phase(probes));
-      // Whoever logs in now stands in the same line.
+      // A login would wait in the same queue.
       const others = probes.filter((kind) => kind !== 'login');
       phases.logins.push(await this.#phase(others, { queries: [], count: loginsAtOnce }));
       phases.queries.push(await this.#phase(probes, { queries, count: queriesAtOnce }));
@@ -86,20 +85,20 @@ class StormBench {
     ];
   }
 
-  async #invite(client: Child, name: string, count: number): Promise<void> {
+  async #createUsers(client: Child, name: string, count: number): Promise<void> {
     const people = Array.from({ length: count }, (_, number) => ({
       username: `${name} ${number}`,
       password: `walnut cabin ${number}`,
     }));
     const query = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
-    // Whoever may see everything has the most expensive answers.
+    // Administrators see everything, so their responses are the most expensive.
     for (const person of people)
-      await this.#server.ask(query, { input: { ...person, isAdministrator: true } });
+      await this.#server.query(query, { input: { ...person, isAdministrator: true } });
     await client.call('join', { url: this.#server.url, people } satisfies JoinInput);
   }
 
-  /** How long each of the expensive queries holds up everything else, the second time it is asked. */
-  async #eachAlone(): Promise<Measure[]> {
+  /** Measures how long each expensive query blocks the server on its second run. */
+  async #measureEachAlone(): Promise<Measure[]> {
     const measures: Measure[] = [];
     for (const [name, query] of Object.entries(stormQueries)) {
       const one: BurstInput = { queries: [query], count: 1 };
@@ -114,22 +113,22 @@ class StormBench {
 
   async #phase(kinds: readonly ProbeKind[], input?: BurstInput): Promise<Phase> {
     await this.#server.usage();
-    await this.#visitor.call('begin', { kinds } satisfies AskInput);
+    await this.#visitor.call('begin', { kinds } satisfies ProbeInput);
     const burst = input
       ? await this.#crowd.call<Burst>('burst', input)
       : await new Promise<undefined>((resolve) => setTimeout(resolve, idleMs, undefined));
-    const asked = await this.#visitor.call<Asked>('end');
+    const measured = await this.#visitor.call<ProbeResults>('end');
     const { longestPauseMs } = await this.#server.usage();
-    const refused = Object.keys(asked.statuses).filter((status) => !['200', '204'].includes(status));
+    const refused = Object.keys(measured.statuses).filter((status) => !['200', '204'].includes(status));
     if (refused.length > 0)
-      throw new Error(`Not everybody else was served: ${JSON.stringify(asked.statuses)}.`);
+      throw new Error(`Not every other request succeeded: ${JSON.stringify(measured.statuses)}.`);
     if (burst?.errors[0]) throw new Error(`An expensive query was refused: ${burst.errors[0]}`);
-    const p95 = kinds.map((kind) => `${kind} ${percentile(asked.times[kind], 95).toFixed(0)} ms`);
+    const p95 = kinds.map((kind) => `${kind} ${percentile(measured.times[kind], 95).toFixed(0)} ms`);
     if (p95.length > 0)
       this.#options.note(
-        `p95 ${p95.join(', ')}; ${input ? `${input.count} sent besides, ${burst!.lastMs.toFixed(0)} ms` : 'idle'}`,
+        `p95 ${p95.join(', ')}; ${input ? `${input.count} sent, ${burst!.lastMs.toFixed(0)} ms` : 'idle'}`,
       );
-    return { ...asked, burst, longestPauseMs };
+    return { ...measured, burst, longestPauseMs };
   }
 }
 

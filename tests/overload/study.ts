@@ -1,4 +1,4 @@
-/** A study: a longer run with its own measures, which `npm run bench` starts only by name. */
+/** A study: a longer run with its own measures that `npm run bench` starts only by name. */
 
 import { summarise } from '../../bench/scenario.ts';
 
@@ -17,14 +17,14 @@ export interface StudyOptions {
 export interface Measure {
   readonly name: string;
   readonly unit: string;
-  /** One for each round, or a single one. */
+  /** One value per round, or a single one. */
   readonly values: readonly number[];
-  /** The run fails unless each value is less. */
+  /** The run fails if a value is not below this bound. */
   readonly below?: number;
 }
 
-/** The measures that have a value at or above their bound. */
-export function failuresOf(measures: readonly Measure[]): string[] {
+/** Returns the measures with a value at or above their bound. */
+export function findFailures(measures: readonly Measure[]): string[] {
   return measures
     .filter(({ values, below = Infinity }) => values.some((value) => value >= below))
     .map(({ name, unit, below }) => `${name} must be less than ${below} ${unit}.`);

@@ -1,6 +1,6 @@
 /**
- * `npm run check:packages`: the packages, built with all checks, installed by npm into an empty folder as a stranger would,
- * run there with npx, and compiled against. Takes a minute, and needs the registry.
+ * `npm run check:packages`: builds the packages with all checks, installs them with npm into an empty folder, runs them
+ * with npx, and compiles against them. Takes a minute and needs the registry.
  */
 
 import assert from 'node:assert/strict';
@@ -10,12 +10,12 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { rolldown } from 'rolldown';
 import { serveAndStop } from './installed-server.ts';
-import { build, pack, readJson, root, run, type Manifest, type Packed } from './packed.ts';
+import { build, pack, readJson, root, run, type Manifest, type PackedPackage } from './packed.ts';
 
-/** Node 24, and no program of the repository. */
+/** Node 24 and no program of the repository. */
 const path = [
   join(root, 'node_modules/node/bin'),
-  ...process.env['PATH']!.split(delimiter).filter((place) => !place.includes('node_modules')),
+  ...process.env['PATH']!.split(delimiter).filter((entry) => !entry.includes('node_modules')),
 ].join(delimiter);
 
 const consumer = `
@@ -30,7 +30,7 @@ export const wrong: LoginResponse = { authToken: 1, expires_in: 600, refreshToke
 export const start: (options: ServerOptions) => Promise<RunningServer> = startServer;
 `;
 
-/** In a browser or in Node, with the types of either. */
+/** For a browser or Node, with the types of either. */
 const clientConsumer = `
 import { createClient, EspalierError, memoryStorage, tabStorage, apolloOptions, authorizedFetch, urqlOptions } from '@espalier/client';
 import type { Client, ErrorCode, Folder, GraphDocument, TokenStorage, TreeChange, WatchedTree } from '@espalier/client';
@@ -70,10 +70,10 @@ await client.logout();
 client.close();
 `;
 
-describe('packages that npm has installed in an empty folder', () => {
+describe('packages installed by npm in an empty folder', () => {
   let packs: string;
   let folder: string;
-  let packages: Packed[];
+  let packages: PackedPackage[];
   before(async () => {
     packs = mkdtempSync(join(tmpdir(), 'espalier-packs-'));
     folder = mkdtempSync(join(tmpdir(), 'espalier-installed-'));
@@ -87,23 +87,23 @@ describe('packages that npm has installed in an empty folder', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('have none among them, and among what they depend on, that runs something when it is installed', () => {
+  test('run no install scripts, including their dependencies', () => {
     const lock = readJson(join(folder, 'node_modules/.package-lock.json')) as { packages: object };
     const scripted = Object.keys(lock.packages).filter((name) => {
       const { scripts = {}, gypfile } = readJson(join(folder, name, 'package.json')) as Manifest;
-      // npm compiles whatever has such a file, unless the package says otherwise.
+      // npm compiles every package with such a file, unless the package disables it.
       const isCompiled = gypfile !== false && existsSync(join(folder, name, 'binding.gyp'));
       return isCompiled || ['preinstall', 'install', 'postinstall'].some((script) => script in scripts);
     });
     assert.deepEqual(scripted, []);
   });
 
-  test('have one graphql among them, which is that of the server', () => {
-    const found = globSync('**/node_modules/graphql/package.json', { cwd: folder });
-    assert.deepEqual(found, ['node_modules/graphql/package.json']);
+  test('share one graphql package with the server', () => {
+    const copies = globSync('**/node_modules/graphql/package.json', { cwd: folder });
+    assert.deepEqual(copies, ['node_modules/graphql/package.json']);
   });
 
-  test('serve with npx, and stop', async () => {
+  test('serve with npx and stop', async () => {
     const { version } = packages.find(({ manifest }) => manifest.name === 'espalier')!.manifest;
     assert.equal(await run('npx', ['espalier', 'version'], folder, path), `${version}\n`);
     const output = await serveAndStop(['npx', 'espalier', 'serve'], { folder, path });
@@ -112,25 +112,25 @@ describe('packages that npm has installed in an empty folder', () => {
 
   test('serve within another program, as the README shows', async () => {
     const [, example] = /```js\n(.*?)```/s.exec(readFileSync(join(root, 'server/README.md'), 'utf8'))!;
-    const place = join(folder, 'embedded');
-    mkdirSync(place);
-    writeFileSync(join(place, 'embedded.mjs'), example!.replace('process.env', "{ ESPALIER_PORT: '0' }"));
+    const target = join(folder, 'embedded');
+    mkdirSync(target);
+    writeFileSync(join(target, 'embedded.mjs'), example!.replace('process.env', "{ ESPALIER_PORT: '0' }"));
     assert.match(
-      await run('node', ['embedded.mjs'], place, path),
+      await run('node', ['embedded.mjs'], target, path),
       /^admin \S+\nhttp:\/\/127\.0\.0\.1:\d+\n$/,
     );
   });
 
-  test('are a client of the server in a program of its own', async () => {
-    const place = join(folder, 'client');
-    mkdirSync(place);
-    writeFileSync(join(place, 'program.mjs'), clientProgram);
+  test('contain a client that works in a program of its own', async () => {
+    const target = join(folder, 'client');
+    mkdirSync(target);
+    writeFileSync(join(target, 'program.mjs'), clientProgram);
     const use = async ({ url, password }: { url: string; password: string }) => {
       const environment = { URL: url, ESPALIER_PASSWORD: password };
-      const output = await run('node', ['program.mjs'], place, path, environment);
+      const output = await run('node', ['program.mjs'], target, path, environment);
       assert.equal(output, 'CREATE admin /Bed 2\n');
     };
-    await serveAndStop(['npx', 'espalier', 'serve'], { folder: place, path, use });
+    await serveAndStop(['npx', 'espalier', 'serve'], { folder: target, path, use });
   });
 
   const nodeTypes = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
@@ -148,17 +148,17 @@ describe('packages that npm has installed in an empty folder', () => {
     test(`have types for tsc --strict ${flags.join(' ')}`, () =>
       compile('consumer.mts', consumer, nodeTypes));
 
-    for (const [where, more] of [
+    for (const [environment, more] of [
       ['Node', ['--lib', 'es2024', ...nodeTypes]],
       ['a browser', ['--lib', 'es2024,dom,dom.iterable', '--types', 'null']],
       ['both', ['--lib', 'es2024,dom,dom.iterable', ...nodeTypes]],
     ] as const) {
-      test(`have types of the client for ${where} with tsc --strict ${flags.join(' ')}`, () =>
+      test(`have client types for ${environment} with tsc --strict ${flags.join(' ')}`, () =>
         compile('client-consumer.mts', clientConsumer, more));
     }
   }
 
-  test('leave out of a bundle what of the client is not used', async () => {
+  test('leave unused parts of the client out of a bundle', async () => {
     const bundle = async (names: string) => {
       const input = join(folder, 'bundled.mjs');
       writeFileSync(input, `import { ${names} } from '@espalier/client';\nconsole.log(${names});\n`);
@@ -170,9 +170,9 @@ describe('packages that npm has installed in an empty folder', () => {
       authorizedFetch: 'token-expired',
       urqlOptions: 'preferGetMethod',
     };
-    const least = await bundle('createClient');
+    const minimal = await bundle('createClient');
     for (const [name, mark] of [...Object.entries(marks), ['tabStorage', 'BroadcastChannel']] as const) {
-      assert.ok(!least.includes(mark), `createClient brings ${name} along`);
+      assert.ok(!minimal.includes(mark), `createClient brings ${name} along`);
       assert.ok((await bundle(name)).includes(mark), name);
     }
   });

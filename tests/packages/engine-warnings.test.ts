@@ -1,4 +1,4 @@
-/** What `npm install` prints at its end, on a Node that is older than the packages ask for and on one that is not. */
+/** The output at the end of `npm install` on an older Node and on a supported one. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,8 +11,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
-/** The script of package.json as npm runs it, on a Node of that version. */
-const printedOn = (version: string) =>
+/** Runs the script of package.json like npm on this Node version. */
+const runPostinstall = (version: string) =>
   execFileSync('sh', ['-c', scripts['postinstall']!], {
     cwd: root,
     encoding: 'utf8',
@@ -22,16 +22,16 @@ const printedOn = (version: string) =>
     },
   });
 
-test('explains the EBADENGINE warnings in one line on an older Node', () => {
+test('postinstall explains the EBADENGINE warnings in one line on an older Node', () => {
   for (const version of ['18.20.8', '20.20.2', '22.14.0']) {
     const minor = version.replace(/\.\d+$/, '');
     assert.match(
-      printedOn(version),
+      runPostinstall(version),
       new RegExp(`^You can ignore the EBADENGINE warnings above: npm runs on Node ${minor}, .*\\n$`),
     );
   }
 });
 
-test('prints nothing on a Node that every package accepts', () => {
-  for (const version of ['22.15.0', '24.21.0', '26.0.0']) assert.equal(printedOn(version), '');
+test('postinstall prints nothing on a Node that every package accepts', () => {
+  for (const version of ['22.15.0', '24.21.0', '26.0.0']) assert.equal(runPostinstall(version), '');
 });

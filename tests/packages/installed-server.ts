@@ -1,5 +1,6 @@
 /**
- * A server from packages, in a process of its own: started, asked whether it is ready and has its console, logged in to, and stopped.
+ * A server from packages in its own process: starts it, checks that it is ready and has its console, logs in, and stops
+ * it.
  */
 
 import assert from 'node:assert/strict';
@@ -7,23 +8,23 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { keepLog, keepOutput } from '../secrets/secret-record.ts';
 
-export interface Started {
+export interface ServeOptions {
   readonly folder: string;
   readonly path: string;
-  /** Called while it serves. */
-  readonly use?: (given: { readonly url: string; readonly password: string }) => Promise<void>;
+  /** Called while the server runs. */
+  readonly use?: (server: { readonly url: string; readonly password: string }) => Promise<void>;
 }
 
-/** Answers with all that it has said, once it has ended. */
+/** Returns the whole output after the server has ended. */
 export async function serveAndStop(
   [program, ...args]: readonly [string, ...string[]],
-  { folder, path, use }: Started,
+  { folder, path, use }: ServeOptions,
 ): Promise<string> {
   const server = spawn(program, args, {
     cwd: folder,
     env: { PATH: path, HOME: process.env['HOME'], ESPALIER_PORT: '0', npm_config_loglevel: 'error' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, which a signal reaches as Ctrl-C does, whoever stands between.
+    // In its own process group, so that a signal reaches all processes like Ctrl-C.
     detached: true,
   });
   let output = '';

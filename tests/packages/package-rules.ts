@@ -1,12 +1,12 @@
-/** What is wrong with a package, in words; nothing is, if it can be published. */
+/** Describes the faults of a package. Without faults it can be published. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { root, type Exports, type Packed } from './packed.ts';
+import { root, type Exports, type PackedPackage } from './packed.ts';
 
-/** Run on the machine of whoever installs it. */
+/** Scripts that run on the machine of the user who installs the package. */
 const installScripts = [
   'preinstall',
   'install',
@@ -16,10 +16,10 @@ const installScripts = [
   'prepare',
   'postprepare',
 ];
-/** Of our own tools: it leads to sources, which are not packed. Nobody else sets it. */
+/** Our own tools use this condition for the sources, which are not packed. */
 const sourceCondition = 'espalier-source';
 
-export function faultsOf(packed: Packed, versions: ReadonlyMap<string, string>): string[] {
+export function findFaults(packed: PackedPackage, versions: ReadonlyMap<string, string>): string[] {
   return [
     ...faultsOfManifest(packed, versions),
     ...faultsOfFiles(packed),
@@ -29,10 +29,10 @@ export function faultsOf(packed: Packed, versions: ReadonlyMap<string, string>):
   ];
 }
 
-function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, string>): string[] {
+function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<string, string>): string[] {
   const { name, version, scripts = {}, dependencies = {} } = manifest;
   const faults: string[] = [];
-  const require = (isSo: boolean, text: string) => void (isSo || faults.push(text));
+  const require = (condition: boolean, text: string) => void (condition || faults.push(text));
   require(manifest.private !== true, 'is private');
   require(!!manifest.description, 'has no description');
   require(manifest.license === 'Apache-2.0', 'has another licence');
@@ -40,7 +40,7 @@ function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, st
   require(!!manifest.engines?.node, 'does not say which Node it needs');
   require(!!manifest.files, 'does not list its files');
   require(scripts['prepack'] === 'npm run build', 'is not built when it is packed');
-  // npm keeps a new package with a scope to its owner, unless told.
+  // npm publishes a new scoped package privately by default.
   require(!name.startsWith('@') || manifest.publishConfig?.access === 'public', 'would not be public');
   for (const script of installScripts) require(!(script in scripts), `has the script ${script}`);
   require(new Set(versions.values()).size === 1, `has the version ${version}, others have another`);
@@ -51,13 +51,13 @@ function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, st
   return faults;
 }
 
-/** These are one module, as small as can be, because browsers load it. */
+/** These packages are bundled into one small module, because browsers load it. */
 const bundled = new Set(['@espalier/client']);
-/** Built into files with names of their own, which are its whole content. */
+/** Built into files with generated names, which are its whole content. */
 const isPage = (name: string) => name === '@espalier/console';
 
-/** Exactly what is built from the sources, with its types, and what the package lists besides. */
-function faultsOfFiles({ workspace, manifest, files }: Packed): string[] {
+/** Checks that the package contains exactly the build with its types, and the other listed files. */
+function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] {
   const isModule = (name: string) => name === 'dist/index' || !bundled.has(manifest.name);
   const sources = isPage(manifest.name) ? [] : globSync('src/**/*.ts', { cwd: join(root, workspace) });
   const built = sources
@@ -78,8 +78,8 @@ function faultsOfFiles({ workspace, manifest, files }: Packed): string[] {
   ];
 }
 
-/** What `exports` and `bin` lead to is there, and TypeScript finds the types first. */
-function faultsOfTargets({ workspace, manifest, files }: Packed): string[] {
+/** Checks that the targets of `exports` and `bin` exist, and that TypeScript finds the types first. */
+function faultsOfTargets({ workspace, manifest, files }: PackedPackage): string[] {
   const faults: string[] = [];
   for (const { conditions, target } of targetsOf(manifest.exports ?? {})) {
     const path = target.replace(/^\.\//, '');
@@ -112,27 +112,28 @@ function targetsOf(exports: Exports, conditions: string[] = []): { conditions: s
   );
 }
 
-/** What it imports, it depends on. Whoever has all of the repository installed would not notice. */
-function faultsOfImports({ manifest, files, folder }: Packed): string[] {
-  const known = new Set([
+/** Checks that every import is a dependency. In the repository a missing one would not be noticed. */
+function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
+  const dependencyNames = new Set([
     manifest.name,
     ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   ]);
   const faults = new Set<string>();
-  // A page has all that it needs in itself.
+  // A page is bundled completely.
   for (const name of files.filter((each) => each.endsWith('.js') && !isPage(manifest.name))) {
     const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, name), 'utf8'), true, true);
     for (const { fileName: specifier } of importedFiles) {
       if (specifier.startsWith('.') || isBuiltin(specifier)) continue;
       const dependency = /^(@[^/]+\/)?[^/]+/.exec(specifier)![0];
-      if (!known.has(dependency)) faults.add(`imports ${dependency} in ${name}, and does not depend on it`);
+      if (!dependencyNames.has(dependency))
+        faults.add(`imports ${dependency} in ${name}, and does not depend on it`);
     }
   }
   return [...faults];
 }
 
-/** Nothing leads to sources that are not there, or tells where it was built. */
-function faultsOfTexts({ manifest, files, folder }: Packed): string[] {
+/** Checks that no text refers to missing sources or contains the build path. */
+function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
   const maps = isPage(manifest.name) ? files.filter((name) => name.endsWith('.map')) : [];
   const texts = files.filter((name) => /\.(js|ts|css|html|json)$/.test(name));
   return [

@@ -1,6 +1,6 @@
 /**
- * Each package is as it should be when it is published, and the server starts from nothing else. The short form of
- * `npm run check:packages`, which installs them from a registry as a stranger would.
+ * Each package is ready to be published, and the server starts from the packages alone. This is the short form of `npm
+ * run check:packages`, which installs them from a registry.
  */
 
 import assert from 'node:assert/strict';
@@ -18,15 +18,15 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { serveAndStop } from './installed-server.ts';
-import { faultsOf } from './package-rules.ts';
-import { build, pack, root, run, type Packed } from './packed.ts';
+import { findFaults } from './package-rules.ts';
+import { build, pack, root, run, type PackedPackage } from './packed.ts';
 
-/** Of its module without what it depends on, compressed. */
-const mostClientBytes = 12_000;
+/** The compressed size of its module without dependencies. */
+const maxClientBytes = 12_000;
 
 describe('packages', () => {
   let folder: string;
-  let packages: Packed[];
+  let packages: PackedPackage[];
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-packages-'));
     await build({ checksTypes: false });
@@ -34,19 +34,19 @@ describe('packages', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('hold what they should and nothing else, and nothing runs when they are installed', () => {
+  test('contain exactly the expected files and run nothing at installation', () => {
     const versions = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
     assert.deepEqual(
-      packages.flatMap((each) => faultsOf(each, versions).map((fault) => `${each.manifest.name} ${fault}`)),
+      packages.flatMap((each) => findFaults(each, versions).map((fault) => `${each.manifest.name} ${fault}`)),
       [],
     );
   });
 
-  test('would be refused with a script, a file or an import too many, or with one too few', () => {
+  test('are refused with an extra or missing script, file or import', () => {
     const packed = packages.find(({ manifest }) => manifest.name === 'espalier')!;
     const dependencies = { ...packed.manifest.dependencies };
     delete dependencies['ws'];
-    const spoilt: Packed = {
+    const spoilt: PackedPackage = {
       ...packed,
       manifest: { ...packed.manifest, dependencies, scripts: { postinstall: 'true' } },
       files: [
@@ -54,7 +54,7 @@ describe('packages', () => {
         'dist/old.js.map',
       ],
     };
-    const faults = faultsOf(spoilt, new Map([['@espalier/contract', '0.0.0']]));
+    const faults = findFaults(spoilt, new Map([['@espalier/contract', '0.0.0']]));
     assert.deepEqual(faults.slice(0, 8), [
       'is not built when it is packed',
       'has the script postinstall',
@@ -68,12 +68,12 @@ describe('packages', () => {
     assert.match(faults.slice(8).join('\n'), /^(imports ws in \S+, and does not depend on it\n?)+$/);
   });
 
-  test('would be refused if they led to sources, or told where they were built', () => {
+  test('are refused if they refer to sources or contain the build path', () => {
     const packed = packages.find(({ manifest }) => manifest.name === '@espalier/console')!;
     const file = join(packed.folder, 'dist/spoilt.js');
     writeFileSync(file, `// ${root}/console\n//# sourceMappingURL=spoilt.js.map\n`);
     const spoilt = { ...packed, files: [...packed.files, 'dist/spoilt.js', 'dist/spoilt.js.map'] };
-    const faults = faultsOf(spoilt, new Map([['@espalier/console', packed.manifest.version]]));
+    const faults = findFaults(spoilt, new Map([['@espalier/console', packed.manifest.version]]));
     rmSync(file);
     assert.deepEqual(faults, [
       'holds dist/spoilt.js.map',
@@ -82,15 +82,15 @@ describe('packages', () => {
     ]);
   });
 
-  test('have a client that is small, and depends on graphql-ws alone', () => {
+  test('contain a small client that depends on graphql-ws only', () => {
     const client = packages.find(({ manifest }) => manifest.name === '@espalier/client')!;
     assert.deepEqual(Object.keys(client.manifest.dependencies!), ['graphql-ws']);
     assert.equal(client.manifest.peerDependencies, undefined);
     const { length } = gzipSync(readFileSync(join(client.folder, 'dist/index.js')));
-    assert.ok(length < mostClientBytes, `${length} bytes`);
+    assert.ok(length < maxClientBytes, `${length} bytes`);
   });
 
-  test('are enough to serve on SQLite, with what they depend on', async () => {
+  test('are sufficient to serve on SQLite together with their dependencies', async () => {
     for (const { workspace, manifest } of packages) {
       const { dependencies, peerDependencies } = manifest;
       for (const name of Object.keys({ ...dependencies, ...peerDependencies }))
@@ -107,14 +107,14 @@ describe('packages', () => {
   });
 });
 
-/** The one that the repository has installed; our own packages are unpacked already. */
+/** Links a dependency that the repository has installed. Our own packages are already unpacked. */
 function linkDependency(folder: string, workspace: string, name: string): void {
   const link = join(folder, 'node_modules', name);
   if (existsSync(link)) return;
-  const places = [join(root, workspace, 'node_modules', name), join(root, 'node_modules', name)];
+  const candidates = [join(root, workspace, 'node_modules', name), join(root, 'node_modules', name)];
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(
-    places.find((place) => existsSync(place))!,
+    candidates.find((candidate) => existsSync(candidate))!,
     link,
   );
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 export const root = join(import.meta.dirname, '../..');
 
-/** What is of interest of a package.json. */
+/** The used fields of a package.json. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -28,19 +28,19 @@ export interface Manifest {
 
 export type Exports = string | { readonly [condition: string]: Exports };
 
-export interface Packed {
-  /** Its name in the repository: `server`. */
+export interface PackedPackage {
+  /** Its folder in the repository, for example `server`. */
   readonly workspace: string;
   readonly tarball: string;
-  /** As a consumer gets it. */
+  /** The manifest as published. */
   readonly manifest: Manifest;
   /** Sorted, relative to the package. */
   readonly files: readonly string[];
-  /** Where the tarball is unpacked, as npm does it. */
+  /** The folder of the unpacked package. */
   readonly folder: string;
 }
 
-/** As package.json lists them: what others are built from comes first. */
+/** In the order of package.json: dependencies first. */
 export function workspaces(): readonly string[] {
   return (readJson(join(root, 'package.json')) as { workspaces: string[] }).workspaces;
 }
@@ -50,8 +50,8 @@ export function readJson(file: string): unknown {
 }
 
 /**
- * What `npm run build` does; without checking types, if that is done elsewhere, it takes half the time. The console is
- * left as it is unless something of it has changed: other tests serve it at this moment.
+ * Runs `npm run build`. Without the type check it takes half the time. The console is rebuilt only if it has changed,
+ * because other tests serve it at the same time.
  */
 export async function build({ checksTypes }: { checksTypes: boolean }): Promise<void> {
   await run(process.execPath, [join(root, 'console/build-when-stale.ts')], root);
@@ -64,15 +64,15 @@ export async function build({ checksTypes }: { checksTypes: boolean }): Promise<
   );
 }
 
-/** Packs what is built, and unpacks it into `node_modules` of that folder. */
-export async function pack(destination: string): Promise<Packed[]> {
+/** Packs the build and unpacks it into `node_modules` of the folder. */
+export async function pack(destination: string): Promise<PackedPackage[]> {
   return Promise.all(workspaces().map((workspace) => packOne(workspace, destination)));
 }
 
-async function packOne(workspace: string, destination: string): Promise<Packed> {
+async function packOne(workspace: string, destination: string): Promise<PackedPackage> {
   const args = ['pack', '--json', '--ignore-scripts', `--pack-destination=${destination}`];
-  const said = JSON.parse(await run('npm', args, join(root, workspace))) as object;
-  const [{ filename }] = Object.values(said) as [{ filename: string }];
+  const report = JSON.parse(await run('npm', args, join(root, workspace))) as object;
+  const [{ filename }] = Object.values(report) as [{ filename: string }];
   const tarball = join(destination, filename);
   const manifest = JSON.parse(await run('tar', ['-xOzf', tarball, 'package/package.json'])) as Manifest;
   const folder = join(destination, 'node_modules', manifest.name);
@@ -85,7 +85,7 @@ async function packOne(workspace: string, destination: string): Promise<Packed> 
   return { workspace, tarball, manifest, files: files.sort(), folder };
 }
 
-/** Answers with what it prints; an error has that, too: tsc does not use the other way out. */
+/** Returns the standard output. An error contains it as well, because tsc prints its errors there. */
 export async function run(
   command: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Query plans on a tree that changes: their responses never differ from those of graphql-js. */
+/** Query plans on a changing tree: their responses must always equal those of graphql-js. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -18,7 +18,7 @@ const queries = [
   three,
   `{f:folder{n:name folders{items{__typename id folders{totalCount items{title t:title folders{totalCount __typename}}}}}}}`,
   'query($id:ID){folder(id:$id){folders(first:3){totalCount edges{node{id name title}}}}}',
-  'query($id:ID $most:Int){folder(id:$id){name folders(first:$most){items{name folders(first:$most){items{id}}}}}}',
+  'query($id:ID $max:Int){folder(id:$id){name folders(first:$max){items{name folders(first:$max){items{id}}}}}}',
   'query($id:ID){folder(id:$id){a:folders{edges{a:node{name} b:node{id}}} b:folders(first:1){items{id} edges{node{name}}}}}',
   `query($id:ID){folder(id:$id){list:folders(first:5){items{${folderFields}}pageInfo{endCursor hasNextPage}}}}`,
   `query($id:ID){cursor folder(id:$id){${folderFields} descendants(first:7){items{${folderFields}}pageInfo{endCursor hasNextPage}}}at:folder(id:$id){id name accessLevel ancestors{id name accessLevel}}}`,
@@ -30,29 +30,29 @@ const queries = [
   'query($id:ID){folder(id:$id){folders(last:2){items{name}} parent{name}}}',
   '{folder{folders(first:2){pageInfo{hasNextPage} edges{cursor node{name}}}}}',
   '{folder{folders(first:-1){items{name}}}}',
-  `{folder{${Array.from({ length: 400 }, (_, place) => `a${place}:title`).join(' ')}}}`,
-  `{folder{folders{items{${Array.from({ length: 90 }, (_, place) => `a${place}:name`).join(' ')}}}}}`,
+  `{folder{${Array.from({ length: 400 }, (_, index) => `a${index}:title`).join(' ')}}}`,
+  `{folder{folders{items{${Array.from({ length: 90 }, (_, index) => `a${index}:name`).join(' ')}}}}}`,
 ];
 const names = ['a', "b's", 'c"', '",', 'd\\', '","', 'ö 🌳', '\u2028', '}}', '{"node":'];
 
-const many = Array.from({ length: 101 }, (_, place) => ({ name: `f${place}`, folders: [{ name: 'g' }] }));
+const many = Array.from({ length: 101 }, (_, index) => ({ name: `f${index}`, folders: [{ name: 'g' }] }));
 
 interface WithId {
   readonly id: string;
 }
 
-/** A tree, an administrator, a guest whose grants change, and changes of all kinds. */
+/** A tree, an administrator, a guest whose grants change, and random changes. */
 class ChangingTree {
-  readonly bed: MirrorTestbed;
+  readonly testbed: MirrorTestbed;
   readonly #administrator: string;
   #guest = '';
-  #asked = 0;
+  #freshQueries = 0;
   #ids: string[] = [];
   #deleted: string[] = [];
 
-  static async plant(bed: MirrorTestbed): Promise<ChangingTree> {
-    const tree = new ChangingTree(bed, await bed.administratorId());
-    const created = await bed.run<{ createUser: { user: WithId } }>(
+  static async create(testbed: MirrorTestbed): Promise<ChangingTree> {
+    const tree = new ChangingTree(testbed, await testbed.administratorId());
+    const created = await testbed.run<{ createUser: { user: WithId } }>(
       tree.#administrator,
       'mutation{createUser(input:{username:"guest" password:"walnut cabin 1"}){user{id}}}',
     );
@@ -61,8 +61,8 @@ class ChangingTree {
     return tree;
   }
 
-  private constructor(bed: MirrorTestbed, administrator: string) {
-    this.bed = bed;
+  private constructor(testbed: MirrorTestbed, administrator: string) {
+    this.testbed = testbed;
     this.#administrator = administrator;
   }
 
@@ -70,20 +70,20 @@ class ChangingTree {
     return [this.#administrator, this.#guest];
   }
 
-  ask<Data>(query: string, variables = {}) {
-    return this.bed.run<Data>(this.#administrator, query, variables);
+  execute<Data>(query: string, variables = {}) {
+    return this.testbed.run<Data>(this.#administrator, query, variables);
   }
 
   async import(tree: readonly object[]): Promise<void> {
     const mutation = 'mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}';
-    await this.ask(mutation, { tree });
-    const { data } = await this.ask<{ folder: { id: string; descendants: { items: WithId[] } } }>(
+    await this.execute(mutation, { tree });
+    const { data } = await this.execute<{ folder: { id: string; descendants: { items: WithId[] } } }>(
       '{folder{id descendants{items{id}}}}',
     );
     this.#ids = [data!.folder.id, ...data!.folder.descendants.items.map(({ id }) => id)];
   }
 
-  /** By a few numbers; what is refused changes nothing. */
+  /** Makes a change selected by numbers. A refused change has no effect. */
   async change(what: number, which: number, other: number): Promise<void> {
     const id = this.#ids[which % this.#ids.length]!;
     const to = this.#ids[other % this.#ids.length]!;
@@ -91,7 +91,7 @@ class ChangingTree {
     const level = ['NONE', 'READ', 'WRITE'][other % 3];
     const userId = this.#guest;
     const run = (mutation: string, input: object) =>
-      this.ask<Record<string, { folder: WithId }>>(
+      this.execute<Record<string, { folder: WithId }>>(
         `mutation($input:${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input!){${mutation}(input:$input){__typename}}`,
         { input },
       );
@@ -116,16 +116,16 @@ class ChangingTree {
     }
   }
 
-  /** Each query as it came before, and as one that nobody knows. */
+  /** Runs each query with a plan and as a new query, and compares the responses. */
   async compare(which: number): Promise<void> {
-    const variables = { id: this.#ids[which % this.#ids.length], most: which % 12 };
+    const variables = { id: this.#ids[which % this.#ids.length], max: which % 12 };
     for (const viewer of this.viewers) {
       for (const query of queries) {
         const text = `#${viewer === this.#guest}\n${query}`;
-        const known = await this.bed.runText(viewer, text, variables);
-        const fresh = await this.bed.runText(viewer, `#${++this.#asked}\n${query}`, variables);
-        assert.equal(known, fresh, query);
-        assert.equal(await this.bed.runText(viewer, text, variables), fresh, query);
+        const planned = await this.testbed.runText(viewer, text, variables);
+        const fresh = await this.testbed.runText(viewer, `#${++this.#freshQueries}\n${query}`, variables);
+        assert.equal(planned, fresh, query);
+        assert.equal(await this.testbed.runText(viewer, text, variables), fresh, query);
       }
     }
   }
@@ -134,10 +134,10 @@ class ChangingTree {
 for (const kind of databaseKinds) {
   describe(`query plans on a changing tree, on ${kind.name}`, () => {
     let tree: ChangingTree;
-    before(async () => (tree = await ChangingTree.plant(await MirrorTestbed.start(kind))));
-    after(() => tree.bed.stop());
+    before(async () => (tree = await ChangingTree.create(await MirrorTestbed.start(kind))));
+    after(() => tree.testbed.stop());
 
-    test('show the tree as it is after every change, to every viewer', async () => {
+    test('show the current tree after every change, to every viewer', async () => {
       for (let time = 0; time < 2; time++) await tree.compare(0);
       const number = fc.nat({ max: 1_000 });
       await fc.assert(
@@ -147,22 +147,22 @@ for (const kind of databaseKinds) {
         }),
         { numRuns: scaleRounds(kind, selectLength({ short: 25, long: 100 })) },
       );
-      assert.deepEqual(tree.bed.bugs, []);
+      assert.deepEqual(tree.testbed.bugs, []);
     });
 
-    test('show lists without a page size whole, whatever the longest page is', async () => {
-      const bed = await MirrorTestbed.start(kind, { maxPageSize: 2 });
-      after(() => bed.stop());
-      const short = await ChangingTree.plant(bed);
+    test('return whole lists without a page size, whatever the maximum page size is', async () => {
+      const testbed = await MirrorTestbed.start(kind, { maxPageSize: 2 });
+      after(() => testbed.stop());
+      const short = await ChangingTree.create(testbed);
       for (let time = 0; time < 3; time++) await short.compare(time);
-      const { data } = await short.ask<{ folder: { folders: { edges: unknown[] } } }>(three);
+      const { data } = await short.execute<{ folder: { folders: { edges: unknown[] } } }>(three);
       assert.equal(data!.folder.folders.edges.length, names.length);
     });
 
-    test('show long lists whole', async () => {
+    test('return long lists completely', async () => {
       await tree.import(many);
       for (let time = 0; time < 4; time++) await tree.compare(time);
-      const { data } = await tree.ask<{ folder: { folders: { edges: unknown[] } } }>(three);
+      const { data } = await tree.execute<{ folder: { folders: { edges: unknown[] } } }>(three);
       assert.ok(data!.folder.folders.edges.length > 100);
     });
   });

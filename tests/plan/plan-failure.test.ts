@@ -1,4 +1,7 @@
-/** A query plan that fails unexpectedly: the client gets the right answer, and the operator learns of it. */
+/**
+ * A query plan that fails unexpectedly: the client gets the right response, and the failure is logged and
+ * counted.
+ */
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
@@ -8,28 +11,28 @@ import { Scrape } from '../metrics/scrape.ts';
 import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  test(`a query plan that fails on ${kind.name} is logged and counted once, and graphql-js answers`, async (context) => {
-    const bed = await Testbed.start(kind, { settings: { METRICS_PORT: '0' }, mayPlansFail: true });
-    context.after(() => bed.stop());
-    const { authToken } = await bed.logIn();
-    const ask = async () => (await bed.query('{folder{name createdAt folders{totalCount}}}', authToken)).text;
+  test(`logs and counts a failing query plan on ${kind.name} once, and answers with graphql-js`, async (context) => {
+    const testbed = await Testbed.start(kind, { settings: { METRICS_PORT: '0' }, mayPlansFail: true });
+    context.after(() => testbed.stop());
+    const { authToken } = await testbed.logIn();
+    const execute = async () => (await testbed.query('{folder{name createdAt folders{totalCount}}}', authToken)).text;
     const failures = async () =>
-      (await Scrape.of(bed.metricsUrl!)).number('espalier_query_plan_failures_total');
-    const first = await ask();
-    assert.equal(await ask(), first);
+      (await Scrape.of(testbed.metricsUrl!)).number('espalier_query_plan_failures_total');
+    const first = await execute();
+    assert.equal(await execute(), first);
     assert.equal(await failures(), 0);
 
     const failing = mock.method(InstantWriter.prototype, 'write', () => {
       throw new TypeError('injected');
     });
-    assert.equal(await ask(), first);
+    assert.equal(await execute(), first);
     failing.mock.restore();
 
     assert.equal(await failures(), 1);
-    const lines = bed.logLines.filter((line) => line.includes('a query plan failed'));
+    const lines = testbed.logLines.filter((line) => line.includes('a query plan failed'));
     assert.equal(lines.length, 1);
     assert.match(lines[0]!, /injected/);
-    assert.equal(await ask(), first);
+    assert.equal(await execute(), first);
     assert.equal(await failures(), 1);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Compares the responses of query plans with those of graphql-js, byte by byte. A query that comes for the first time is
- * run by graphql-js, and by its plan from then on.
+ * Compares the responses of query plans with those of graphql-js, byte by byte. A new query is executed by
+ * graphql-js, and a repeated one by its plan.
  */
 
 import assert from 'node:assert/strict';
@@ -16,8 +16,8 @@ import { writeQuery, type Choose, type WriterOptions, type WrittenQuery } from '
 const strings = ['', 'a', 'Town 1', 'Tö"wn'];
 const scalars = { Int: [0, 1, 2, 3, -1, 70_000], Float: [0.5], Boolean: [true, false], String: strings };
 
-/** Random queries, which fast-check makes smaller when one fails. */
-function queriesFor(schema: GraphQLSchema, options: WriterOptions): fc.Arbitrary<WrittenQuery> {
+/** Random queries, which fast-check shrinks after a failure. */
+function arbitraryQueries(schema: GraphQLSchema, options: WriterOptions): fc.Arbitrary<WrittenQuery> {
   return fc.gen().map((pick) => {
     const choose: Choose = (below) => pick(fc.nat, { max: below - 1 });
     return writeQuery(schema, choose, options);
@@ -31,29 +31,29 @@ describe('query plans', () => {
     plans.planFor(request);
     return plans.planFor(request);
   };
-  const names = (count: number) => Array.from({ length: count }, (_, place) => `f${place}:name`).join(' ');
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `f${index}:name`).join(' ');
 
-  test('are made when a query comes for the second time', () => {
+  test('are created when a query comes for the second time', () => {
     const plans = createQueryPlans(schema);
     const request = { document: parse('{folder{name}}') };
     assert.equal(plans.planFor(request), undefined);
     assert.ok(plans.planFor(request));
   });
 
-  test('are bounded in total, however many queries come again', () => {
+  test('have a limited total size, however many queries repeat', () => {
     const plans = createQueryPlans(schema);
     for (let number = 0; number < 100; number++) planTwice(plans, `{q${number}:folder{${names(500)}}}`);
     assert.ok(plans.size > 10_000 && plans.size <= 20_000, String(plans.size));
   });
 
-  test('count their document, which they keep in memory', () => {
+  test('count the size of their document, which they keep in memory', () => {
     const plans = createQueryPlans(schema);
-    const unused = Array.from({ length: 500 }, (_, place) => `query Q${place}{folder{name}}`).join(' ');
+    const unused = Array.from({ length: 500 }, (_, index) => `query Q${index}{folder{name}}`).join(' ');
     planTwice(plans, `query A{folder{name}} ${unused}`, { operationName: 'A' });
     assert.ok(plans.size > 500, String(plans.size));
   });
 
-  test('of one query are at most 8, whatever its conditions choose', () => {
+  test('are at most 8 for one query, whatever its conditions select', () => {
     const plans = createQueryPlans(schema);
     const conditions = ['a', 'b', 'c', 'd', 'e'];
     const declared = conditions.map((name) => `$${name}:Boolean!`).join();
@@ -62,7 +62,7 @@ describe('query plans', () => {
     const found = [];
     for (let choice = 0; choice <= 32; choice++) {
       const variableValues = Object.fromEntries(
-        conditions.map((name, place) => [name, ((choice >> place) & 1) === 1]),
+        conditions.map((name, index) => [name, ((choice >> index) & 1) === 1]),
       );
       found.push(plans.planFor({ document, variableValues }));
     }
@@ -82,8 +82,8 @@ describe('query plans', () => {
   }
 });
 
-/** What differs between two moments in which nothing changes. */
-const ofTheMoment = new Set(['Query.server']);
+/** Fields whose value differs between two requests although nothing changes. */
+const timeDependentFields = new Set(['Query.server']);
 const covered: Readonly<Record<string, readonly string[]>> = {
   Query: ['folder', 'node', 'search', 'cursor'],
   Folder: [
@@ -91,7 +91,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     ...['updatedAt', 'path', 'depth', 'position', 'ancestors', 'folders', 'descendants'],
   ],
 };
-/** Then a query that fails is reported as it is, however far it has been made smaller. */
+/** After this time a failing query is reported without further shrinking. */
 const maxMs = 60_000;
 
 type Path = readonly (string | number)[];
@@ -101,21 +101,21 @@ interface Body {
 }
 
 /**
- * A response without what depends on which field was the first to fail. Where non-null fields fail side by side, one of
- * them removes what is above them all, and GraphQL lets it be any of them.
+ * Removes the parts of a response that depend on which field failed first. If sibling non-null fields fail,
+ * one of them nulls their parent, and GraphQL allows any of them.
  */
 function withoutRaces(text: string): string {
   const { data, errors } = JSON.parse(text) as Body;
   if (!errors) return text;
-  const shown = errors.map((error) => {
+  const remaining = errors.map((error) => {
     const { path = [] } = error;
     const left = pathToNull(data, path);
     return JSON.stringify(left.length < path.length ? { isGone: left } : error);
   });
-  return JSON.stringify({ errors: [...new Set(shown)], data });
+  return JSON.stringify({ errors: [...new Set(remaining)], data });
 }
 
-/** As much of the path as is left of the data. */
+/** Returns the part of the path that still exists in the data. */
 function pathToNull(data: unknown, path: Path): Path {
   let at = data;
   const end = path.findIndex((step) => {
@@ -129,21 +129,21 @@ function pathToNull(data: unknown, path: Path): Path {
 for (const kind of databaseKinds) {
   describe(`query plans on ${kind.name}`, () => {
     const schema = createSchema();
-    let bed: MirrorTestbed;
+    let testbed: MirrorTestbed;
     let viewers: readonly string[];
     let ids: readonly string[];
     const engines = { plan: 0, 'graphql-js': 0 };
 
     before(async () => {
-      bed = await MirrorTestbed.start(kind, {}, { onQuery: (engine) => void engines[engine]++ });
-      ({ viewers, ids } = await fillTree(bed));
+      testbed = await MirrorTestbed.start(kind, {}, { onQuery: (engine) => void engines[engine]++ });
+      ({ viewers, ids } = await fillTree(testbed));
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     /** Runs a query for each viewer, first by graphql-js and then by its plan. */
-    const compare = async ({ query, variables }: WrittenQuery, on = bed): Promise<void> => {
+    const compare = async ({ query, variables }: WrittenQuery, on = testbed): Promise<void> => {
       for (const viewer of viewers) {
-        // A comment makes it new for the second viewer.
+        // A comment makes the query new for the second viewer.
         const own = `# ${viewer}\n${query}`;
         const first = await on.runText(viewer, own, variables);
         for (let time = 0; time < 2; time++) {
@@ -162,16 +162,16 @@ for (const kind of databaseKinds) {
       };
       for (const [selection, count] of Object.entries(times)) {
         const query = `{folder(path:"/a"){folders{${selection}}}}`;
-        const first = await bed.runText(viewers[0]!, query);
+        const first = await testbed.runText(viewers[0]!, query);
         assert.equal(first.match(/Tö\\"wn/g)?.length, count, first);
-        assert.equal(await bed.runText(viewers[0]!, query), first);
+        assert.equal(await testbed.runText(viewers[0]!, query), first);
       }
     });
 
-    test('answer random queries as graphql-js does', async () => {
-      const options = { scalars: { ...scalars, ID: ids }, without: ofTheMoment, mostDepth: 5 };
+    test('answer random queries like graphql-js', async () => {
+      const options = { scalars: { ...scalars, ID: ids }, without: timeDependentFields, maxDepth: 5 };
       await fc.assert(
-        fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
+        fc.asyncProperty(arbitraryQueries(schema, options), (written) => compare(written)),
         {
           numRuns: scaleRounds(kind, 60),
           interruptAfterTimeLimit: maxMs,
@@ -188,21 +188,21 @@ for (const kind of databaseKinds) {
         );
         for (const name of all) if (!fields.includes(name)) without.add(`${type}.${name}`);
       }
-      const options = { scalars: { ...scalars, ID: ids }, without, mostDepth: 6 };
+      const options = { scalars: { ...scalars, ID: ids }, without, maxDepth: 6 };
       Object.assign(engines, { plan: 0, 'graphql-js': 0 });
       await fc.assert(
-        fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
+        fc.asyncProperty(arbitraryQueries(schema, options), (written) => compare(written)),
         {
           numRuns: scaleRounds(kind, 150),
           interruptAfterTimeLimit: maxMs,
           markInterruptAsFailure: true,
         },
       );
-      // The first of three runs is by graphql-js, and so are all runs of a query whose variables are refused.
+      // The first of three runs uses graphql-js, and so do all runs of a query with refused variables.
       assert.ok(engines.plan > engines['graphql-js'] / 2, JSON.stringify(engines));
     });
 
-    test('refuse what is too expensive at the same fields', async (context) => {
+    test('refuse expensive queries at the same fields', async (context) => {
       const limits = { maxFolders: 9, maxValues: 60, maxTextBytes: 90, maxPageSize: 5, maxScanned: 8 };
       for (const [name, value] of Object.entries(limits)) {
         const limited = await MirrorTestbed.start(kind, { [name]: value });
@@ -218,46 +218,46 @@ for (const kind of databaseKinds) {
           await compare({ query, variables: {} }, limited);
         }
       }
-      ({ viewers } = await viewersOf(bed));
+      ({ viewers } = await readViewers(testbed));
     });
   });
 }
 
-/** A small tree with texts that have to be escaped, an administrator and a guest with grants. */
-async function fillTree(bed: MirrorTestbed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
-  const administrator = await bed.administratorId();
-  const ask = <Data>(query: string, variables = {}) => bed.run<Data>(administrator, query, variables);
+/** Creates a small tree with texts that need escaping, an administrator and a guest with grants. */
+async function fillTree(testbed: MirrorTestbed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
+  const administrator = await testbed.administratorId();
+  const execute = <Data>(query: string, variables = {}) => testbed.run<Data>(administrator, query, variables);
   const names = ['Town 0', 'Town 1', 'a",', 'b\\', 'Tö"wn', '🌳 \u2028'];
-  const towns = names.map((name, place) => ({
+  const towns = names.map((name, index) => ({
     name,
     title: `To "${name}"`,
-    ...(place % 2 === 0 && {
+    ...(index % 2 === 0 && {
       icon: '🏠',
       description: `Line 1\nLine 2 of ${name}`,
       properties: { a: [1, 'ö'] },
     }),
   }));
   const tree = ['a', 'b'].map((name) => ({ name, title: `The ${name}`, folders: towns }));
-  await ask('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', { tree });
+  await execute('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', { tree });
   type Found = { folder: { id: string } };
-  const idAt = async (path: string) =>
-    (await ask<Found>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;
-  const [rootId, a, inA, inB] = await Promise.all(['/', '/a', '/a/Town 1', '/b/Town 1'].map(idAt));
-  const created = await ask<{ createUser: { user: { id: string } } }>(
+  const findId = async (path: string) =>
+    (await execute<Found>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;
+  const [rootId, a, inA, inB] = await Promise.all(['/', '/a', '/a/Town 1', '/b/Town 1'].map(findId));
+  const created = await execute<{ createUser: { user: { id: string } } }>(
     'mutation{createUser(input:{username:"guest" password:"walnut cabin 1"}){user{id}}}',
   );
   const guest = created.data!.createUser.user.id;
   const grant = 'mutation($to:GrantAccessInput!){grantAccess(input:$to){grant{level}}}';
-  await ask(grant, { to: { folderId: a, userId: guest, level: 'READ' } });
-  await ask(grant, { to: { folderId: inA, userId: guest, level: 'NONE' } });
-  await ask(grant, { to: { folderId: inB, userId: guest, level: 'WRITE' } });
+  await execute(grant, { to: { folderId: a, userId: guest, level: 'READ' } });
+  await execute(grant, { to: { folderId: inA, userId: guest, level: 'NONE' } });
+  await execute(grant, { to: { folderId: inB, userId: guest, level: 'WRITE' } });
   const ids = [rootId!, a!, inA!, inB!, 'none', '01890000-0000-7000-8000-000000000000'];
   return { viewers: [administrator, guest], ids };
 }
 
-async function viewersOf(bed: MirrorTestbed): Promise<{ viewers: readonly string[] }> {
-  const administrator = await bed.administratorId();
-  const { data } = await bed.run<{ users: { items: { id: string; username: string }[] } }>(
+async function readViewers(testbed: MirrorTestbed): Promise<{ viewers: readonly string[] }> {
+  const administrator = await testbed.administratorId();
+  const { data } = await testbed.run<{ users: { items: { id: string; username: string }[] } }>(
     administrator,
     '{users{items{id username}}}',
   );

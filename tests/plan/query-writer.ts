@@ -1,6 +1,6 @@
 /**
- * Writes queries of all kinds for any schema: aliases, fragments, conditions, variables, arguments that do and do not
- * make sense. They are valid by the grammar and by the schema; what they ask for may be refused.
+ * Writes random queries for any schema: aliases, fragments, conditions, variables and arguments. They are
+ * valid by the grammar and the schema, but the server may refuse their values.
  */
 
 import {
@@ -24,19 +24,19 @@ export interface WrittenQuery {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A number from 0 on, below this one. */
+/** Returns a number from 0 to below this one. */
 export type Choose = (below: number) => number;
 
 export interface WriterOptions {
   /** Values for scalars, by the name of their type. */
   readonly scalars: Readonly<Record<string, readonly unknown[]>>;
-  /** Fields that are left out, as `Type.field`. */
+  /** Fields to leave out, as `Type.field`. */
   readonly without?: ReadonlySet<string>;
-  readonly mostDepth: number;
+  readonly maxDepth: number;
 }
 
 export function writeQuery(schema: GraphQLSchema, choose: Choose, options: WriterOptions): WrittenQuery {
-  const { scalars, without = new Set(), mostDepth } = options;
+  const { scalars, without = new Set(), maxDepth } = options;
   const declared: string[] = [];
   const variables: Record<string, unknown> = {};
   const fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
@@ -46,39 +46,39 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   const seldom = () => choose(5) === 0;
   const oneOf = <T>(all: readonly T[]): T => all[choose(all.length)]!;
 
-  const body = selectionOf(schema.getQueryType()!, mostDepth);
+  const body = writeSelection(schema.getQueryType()!, maxDepth);
   const head = declared.length > 0 ? `query(${declared.join(', ')})` : 'query';
   const definitions = fragments.map(({ name, type, text }) => `fragment ${name} on ${type} ${text}`);
   return { query: [`${head} ${body}`, ...definitions].join('\n'), variables };
 
-  function selectionOf(type: GraphQLCompositeType, depth: number): string {
+  function writeSelection(type: GraphQLCompositeType, depth: number): string {
     const parts: string[] = [];
-    for (let count = 1 + choose(4); count > 0; count--) parts.push(partOf(type, depth));
-    // The same once more: what is selected twice is one.
+    for (let count = 1 + choose(4); count > 0; count--) parts.push(writePart(type, depth));
+    // The same part again: duplicate selections merge.
     if (seldom()) parts.push(oneOf(parts));
     return `{ ${parts.join(' ')} }`;
   }
 
-  function partOf(type: GraphQLCompositeType, depth: number): string {
+  function writePart(type: GraphQLCompositeType, depth: number): string {
     const kind = choose(10);
     if (kind === 0) return `__typename${condition()}`;
     if (kind === 1)
-      return `...${seldom() ? '' : ` on ${type.name}`}${condition()} ${selectionOf(type, depth)}`;
-    if (kind === 2 && depth > 0) return `...${fragmentOf(type, depth)}${condition()}`;
-    return fieldOf(type, depth);
+      return `...${seldom() ? '' : ` on ${type.name}`}${condition()} ${writeSelection(type, depth)}`;
+    if (kind === 2 && depth > 0) return `...${writeFragment(type, depth)}${condition()}`;
+    return writeField(type, depth);
   }
 
-  function fragmentOf(type: GraphQLCompositeType, depth: number): string {
-    const known = fragments.filter((fragment) => fragment.type === type.name);
-    if (known.length > 0 && often()) return oneOf(known).name;
-    const text = selectionOf(type, depth - 1);
+  function writeFragment(type: GraphQLCompositeType, depth: number): string {
+    const reusable = fragments.filter((fragment) => fragment.type === type.name);
+    if (reusable.length > 0 && often()) return oneOf(reusable).name;
+    const text = writeSelection(type, depth - 1);
     const name = `F${fragments.length}`;
     fragments.push({ name, type: type.name, text });
     return name;
   }
 
-  function fieldOf(type: GraphQLCompositeType, depth: number): string {
-    const possible = fieldsOf(type).filter(
+  function writeField(type: GraphQLCompositeType, depth: number): string {
+    const possible = listFields(type).filter(
       (field) =>
         !without.has(`${type.name}.${field.name}`) &&
         (depth > 0 || !isCompositeType(getNamedType(field.type))),
@@ -86,13 +86,13 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
     if (possible.length === 0) return '__typename';
     const field = oneOf(possible);
     const named = getNamedType(field.type);
-    // With arguments, two of the same name could not be merged.
+    // Two fields of the same name with different arguments cannot be merged.
     const alias = field.args.length > 0 || seldom() ? `a${aliases++}: ` : '';
-    const inside = isCompositeType(named) ? ` ${selectionOf(named, depth - 1)}` : '';
-    return `${alias}${field.name}${argumentsOf(field)}${condition()}${inside}`;
+    const inside = isCompositeType(named) ? ` ${writeSelection(named, depth - 1)}` : '';
+    return `${alias}${field.name}${writeArguments(field)}${condition()}${inside}`;
   }
 
-  function fieldsOf(type: GraphQLCompositeType): readonly GraphQLField<unknown, unknown>[] {
+  function listFields(type: GraphQLCompositeType): readonly GraphQLField<unknown, unknown>[] {
     return 'getFields' in type ? Object.values(type.getFields()) : [];
   }
 
@@ -111,38 +111,38 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
     return `$${name}`;
   }
 
-  function argumentsOf({ args }: GraphQLField<unknown, unknown>): string {
-    const given = args.filter((argument) => isRequiredArgument(argument) || choose(3) === 0).map(argumentOf);
-    return given.length > 0 ? `(${given.join(', ')})` : '';
+  function writeArguments({ args }: GraphQLField<unknown, unknown>): string {
+    const args = args.filter((argument) => isRequiredArgument(argument) || choose(3) === 0).map(writeArgument);
+    return args.length > 0 ? `(${args.join(', ')})` : '';
   }
 
-  function argumentOf({ name, type }: GraphQLArgument): string {
-    if (often()) return `${name}: ${literalOf(type)}`;
+  function writeArgument({ name, type }: GraphQLArgument): string {
+    if (often()) return `${name}: ${writeLiteral(type)}`;
     const variable = `v${declared.length}`;
     declared.push(`$${variable}: ${String(type)}`);
-    if (often()) variables[variable] = valueOf(type);
+    if (often()) variables[variable] = createValue(type);
     return `${name}: $${variable}`;
   }
 
-  function literalOf(type: GraphQLInputType): string {
-    return write(valueOf(type), type);
+  function writeLiteral(type: GraphQLInputType): string {
+    return write(createValue(type), type);
   }
 
-  function valueOf(type: GraphQLInputType): unknown {
-    if (isNonNullType(type)) return presentOf(type.ofType);
+  function createValue(type: GraphQLInputType): unknown {
+    if (isNonNullType(type)) return createNonNull(type.ofType);
     if (seldom() && seldom()) return null;
-    return presentOf(type);
+    return createNonNull(type);
   }
 
-  function presentOf(type: GraphQLInputType): unknown {
-    if (isNonNullType(type)) return presentOf(type.ofType);
-    if (isListType(type)) return Array.from({ length: choose(3) }, () => presentOf(type.ofType));
+  function createNonNull(type: GraphQLInputType): unknown {
+    if (isNonNullType(type)) return createNonNull(type.ofType);
+    if (isListType(type)) return Array.from({ length: choose(3) }, () => createNonNull(type.ofType));
     if (isEnumType(type)) return oneOf(type.getValues()).name;
     if (!isInputObjectType(type)) return oneOf(scalars[(type as { name: string }).name] ?? ['?']);
     const fields = Object.values(type.getFields()).filter(
       (field) => isRequiredInputField(field) || choose(2) === 0,
     );
-    return Object.fromEntries(fields.map((field) => [field.name, valueOf(field.type)]));
+    return Object.fromEntries(fields.map((field) => [field.name, createValue(field.type)]));
   }
 }
 

@@ -1,8 +1,8 @@
-/** How many others are connected to a database. */
+/** Counts the other connections to a database. */
 
 import pg from 'pg';
 
-export async function connectionsTo(url: string): Promise<number> {
+export async function countConnections(url: string): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query<{ count: number }>(

@@ -1,10 +1,10 @@
-/** What is acknowledged is synced, whatever the server is set to; where that cannot be, the operator is told. */
+/** Acknowledged changes are synced, whatever the server settings are. If that is impossible, the operator is warned. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import type { Database, DatabaseOptions } from '../../server/src/database/database.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { postgres, type TestDatabase } from '../support/databases.ts';
@@ -21,51 +21,54 @@ describe(`durability on ${postgres.name}`, () => {
     await stored.remove();
   });
 
-  const ask = async <Row extends pg.QueryResultRow>(question: string): Promise<Row[]> => {
+  const query = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> => {
     const client = new pg.Client(stored.url);
     await client.connect();
     try {
-      return (await client.query<Row>(question)).rows;
+      return (await client.query<Row>(statement)).rows;
     } finally {
       await client.end();
     }
   };
-  const byDefault = (name: string, value: string) =>
-    ask(`do $$ begin execute format('alter database %I set ${name} = ${value}', current_database()); end $$`);
-  const open = async (options: DatabaseOptions = {}) => (database = await openAsItIs(stored.url, options));
+  const alterDatabase = (name: string, value: string) =>
+    query(
+      `do $$ begin execute format('alter database %I set ${name} = ${value}', current_database()); end $$`,
+    );
+  const open = async (options: DatabaseOptions = {}) =>
+    (database = await openWithoutMigrating(stored.url, options));
 
   for (const poolMode of ['session', 'transaction'] as const) {
-    for (const [given, kept] of Object.entries({
+    for (const [configured, effective] of Object.entries({
       off: 'on',
       on: 'on',
       local: 'local',
       remote_apply: 'remote_apply',
     })) {
-      test(`commits with synchronous_commit = ${given} are made with ${kept}, in pool mode ${poolMode}`, async () => {
-        await byDefault('synchronous_commit', given);
+      test(`commits with ${effective} if synchronous_commit = ${configured}, in pool mode ${poolMode}`, async () => {
+        await alterDatabase('synchronous_commit', configured);
         const opened = await open({ poolMode });
         const commits = [
           opened.transaction((t) => t.get(setting, {})),
           opened.change((t) => t.get(setting, {})),
           opened.alone((t) => t.get(setting, {})),
         ];
-        for (const found of await Promise.all(commits)) assert.equal(found!.value, kept);
+        for (const row of await Promise.all(commits)) assert.equal(row!.value, effective);
       });
     }
   }
 
-  test('who starts on a server that does not sync is told so, once', async () => {
-    const told: string[] = [];
-    await open({ tell: (severity, text) => void told.push(`${severity}: ${text}`) });
-    const [row] = await ask<{ fsync: string; pages: string }>(
+  test('logs one warning if the server does not sync', async () => {
+    const warnings: string[] = [];
+    await open({ tell: (severity, text) => void warnings.push(`${severity}: ${text}`) });
+    const [row] = await query<{ fsync: string; pages: string }>(
       `select current_setting('fsync') as fsync, current_setting('full_page_writes') as pages`,
     );
     const off = [row!.fsync === 'off' && 'fsync', row!.pages === 'off' && 'full_page_writes'].filter(Boolean);
     const expected = `warn: PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn it on in postgresql.conf.`;
-    assert.deepEqual(told, off.length > 0 ? [expected] : []);
+    assert.deepEqual(warnings, off.length > 0 ? [expected] : []);
   });
 
-  for (const [code, says] of Object.entries({
+  for (const [code, message] of Object.entries({
     '53100': 'The disk of the database is full.',
     '25006': 'The database is read-only right now. Try again later.',
     '53300': 'The database takes no more connections right now. Try again later.',
@@ -76,44 +79,44 @@ describe(`durability on ${postgres.name}`, () => {
     XX001: 'The database is damaged, and must be restored from a backup.',
     XX002: 'The database is damaged, and must be restored from a backup.',
   })) {
-    test(`what fails with ${code} is unavailable: ${says}`, async () => {
+    test(`is unavailable after error ${code}: ${message}`, async () => {
       const opened = await open();
       const failing = opened.transaction((t) =>
         t.define(`do $$ begin raise exception 'a secret of the server' using errcode = '${code}'; end $$`),
       );
       await assert.rejects(failing, (error) => {
         assert.ok(error instanceof Refusal, String(error));
-        assert.deepEqual([error.code, error.message], ['UNAVAILABLE', says]);
+        assert.deepEqual([error.code, error.message], ['UNAVAILABLE', message]);
         return true;
       });
     });
   }
 
-  test('a database that is read-only for a while can be read meanwhile, and is written again afterwards', async () => {
+  test('allows reads while the database is read-only, and writes afterwards', async () => {
     const opened = await open();
     await opened.transaction((t) => t.define('create table books (id text)'));
     const insert = sql`insert into books (id) values ('a')`;
     const count = sql<object, { count: number }>`select count(*) as count from books`;
-    const cutOff = () =>
-      ask(`select pg_terminate_backend(pid) from pg_stat_activity
+    const endConnections = () =>
+      query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`);
-    await byDefault('default_transaction_read_only', 'on');
-    await cutOff();
+    await alterDatabase('default_transaction_read_only', 'on');
+    await endConnections();
     await assert.rejects(
-      untilAnswered(() => opened.transaction((t) => t.run(insert, {}))),
+      retryUntilAnswered(() => opened.transaction((t) => t.run(insert, {}))),
       /read-only right now/,
     );
-    assert.equal((await untilAnswered(() => opened.get(count, {})))!.count, 0);
-    await ask(
+    assert.equal((await retryUntilAnswered(() => opened.get(count, {})))!.count, 0);
+    await query(
       `set transaction read write; do $$ begin execute format('alter database %I reset all', current_database()); end $$`,
     );
-    await cutOff();
-    assert.equal(await untilAnswered(() => opened.transaction((t) => t.run(insert, {}))), 1);
+    await endConnections();
+    assert.equal(await retryUntilAnswered(() => opened.transaction((t) => t.run(insert, {}))), 1);
   });
 });
 
-/** Connections that were cut off are noticed when they are used. */
-async function untilAnswered<T>(work: () => T | Promise<T>): Promise<T> {
+/** A terminated connection is noticed only when it is used. */
+async function retryUntilAnswered<T>(work: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();

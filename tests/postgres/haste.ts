@@ -1,5 +1,8 @@
-/** The PostgreSQL of the tests does not sync, for the sake of speed, and who starts on it is warned of that. */
+/**
+ * The PostgreSQL server of the tests does not sync, for speed. A node that starts on it logs a warning, which this
+ * function removes.
+ */
 
-export function withoutHasteWarning(log: string): string {
+export function withoutSyncWarning(log: string): string {
   return log.replaceAll(/^\{"level":40,[^\n]*"PostgreSQL runs with [^\n]* off: [^\n]*\n/gm, '');
 }

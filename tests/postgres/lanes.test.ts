@@ -1,4 +1,4 @@
-/** Each kind of work has connections of its own: none keeps another from being done. */
+/** Each kind of work has its own connections, so that none blocks another. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,42 +10,42 @@ import { Testbed } from '../support/testbed.ts';
 
 describe('a node with few connections on PostgreSQL', () => {
   let stored: TestDatabase;
-  let bed: Testbed;
+  let testbed: Testbed;
   let graph: GraphTestbed;
   before(async () => {
     stored = await postgres.create();
-    bed = await Testbed.start(postgres, { database: stored, settings: { DATABASE_CONNECTIONS: '6' } });
-    graph = new GraphTestbed(bed, (await bed.logIn()).authToken);
+    testbed = await Testbed.start(postgres, { database: stored, settings: { DATABASE_CONNECTIONS: '6' } });
+    graph = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
   });
   after(async () => {
-    await bed.stop();
+    await testbed.stop();
     await stored.remove();
   });
 
   const statusOf = async (query: string, variables?: Record<string, unknown>) =>
-    (await bed.query(query, graph.authToken, variables)).status;
+    (await testbed.query(query, graph.authToken, variables)).status;
 
-  test('logs in, refreshes and reads while changes wait in line', async () => {
-    const pair = await bed.logIn();
+  test('logs in, refreshes and reads while changes wait', async () => {
+    const tokens = await testbed.logIn();
     const blocker = new pg.Client(stored.url);
     await blocker.connect();
     await blocker.query('begin; update journal_counter set number = number');
-    const changes = Array.from({ length: 20 }, (_, place) =>
-      statusOf(mutation('createFolder', '__typename'), { input: { name: `waits ${place}` } }),
+    const changes = Array.from({ length: 20 }, (_, index) =>
+      statusOf(mutation('createFolder', '__typename'), { input: { name: `waits ${index}` } }),
     );
     await new Promise((resolve) => setTimeout(resolve, 200));
-    assert.equal((await bed.refresh(pair)).status, 200);
-    assert.ok((await bed.logIn()).authToken);
+    assert.equal((await testbed.refresh(tokens)).status, 200);
+    assert.ok((await testbed.logIn()).authToken);
     assert.equal(await statusOf('{folder{folders{totalCount}}}'), 200);
     await blocker.query('rollback');
     await blocker.end();
     assert.deepEqual(await Promise.all(changes), Array(20).fill(200));
   });
 
-  test('reads and changes while one person asks for much that takes long', async () => {
+  test('reads and changes while one user sends many slow queries', async () => {
     await insertFolders(
       stored.url,
-      Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
+      Array.from({ length: 2_000 }, (_, index) => `Folder ${index}`),
     );
     const searches = Array.from({ length: 60 }, () =>
       statusOf(
@@ -60,7 +60,7 @@ describe('a node with few connections on PostgreSQL', () => {
     assert.deepEqual(await Promise.all(searches), Array(60).fill(200));
   });
 
-  test('gives its connections back, whatever becomes of an answer', async () => {
+  test('releases its connections after every response', async () => {
     const broken = '{folder{folders{items{folders{items{icon}}}}} changes(after: "nope"){hasMore}}';
     await Promise.all(Array.from({ length: 50 }, () => statusOf(broken)));
     const client = new pg.Client(stored.url);

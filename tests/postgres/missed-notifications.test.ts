@@ -1,4 +1,4 @@
-/** A node that hears nothing looks by itself: a notification that is missed costs time, and never a change. */
+/** A node that receives no notifications polls. A missed notification costs time, never a change. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,22 +10,22 @@ import { Testbed } from '../support/testbed.ts';
 
 const listeners = `from pg_stat_activity where datname = current_database() and query = 'listen espalier'`;
 
-describe('nodes that cannot hear each other on PostgreSQL', () => {
+describe('nodes without notifications on PostgreSQL', () => {
   let stored: TestDatabase;
-  let beds: [GraphTestbed, GraphTestbed];
+  let testbeds: [GraphTestbed, GraphTestbed];
   let client: pg.Client;
   before(async () => {
     stored = await postgres.create();
     const start = async () => {
-      const bed = await Testbed.start(postgres, { database: stored });
-      return new GraphTestbed(bed, (await bed.logIn()).authToken);
+      const testbed = await Testbed.start(postgres, { database: stored });
+      return new GraphTestbed(testbed, (await testbed.logIn()).authToken);
     };
-    beds = [await start(), await start()];
+    testbeds = [await start(), await start()];
     client = new pg.Client(stored.url);
     await client.connect();
   });
   after(async () => {
-    for (const { testbed } of beds) await testbed.stop();
+    for (const { testbed } of testbeds) await testbed.stop();
     await client.end();
     await stored.remove();
   });
@@ -34,17 +34,17 @@ describe('nodes that cannot hear each other on PostgreSQL', () => {
     const { rows } = await client.query<{ count: string }>(`select count(*) ${listeners}`);
     return Number(rows[0]!.count);
   };
-  const untilListening = async (count: number) => {
+  const waitForListeners = async (count: number) => {
     while ((await countListeners()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
   };
 
-  test('tell of every change once and in order, while the connections that listen are ended again and again', async () => {
-    const [one, other] = beds;
+  test('send every change once and in order while their listening connections are terminated repeatedly', async () => {
+    const [one, other] = testbeds;
     const socket = await SocketClient.connect(other.testbed.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     socket.start('1', watch, { after: cursor });
-    await untilListening(2);
+    await waitForListeners(2);
     for (let round = 0; round < 5; round++) {
       await client.query(`select pg_terminate_backend(pid) ${listeners}`);
       for (const part of ['a', 'b']) {
@@ -53,7 +53,7 @@ describe('nodes that cannot hear each other on PostgreSQL', () => {
         assert.deepEqual((await socket.next()).payload, { data: { folderChanges: { folder: { name } } } });
       }
     }
-    await untilListening(2);
+    await waitForListeners(2);
     await socket.close();
   });
 });

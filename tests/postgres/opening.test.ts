@@ -1,4 +1,4 @@
-/** What can be wrong with a database that is given: one line that says what, and what to do. */
+/** Errors of a configured database: one line with the problem and a fix. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,32 +18,32 @@ import { PostgresServer } from './postgres-server.ts';
 
 const clock = { now: () => 0 };
 
-describe('opening a database of PostgreSQL', () => {
+describe('opening a PostgreSQL database', () => {
   let server: PostgresServer;
   let folder: string;
   let certificate: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
     chmodSync(folder, 0o755);
-    const made = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+    const generated = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
       algorithm: 'sha256',
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
     });
     certificate = join(folder, 'cert.pem');
-    writeFileSync(certificate, made.cert);
+    writeFileSync(certificate, generated.cert);
     server = await PostgresServer.start();
-    await server.useTls({ key: made.private, certificate: made.cert });
+    await server.useTls({ key: generated.private, certificate: generated.cert });
   });
   after(async () => {
     await server.remove();
     rmSync(folder, { recursive: true });
   });
 
-  const ask = async (question: string, url = server.superuserUrl) => {
+  const query = async (statement: string, url = server.superuserUrl) => {
     const client = new pg.Client(url);
     await client.connect();
     try {
-      return (await client.query(question)).rows as Record<string, unknown>[];
+      return (await client.query(statement)).rows as Record<string, unknown>[];
     } finally {
       await client.end();
     }
@@ -54,20 +54,20 @@ describe('opening a database of PostgreSQL', () => {
     change(url);
     return url.href;
   };
-  const create = async (how = '', owner = 'espalier') => {
+  const create = async (options = '', owner = 'espalier') => {
     const name = `test_${randomBytes(6).toString('hex')}`;
-    await ask(`create database ${name} owner ${owner} template template0 ${how}`);
+    await query(`create database ${name} owner ${owner} template template0 ${options}`);
     return name;
   };
-  const opens = async (url: string) => {
+  const openAndCheckTls = async (url: string) => {
     const database = await openDatabase(url, clock);
     const isEncrypted = sql<object, { ssl: boolean }>`
       select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
-    const found = await database.get(isEncrypted, {});
+    const row = await database.get(isEncrypted, {});
     await database.close();
-    return found!.ssl;
+    return row!.ssl;
   };
-  const refuses = (url: string, message: RegExp) =>
+  const assertRefused = (url: string, message: RegExp) =>
     assert.rejects(openDatabase(url, clock), (error: Error) => {
       assert.ok(error instanceof StartError, error.stack);
       assert.match(error.message, message);
@@ -76,102 +76,102 @@ describe('opening a database of PostgreSQL', () => {
       return true;
     });
 
-  test('an empty one is made ours, and opened again', async () => {
+  test('creates the schema in an empty database, which can be opened again', async () => {
     const name = await create();
-    await opens(urlOf(name));
-    await opens(urlOf(name, (url) => (url.protocol = 'postgresql:')));
+    await openAndCheckTls(urlOf(name));
+    await openAndCheckTls(urlOf(name, (url) => (url.protocol = 'postgresql:')));
   });
 
-  test('a wrong password, an unknown user, database, host or port', async () => {
-    await refuses(
+  test('rejects a wrong password, and an unknown user, database, host or port', async () => {
+    await assertRefused(
       urlOf('postgres', (url) => (url.password = 'hunter2')),
       /password.*Check the user and the password/,
     );
-    await refuses(
+    await assertRefused(
       urlOf('postgres', (url) => (url.username = 'stranger')),
       /stranger.*Check the user/,
     );
-    await refuses(urlOf('nothing_here'), /"nothing_here" does not exist.*Create it/);
-    await refuses(
+    await assertRefused(urlOf('nothing_here'), /"nothing_here" does not exist.*Create it/);
+    await assertRefused(
       urlOf('postgres', (url) => (url.port = '1')),
       /ECONNREFUSED.*Is the server running/,
     );
-    await refuses(
+    await assertRefused(
       urlOf('postgres', (url) => (url.hostname = 'nowhere.invalid')),
       /nowhere\.invalid.*Check the host/,
     );
   });
 
-  test('another encoding', async () => {
+  test('rejects another encoding', async () => {
     const name = await create(`encoding 'SQL_ASCII' locale 'C'`);
-    await refuses(urlOf(name), /SQL_ASCII.*UTF8/);
+    await assertRefused(urlOf(name), /SQL_ASCII.*UTF8/);
   });
 
-  test('no right to make tables', async () => {
+  test('rejects a user without permission to create tables', async () => {
     const name = await create('', 'postgres');
     const missing = /permission denied.*(owner|pg_trgm)/;
-    await refuses(urlOf(name), missing);
-    assert.deepEqual(await ask(`select relname from pg_class where relname = 'users'`, urlOf(name)), []);
+    await assertRefused(urlOf(name), missing);
+    assert.deepEqual(await query(`select relname from pg_class where relname = 'users'`, urlOf(name)), []);
   });
 
-  test('the tables of another program, which stay as they were', async () => {
+  test('rejects the tables of another program and does not change them', async () => {
     const name = await create();
-    await ask('create table shop (id int); insert into shop values (7)', urlOf(name));
-    await refuses(urlOf(name), /tables of another program/);
-    assert.deepEqual(await ask('select id from shop', urlOf(name)), [{ id: 7 }]);
+    await query('create table shop (id int); insert into shop values (7)', urlOf(name));
+    await assertRefused(urlOf(name), /tables of another program/);
+    assert.deepEqual(await query('select id from shop', urlOf(name)), [{ id: 7 }]);
   });
 
-  test('a newer schema, and both numbers', async () => {
+  test('rejects a newer schema and prints both versions', async () => {
     const name = await create();
-    await opens(urlOf(name));
-    await ask(
+    await openAndCheckTls(urlOf(name));
+    await query(
       `insert into espalier_migrations (number, name, applied_at) values (900, 'later', 0)`,
       urlOf(name),
     );
-    await refuses(urlOf(name), /newer Espalier \(schema 900; this program knows \d+\)/);
+    await assertRefused(urlOf(name), /newer Espalier \(schema 900; this program knows \d+\)/);
   });
 
-  test('too many connections', async () => {
+  test('rejects a database with too many connections', async () => {
     const name = await create();
-    await ask(`alter database ${name} connection limit 0`);
-    await refuses(urlOf(name), /too many connections.*ESPALIER_DATABASE_CONNECTIONS/);
+    await query(`alter database ${name} connection limit 0`);
+    await assertRefused(urlOf(name), /too many connections.*ESPALIER_DATABASE_CONNECTIONS/);
   });
 
-  test('a connection is encrypted if it is asked for, and the server is who it says', async () => {
+  test('encrypts a connection on request and verifies the server', async () => {
     const name = await create();
     const withMode = (mode: string, more: Record<string, string> = {}) =>
       urlOf(name, (url) => {
         for (const [key, value] of Object.entries({ sslmode: mode, ...more }))
           url.searchParams.set(key, value);
       });
-    assert.equal(await opens(urlOf(name)), false);
-    assert.equal(await opens(withMode('disable')), false);
-    assert.equal(await opens(withMode('require')), true);
-    assert.equal(await opens(withMode('verify-ca', { sslrootcert: certificate })), true);
-    assert.equal(await opens(withMode('verify-full', { sslrootcert: certificate })), true);
-    await refuses(withMode('verify-full'), /certificate.*sslrootcert/);
-    await refuses(withMode('verify-full', { sslrootcert: '/no/such/file' }), /no such file/);
+    assert.equal(await openAndCheckTls(urlOf(name)), false);
+    assert.equal(await openAndCheckTls(withMode('disable')), false);
+    assert.equal(await openAndCheckTls(withMode('require')), true);
+    assert.equal(await openAndCheckTls(withMode('verify-ca', { sslrootcert: certificate })), true);
+    assert.equal(await openAndCheckTls(withMode('verify-full', { sslrootcert: certificate })), true);
+    await assertRefused(withMode('verify-full'), /certificate.*sslrootcert/);
+    await assertRefused(withMode('verify-full', { sslrootcert: '/no/such/file' }), /no such file/);
     const elsewhere = new URL(withMode('verify-full', { sslrootcert: certificate }));
     elsewhere.hostname = 'localhost';
-    await refuses(elsewhere.href, /localhost.*certificate|certificate.*localhost|altnames/);
+    await assertRefused(elsewhere.href, /localhost.*certificate|certificate.*localhost|altnames/);
   });
 
-  test('the program itself says one line, and exits with 1', async () => {
+  test('makes the program print one line and exit with 1', async () => {
     const url = urlOf('nothing_here');
     const child = spawn(
       process.execPath,
       ['--conditions=espalier-source', 'server/bin/espalier.js', 'serve', '--port', '0'],
       { env: { ESPALIER_DATABASE_URL: url }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
-    const [said, complained, [code]] = await Promise.all([
+    const [stdout, stderr, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
       once(child, 'exit') as Promise<[number]>,
     ]);
     assert.equal(code, 1);
-    assert.equal(said, '');
+    assert.equal(stdout, '');
     assert.match(
-      complained,
+      stderr,
       /^espalier: The database postgres:\/\/…@127\.0\.0\.1:\d+\/nothing_here cannot be used: .*\n$/,
     );
   });

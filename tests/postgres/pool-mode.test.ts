@@ -1,4 +1,4 @@
-/** Behind a proxy that pools transactions the service does the same, a little later. */
+/** The service works behind a proxy that pools transactions, with a small delay. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -9,32 +9,32 @@ import { SocketClient } from '../live/socket-client.ts';
 import { Testbed } from '../support/testbed.ts';
 import { TransactionPooler } from './transaction-pooler.ts';
 
-describe('two nodes behind a proxy that pools transactions, on PostgreSQL', () => {
+describe('two nodes behind a transaction pooler on PostgreSQL', () => {
   const settings = { DATABASE_POOL_MODE: 'transaction' };
   let stored: TestDatabase;
   let pooler: TransactionPooler;
-  let beds: [GraphTestbed, GraphTestbed];
+  let testbeds: [GraphTestbed, GraphTestbed];
   before(async () => {
     stored = await postgres.create();
     pooler = await TransactionPooler.start(stored.url, 4);
     const start = async () => {
       const database = { url: pooler.url, remove: () => Promise.resolve() };
-      const bed = await Testbed.start(postgres, { database, settings });
-      return new GraphTestbed(bed, (await bed.logIn()).authToken);
+      const testbed = await Testbed.start(postgres, { database, settings });
+      return new GraphTestbed(testbed, (await testbed.logIn()).authToken);
     };
-    beds = [await start(), await start()];
+    testbeds = [await start(), await start()];
   });
   after(async () => {
-    for (const { testbed } of beds) await testbed.stop();
+    for (const { testbed } of testbeds) await testbed.stop();
     pooler.stop();
     await stored.remove();
   });
 
-  test('read and write what the other wrote', async () => {
-    const [one, other] = beds;
+  test('read and write the data of each other', async () => {
+    const [one, other] = testbeds;
     await Promise.all(
-      Array.from({ length: 30 }, (_, place) =>
-        beds[place % 2]!.mutate('createFolder', { name: `Folder ${place}` }),
+      Array.from({ length: 30 }, (_, index) =>
+        testbeds[index % 2]!.mutate('createFolder', { name: `Folder ${index}` }),
       ),
     );
     const query = '{folder{folders(first: 50){totalCount items{name}}} search(text: "folder"){totalCount}}';
@@ -43,16 +43,16 @@ describe('two nodes behind a proxy that pools transactions, on PostgreSQL', () =
     assert.equal((answers[0] as { search: { totalCount: number } }).search.totalCount, 30);
   });
 
-  test('a refresh has one winner', async () => {
-    const pair = await beds[0].testbed.logIn();
+  test('have one winner of a refresh', async () => {
+    const tokens = await testbeds[0].testbed.logIn();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, place) => beds[place % 2]!.testbed.refresh(pair)),
+      Array.from({ length: 20 }, (_, index) => testbeds[index % 2]!.testbed.refresh(tokens)),
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  test('a change by one is told by the other, without anything to listen on', async () => {
-    const [one, other] = beds;
+  test('send changes of each other without listening', async () => {
+    const [one, other] = testbeds;
     const socket = await SocketClient.connect(other.testbed.url, other.authToken);
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
@@ -63,7 +63,7 @@ describe('two nodes behind a proxy that pools transactions, on PostgreSQL', () =
     await socket.close();
   });
 
-  test('nothing is prepared on a connection, and nobody listens', async () => {
+  test('prepare no statements and do not listen', async () => {
     const client = new pg.Client(pooler.url);
     await client.connect();
     for (let connection = 0; connection < 4; connection++) {

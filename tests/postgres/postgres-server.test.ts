@@ -1,4 +1,4 @@
-/** The PostgreSQL that tests bring with them: it stops, crashes and comes back as told, and never outlives its maker. */
+/** The PostgreSQL server for tests stops, crashes and restarts on request, and never outlives its process. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ describe('the PostgreSQL for tests', () => {
   before(async () => (server = await PostgresServer.start({ isDurable: true })));
   after(() => server.remove());
 
-  const ask = async (text: string, url = server.url) => {
+  const query = async (text: string, url = server.url) => {
     const client = new pg.Client(url);
     await client.connect();
     try {
@@ -25,27 +25,27 @@ describe('the PostgreSQL for tests', () => {
     }
   };
 
-  test('orders text by its bytes, asks for a password, and syncs if it is to be durable', async () => {
-    const [row] = await ask(
+  test('orders text by bytes, requires a password, and syncs if it is durable', async () => {
+    const [row] = await query(
       `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
         (select array_agg(t order by t) from unnest(array['b', 'B', 'é', 'a']) as t) as sorted`,
     );
     assert.deepEqual(row, { encoding: 'UTF8', fsync: 'on', sorted: ['B', 'a', 'b', 'é'] });
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
-    await assert.rejects(ask('select 1', wrong.href), { code: '28P01' });
+    await assert.rejects(query('select 1', wrong.href), { code: '28P01' });
   });
 
-  test('gives tests a user who may make databases and nothing more', async () => {
-    await ask('create database one_more template template0');
-    await ask('drop database one_more with (force)');
-    await assert.rejects(ask('create role somebody superuser'), { code: '42501' });
-    await ask('create role somebody', server.superuserUrl);
+  test('gives tests a user who may only create databases', async () => {
+    await query('create database one_more template template0');
+    await query('drop database one_more with (force)');
+    await assert.rejects(query('create role somebody superuser'), { code: '42501' });
+    await query('create role somebody', server.superuserUrl);
   });
 
   for (const end of ['stop', 'crash'] as const) {
-    test(`keeps what was committed and its address over a ${end}`, async () => {
-      await ask('create table if not exists kept (place int)', server.superuserUrl);
+    test(`keeps committed data and its address over a ${end}`, async () => {
+      await query('create table if not exists kept (place int)', server.superuserUrl);
       const client = new pg.Client(server.superuserUrl);
       client.on('error', () => undefined);
       await client.connect();
@@ -53,15 +53,15 @@ describe('the PostgreSQL for tests', () => {
       await client.query('begin; insert into kept values (2)');
       const { url } = server;
       await server[end]();
-      await assert.rejects(ask('select 1'), { code: 'ECONNREFUSED' });
+      await assert.rejects(query('select 1'), { code: 'ECONNREFUSED' });
       await server.restart();
       assert.equal(server.url, url);
-      assert.deepEqual(await ask('delete from kept returning place', server.superuserUrl), [{ place: 1 }]);
+      assert.deepEqual(await query('delete from kept returning place', server.superuserUrl), [{ place: 1 }]);
       assert.equal(/was not properly shut down/.test(server.log), end === 'crash');
     });
   }
 
-  test('goes away, folder and all, when its process is killed', async () => {
+  test('stops and removes its folder when its process is killed', async () => {
     const script = `
       import { PostgresServer } from ${JSON.stringify(new URL('postgres-server.ts', import.meta.url).href)};
       import pg from 'pg';
@@ -78,10 +78,10 @@ describe('the PostgreSQL for tests', () => {
     const folder = (await lines.next()).value as string;
     const url = (await lines.next()).value as string;
     assert.ok(existsSync(folder));
-    assert.equal((await ask('select 1', url)).length, 1);
+    assert.equal((await query('select 1', url)).length, 1);
     maker.kill('SIGKILL');
     await once(maker, 'exit');
     while (existsSync(folder)) await sleep(20);
-    await assert.rejects(ask('select 1', url), { code: 'ECONNREFUSED' });
+    await assert.rejects(query('select 1', url), { code: 'ECONNREFUSED' });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL in a temporary folder of its own. It is gone when the process that made it is, however that ends;
- * what it leaves behind, after `remove` too, a keeper takes away.
+ * A real PostgreSQL server in its own temporary folder. It ends with the process that started it, however that ends. A
+ * keeper process removes its files.
  */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
@@ -26,13 +26,13 @@ import { findFreePort } from '../support/free-port.ts';
 import {
   findOwner,
   findPrograms,
-  temporaryPlace,
+  temporaryFolder,
   type Owner,
   type PostgresPrograms,
 } from './postgres-programs.ts';
 
 export interface PostgresServerOptions {
-  /** Whether what is committed outlives a crash of the machine, at the cost of speed; its data are on a disk then. */
+  /** Whether commits survive a crash of the machine, at the cost of speed. The data is on a disk then. */
   readonly isDurable?: boolean;
   /** Lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number>>;
@@ -42,17 +42,17 @@ const commonSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: 300,
-  // In the folder, so that nothing is left in /dev/shm.
+  // In the folder, so that no file stays in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
   // Otherwise each new connection costs milliseconds on both sides.
   scram_iterations: 1,
 };
-const hastySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
-const startWithinMs = 60_000;
-const lookEveryMs = 20;
+const unsyncedSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const startTimeoutMs = 60_000;
+const pollIntervalMs = 20;
 
 const superuser = 'postgres';
-/** May make databases, and nothing else. */
+/** May create databases and nothing else. */
 const user = 'espalier';
 
 export class PostgresServer {
@@ -65,17 +65,17 @@ export class PostgresServer {
   readonly #keeper: ChildProcess;
   #process: ChildProcess | undefined;
 
-  /** Makes one and starts it. */
+  /** Creates a server and starts it. */
   static async start(options: PostgresServerOptions = {}): Promise<PostgresServer> {
     const owner = findOwner();
-    const place = temporaryPlace(owner);
-    const folder = makeFolder(place, 'espalier-postgres-', owner);
+    const temporary = temporaryFolder(owner);
+    const folder = makeFolder(temporary, 'espalier-postgres-', owner);
     const programs = await findPrograms(folder, owner).catch((error: unknown) => {
       rmSync(folder, { recursive: true });
       throw error;
     });
     const dataFolder = makeFolder(
-      options.isDurable ? place : fastFolder(place),
+      options.isDurable ? temporary : fastFolder(temporary),
       'espalier-postgres-data-',
       owner,
     );
@@ -110,29 +110,29 @@ export class PostgresServer {
     this.#password = randomUUID();
   }
 
-  /** For somebody who may make databases. */
+  /** For a user who may create databases. */
   get url(): string {
     return this.#urlFor(user);
   }
 
-  /** For somebody who may do anything. */
+  /** For the superuser. */
   get superuserUrl(): string {
     return this.#urlFor(superuser);
   }
 
-  /** What it has said since it was made. */
+  /** All log output. */
   get log(): string {
     return readFileSync(this.#logFile, 'utf8');
   }
 
-  /** On the same port, with all that was committed; stops it first if it runs. */
+  /** Starts on the same port with all committed data. Stops a running server first. */
   async restart(): Promise<void> {
     await this.stop();
     const log = openSync(this.#logFile, 'a');
     const server = spawn(this.#programs.postgres, ['-D', this.#dataFolder], {
       ...this.#owner,
       cwd: this.#folder,
-      // Not in the group of those whom Ctrl-C stops.
+      // In its own process group, so that Ctrl-C does not stop it.
       detached: true,
       stdio: ['ignore', log, log],
     });
@@ -141,11 +141,11 @@ export class PostgresServer {
     const failed = once(server, 'exit').then(() => {
       throw new Error(`PostgreSQL did not start:\n${this.log.slice(-2_000)}`);
     });
-    await Promise.race([failed, this.#untilReady(server)]);
+    await Promise.race([failed, this.#waitUntilReady(server)]);
     failed.catch(() => undefined);
   }
 
-  /** From now on it takes encrypted connections, too. */
+  /** Enables encrypted connections. */
   async useTls({ key, certificate }: { key: string; certificate: string }): Promise<void> {
     for (const [name, content] of Object.entries({ 'server.key': key, 'server.crt': certificate })) {
       const file = join(this.#dataFolder, name);
@@ -156,20 +156,20 @@ export class PostgresServer {
     await this.restart();
   }
 
-  /** Ends every session and writes everything down; as `systemctl stop` does. */
+  /** Ends every session and flushes all data, like `systemctl stop`. */
   async stop(): Promise<void> {
     await this.#end('SIGINT');
   }
 
-  /** Kills it and all its processes at once, as a power failure does. */
+  /** Kills all its processes at once, like a power failure. */
   async crash(): Promise<void> {
     const children = childrenOf(this.#process?.pid);
     await this.#end('SIGKILL', children);
-    // A new server is refused while one of them lives.
-    for (const pid of children) while (isAlive(pid)) await sleep(lookEveryMs);
+    // A new server is refused while one of these processes lives.
+    for (const pid of children) while (isAlive(pid)) await sleep(pollIntervalMs);
   }
 
-  /** Stops it without ado and removes its folder. */
+  /** Stops it immediately and removes its folder. */
   async remove(): Promise<void> {
     if (this.#keeper.exitCode !== null) return;
     const gone = once(this.#keeper, 'exit');
@@ -198,26 +198,26 @@ export class PostgresServer {
         `--pgdata=${this.#dataFolder}`,
         `--username=${superuser}`,
         `--pwfile=${passwordFile}`,
-        // It has nothing to lose yet.
+        // There is no data to lose yet.
         '--no-sync',
       ],
       { ...this.#owner, cwd: this.#folder },
     );
-    const all = { port: this.#port, ...commonSettings, ...(!isDurable && hastySettings), ...settings };
+    const all = { port: this.#port, ...commonSettings, ...(!isDurable && unsyncedSettings), ...settings };
     const lines = Object.entries(all).map(([name, value]) => `${name} = '${value}'\n`);
     appendFileSync(join(this.#dataFolder, 'postgresql.conf'), lines.join(''));
   }
 
-  /** Its lock file tells. */
-  async #untilReady({ pid }: ChildProcess): Promise<void> {
+  /** Reads the state from the lock file. */
+  async #waitUntilReady({ pid }: ChildProcess): Promise<void> {
     const file = join(this.#dataFolder, 'postmaster.pid');
-    const deadline = performance.now() + startWithinMs;
+    const deadline = performance.now() + startTimeoutMs;
     for (;;) {
-      const lines = readIfThere(file)?.split('\n') ?? [];
+      const lines = readIfExists(file)?.split('\n') ?? [];
       if (Number(lines[0]) === pid && lines[7]?.trim() === 'ready') return;
       if (performance.now() > deadline) throw new Error(`PostgreSQL takes too long to start:\n${this.log}`);
       if (this.#process?.exitCode !== null) return;
-      await sleep(lookEveryMs);
+      await sleep(pollIntervalMs);
     }
   }
 
@@ -237,18 +237,18 @@ export class PostgresServer {
     if (!server || server.exitCode !== null || server.signalCode !== null) return;
     const ended = once(server, 'exit');
     server.kill(signal);
-    for (const pid of others) killIfThere(pid);
+    for (const pid of others) killIfRunning(pid);
     await ended;
   }
 }
 
-function makeFolder(place: string, prefix: string, owner: Owner): string {
-  const folder = mkdtempSync(join(place, prefix));
+function makeFolder(parent: string, prefix: string, owner: Owner): string {
+  const folder = mkdtempSync(join(parent, prefix));
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
   return folder;
 }
 
-/** Waits until its input ends, which it does with this process at the latest, and cleans up. */
+/** Starts a process that waits until its input ends, at the latest with this process, and then cleans up. */
 function startKeeper(
   [folder, dataFolder]: [folder: string, dataFolder: string],
   { pgCtl }: PostgresPrograms,
@@ -278,13 +278,13 @@ function isAlive(pid: number): boolean {
 
 /** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 function statusOf(pid: number): { state: string; parent: number } | undefined {
-  const text = readIfThere(`/proc/${pid}/stat`);
+  const text = readIfExists(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { state: state!, parent: Number(parent) };
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -292,10 +292,10 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function killIfThere(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended.
   }
 }

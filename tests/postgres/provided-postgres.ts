@@ -1,11 +1,11 @@
-/** The PostgreSQL on which tests make their databases: the one that is named, or one that is made for the occasion. */
+/** The PostgreSQL server for the databases of the tests: a configured one, or one that is started for the run. */
 
 import { PostgresServer } from './postgres-server.ts';
 
 const variable = 'ESPALIER_TEST_POSTGRES_URL';
 export const templateVariable = 'ESPALIER_TEST_POSTGRES_TEMPLATE';
 
-/** The server's URL is in the environment meanwhile, for this process and for those that it starts; `onLog` is told what it said. */
+/** Passes the server's URL to this process and its children by an environment variable. `onLog` receives the log. */
 export async function withPostgres<T>(
   work: () => Promise<T>,
   onLog: (text: string) => void = () => undefined,
@@ -30,7 +30,7 @@ export function providedPostgresUrl(): string {
   );
 }
 
-/** The name of a database with the schema and nothing in it, if there is one. */
+/** The name of a database that contains the schema and no rows, if there is one. */
 export function providedTemplate(): string | undefined {
   return process.env[templateVariable];
 }

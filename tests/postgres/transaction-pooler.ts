@@ -1,6 +1,6 @@
 /**
- * A proxy that pools transactions, as PgBouncer does: clients have no connection of their own, and each of their
- * transactions gets the one that was not used for the longest time. Nothing that is left on a connection is found again.
+ * A proxy that pools transactions, like PgBouncer: each transaction of a client uses the connection that was idle for
+ * the longest time. State on a connection is not found again.
  */
 
 import { once } from 'node:events';
@@ -108,7 +108,7 @@ export class TransactionPooler {
   }
 }
 
-/** Takes a stream apart into messages. */
+/** Splits a stream into messages. */
 class Frames {
   readonly #onFrame: (frame: Buffer) => void;
   #rest: Buffer = Buffer.alloc(0);
@@ -129,7 +129,7 @@ class Frames {
   }
 }
 
-/** A connection that is logged in, as a bare socket. */
+/** A logged-in connection as a raw socket. */
 async function connectUpstream(url: string): Promise<Socket> {
   const client = new pg.Client(url);
   await client.connect();
@@ -140,7 +140,7 @@ async function connectUpstream(url: string): Promise<Socket> {
   return stream;
 }
 
-/** PgBouncer refuses a client that wants more of the server than it can keep for it. */
+/** PgBouncer refuses startup parameters that it cannot track. */
 function refuseUnknown(startup: Buffer): void {
   const names = startup.subarray(8).toString().split('\0');
   const unknown = names.find((name) => /timeout|^options$/.test(name));

@@ -1,18 +1,18 @@
-/** A user of the concurrent run, on one kept connection to one node. */
+/** A user of the concurrent run, on one persistent connection to one node. */
 
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
-import { numberOf } from './history.ts';
+import { readNumber } from './history.ts';
 
-export interface GraphAnswer<Data> {
+export interface GraphResponse<Data> {
   readonly data?: Data | null;
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
 /** Refusals that concurrent actors cause each other. Any other error fails the run. */
 const expectedCodes = ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'CYCLE'];
-/** The root is picked like any other folder. */
-const ofRoot = /^The root cannot be/;
+/** The root is selected like any other folder. */
+const rootRefusal = /^The root cannot be/;
 
 export class Actor {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -24,19 +24,19 @@ export class Actor {
     this.#authToken = authToken;
   }
 
-  /** Undefined if the request was refused. */
-  async ask<Data>(query: string, variables: object = {}): Promise<Data | undefined> {
-    const { data, errors } = JSON.parse(await this.#post({ query, variables })) as GraphAnswer<Data>;
+  /** Returns undefined if the request was refused. */
+  async query<Data>(query: string, variables: object = {}): Promise<Data | undefined> {
+    const { data, errors } = JSON.parse(await this.#post({ query, variables })) as GraphResponse<Data>;
     for (const { message, extensions } of errors ?? []) {
-      const isExpected = expectedCodes.includes(extensions.code) || ofRoot.test(message);
+      const isExpected = expectedCodes.includes(extensions.code) || rootRefusal.test(message);
       assert.ok(isExpected, `${extensions.code} ${message} for ${query}`);
     }
     return errors ? undefined : data!;
   }
 
-  /** The journal's last number by now. */
+  /** Returns the number of the last journal entry. */
   async head(): Promise<number> {
-    return numberOf((await this.ask<{ cursor: string }>('{cursor}'))!.cursor);
+    return readNumber((await this.query<{ cursor: string }>('{cursor}'))!.cursor);
   }
 
   close(): void {

@@ -1,4 +1,7 @@
-/** What the actors of the concurrent run change: folders by everyone who may, grants and groups by administrators. */
+/**
+ * The changes of the concurrent run: folders by every user with the right, grants and groups by
+ * administrators.
+ */
 
 import {
   changeMembers,
@@ -13,8 +16,8 @@ import {
 import { levelNames, type Level, type ModelUser, type TreeModel } from '../model/tree-model.ts';
 import { mutation } from '../support/graph-testbed.ts';
 import type { Actor } from './actor.ts';
-import { numberOf, type History } from './history.ts';
-import { findSeen, showFolder, showWithDescendants, withDescendants, type ShownFolder } from './shown.ts';
+import { readNumber, type History } from './history.ts';
+import { findSeen, expectFolder, expectWithDescendants, withDescendants, type ExpectedFolder } from './expected-views.ts';
 
 export interface Changer {
   readonly actor: Actor;
@@ -22,10 +25,10 @@ export interface Changer {
   readonly history: History;
   readonly anyId: () => string;
   readonly anyDeletedId: () => string | undefined;
-  /** Someone who is no administrator. */
+  /** Selects a user who is not an administrator. */
   readonly anyUser: () => ModelUser;
   readonly groupId: string;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number;
   readonly newText: () => string;
   readonly onCreated: (id: string) => void;
@@ -36,7 +39,7 @@ type Attempt = (changer: Changer) => Promise<void>;
 
 interface FolderPayload {
   readonly cursor: string;
-  readonly folder: ShownFolder;
+  readonly folder: ExpectedFolder;
 }
 
 export const create: Attempt = async (changer) => {
@@ -151,10 +154,10 @@ export const administratorChanges: readonly Attempt[] = [
   revoke,
 ];
 
-/** Its payload has no cursor: `recordMemberships` takes the numbers from the journal. */
+/** The payload has no cursor, so `recordMemberships` takes the numbers from the journal. */
 export async function changeMembership({ actor, groupId, anyUser, random }: Changer): Promise<void> {
   const name = random() < 0.5 ? 'addToGroup' : 'removeFromGroup';
-  await actor.ask(mutation(name, '__typename'), { input: { groupId, userIds: [anyUser().id] } });
+  await actor.query(mutation(name, '__typename'), { input: { groupId, userIds: [anyUser().id] } });
 }
 
 interface JournalPage {
@@ -169,7 +172,7 @@ export async function recordMemberships({ actor, user, history, groupId }: Chang
     filter: {groupId: $groupId, kinds: [ADD_TO_GROUP, REMOVE_FROM_GROUP]}){
     items{cursor kind userId} pageInfo{hasNextPage endCursor}}}`;
   for (let after: string | null = null, isLast = false; !isLast;) {
-    const page: JournalPage = (await actor.ask<JournalPage>(query, { after, groupId }))!;
+    const page: JournalPage = (await actor.query<JournalPage>(query, { after, groupId }))!;
     const { items, pageInfo } = page.journal;
     for (const { cursor, kind, userId } of items) {
       record({ history }, cursor, `${kind} ${userId}`, (model) => {
@@ -193,7 +196,7 @@ async function attempt<Payload>(
   input: object,
   selection: string,
 ): Promise<Payload | undefined> {
-  const data = await actor.ask<Record<string, Payload>>(mutation(name, selection), { input });
+  const data = await actor.query<Record<string, Payload>>(mutation(name, selection), { input });
   return data?.[name];
 }
 
@@ -203,28 +206,28 @@ function record(
   title: string,
   apply: (model: TreeModel) => void,
 ): void {
-  history.change({ number: numberOf(cursor), title, apply });
+  history.change({ number: readNumber(cursor), title, apply });
 }
 
-/** The result of a mutation is read from one snapshot between its own number and the head of now. */
+/** The result of a mutation is read from a snapshot between its own number and the current head. */
 async function observePayload(changer: Changer, { cursor, folder }: FolderPayload): Promise<void> {
   const { actor, user, history } = changer;
-  let left: ShownFolder | undefined;
+  let left: ExpectedFolder | undefined;
   history.observe({
-    low: numberOf(cursor),
+    low: readNumber(cursor),
     high: await actor.head(),
-    title: `the result of a mutation by ${user.username} at ${numberOf(cursor)}`,
+    title: `the result of a mutation by ${user.username} at ${readNumber(cursor)}`,
     actual: folder,
-    onLow: (model) => (left = showFolder(model, user, model.find(folder.id)!)),
+    onLow: (model) => (left = expectFolder(model, user, model.find(folder.id)!)),
     expected: (model) => {
       const found = findSeen(model, user, folder.id);
-      return [found ? showWithDescendants(model, user, found) : hidden(left!)];
+      return [found ? expectWithDescendants(model, user, found) : hidden(left!)];
     },
   });
 }
 
-/** A folder that the user does not see any more: its name, which the user knows. */
-function hidden({ id, name }: ShownFolder) {
+/** A folder that the user no longer sees shows only its name, which the user already has. */
+function hidden({ id, name }: ExpectedFolder) {
   return {
     id,
     name,

@@ -1,7 +1,7 @@
 /**
- * Everything that concurrent actors did and read, put in the order of the journal afterwards. A change is applied to the
- * model at its own journal number. A read must show what the model shows at its number; a result or an event, whose
- * number is only known to lie between two others, must match the model at one of them.
+ * Collects everything that concurrent actors did and read, and orders it by the journal afterwards. A change
+ * is applied to the model at its journal number. A read must equal the model at its number. A mutation result
+ * or an event has a range of numbers, and must equal the model at one of them.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +12,7 @@ import type { TreeModel } from '../model/tree-model.ts';
 export interface Change {
   readonly number: number;
   readonly title: string;
-  /** Throws `Refused` if the model does not allow it. */
+  /** Throws a refusal if the model does not allow it. */
   readonly apply: (model: TreeModel) => void;
 }
 
@@ -21,7 +21,7 @@ export interface Observation {
   readonly high: number;
   readonly title: string;
   readonly actual: unknown;
-  /** Every value that is right at the model's present state. */
+  /** Returns all valid values for the current state of the model. */
   readonly expected: (model: TreeModel) => readonly unknown[];
   /** Called once, when the model is at `low`. */
   readonly onLow?: (model: TreeModel) => void;
@@ -43,12 +43,12 @@ export class History {
     this.#observations.push(observation);
   }
 
-  /** The first difference between the server and the model, in words. */
+  /** Describes the first difference between the server and the model. */
   findDifference(model: TreeModel, start: number): string | undefined {
     const changes = this.#changes.toSorted((one, other) => one.number - other.number);
     const waiting = this.#observations.toSorted((one, other) => one.low - other.low);
     const end = Math.max(start, ...changes.map(({ number }) => number), ...waiting.map(({ low }) => low));
-    let open: Open[] = [];
+    let open: OpenObservation[] = [];
     let [nextChange, nextObservation] = [0, 0];
     for (let number = start; number <= end; number++) {
       for (; changes[nextChange]?.number === number; nextChange++) {
@@ -68,12 +68,12 @@ export class History {
   }
 }
 
-interface Open {
+interface OpenObservation {
   readonly observation: Observation;
   readonly tried: unknown[];
 }
 
-export function numberOf(cursor: string): number {
+export function readNumber(cursor: string): number {
   return fromJournalCursor(cursor, 'cursor').number;
 }
 
@@ -87,13 +87,13 @@ function apply(model: TreeModel, { number, title, apply: run }: Change): string 
   }
 }
 
-function matches(model: TreeModel, { observation, tried }: Open): boolean {
+function matches(model: TreeModel, { observation, tried }: OpenObservation): boolean {
   const expected = observation.expected(model);
   tried.push(...expected);
   return expected.some((each) => isDeepStrictEqual(observation.actual, each));
 }
 
-function describe({ observation: { title, low, high, actual }, tried }: Open): string {
+function describe({ observation: { title, low, high, actual }, tried }: OpenObservation): string {
   return [
     `${title} differs from the model at ${low} to ${high}.`,
     `Actual:   ${JSON.stringify(actual)}`,

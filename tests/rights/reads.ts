@@ -1,27 +1,27 @@
-/** What a user of the concurrent run reads, each answer with the journal number that it is of. */
+/** The reads of the concurrent run. Each response has the journal number of its snapshot. */
 
 import type { ModelUser, TreeModel } from '../model/tree-model.ts';
 import type { Actor } from './actor.ts';
-import { numberOf, type History } from './history.ts';
+import { readNumber, type History } from './history.ts';
 import {
   findSeen,
   folderFields,
-  showExport,
-  showFolder,
-  showNames,
-  showSearch,
-  showTrash,
-  showWithChildren,
-  showWithDescendants,
+  expectExport,
+  expectFolder,
+  expectNames,
+  expectSearch,
+  expectTrash,
+  expectWithChildren,
+  expectWithDescendants,
   withChildren,
   withDescendants,
-} from './shown.ts';
+} from './expected-views.ts';
 
 export interface Reader {
   readonly actor: Actor;
   readonly user: ModelUser;
   readonly history: History;
-  /** A folder that is or was on the tree. */
+  /** Selects a folder that is or was in the tree. */
   readonly anyId: () => string;
   readonly anyText: () => string;
 }
@@ -36,7 +36,7 @@ const children: Read = (reader) => {
   const id = reader.anyId();
   return readAt(reader, `query($id: ID!){cursor folder(id: $id){${withChildren}}}`, { id }, (model) => {
     const folder = findSeen(model, reader.user, id);
-    return { folder: folder ? showWithChildren(model, reader.user, folder) : null };
+    return { folder: folder ? expectWithChildren(model, reader.user, folder) : null };
   });
 };
 
@@ -44,7 +44,7 @@ const descendants: Read = (reader) => {
   const id = reader.anyId();
   return readAt(reader, `query($id: ID!){cursor folder(id: $id){${withDescendants}}}`, { id }, (model) => {
     const folder = findSeen(model, reader.user, id);
-    return { folder: folder ? showWithDescendants(model, reader.user, folder) : null };
+    return { folder: folder ? expectWithDescendants(model, reader.user, folder) : null };
   });
 };
 
@@ -52,44 +52,44 @@ const search: Read = (reader) => {
   const text = reader.anyText();
   const query = `query($text: String!){cursor search(text: $text, first: 500){items{${folderFields}}}}`;
   return readAt(reader, query, { text }, (model) => ({
-    search: { items: showSearch(model, reader.user, text) },
+    search: { items: expectSearch(model, reader.user, text) },
   }));
 };
 
 const everything: Read = (reader) =>
   readAt(reader, '{cursor exportFolders{path description}}', {}, (model) => ({
-    exportFolders: showExport(model, reader.user, model.root),
+    exportFolders: expectExport(model, reader.user, model.root),
   }));
 
 const trash: Read = async ({ actor, user, history }) => {
-  const data = await actor.ask<Numbered & { trash: { items: { name: string }[] } }>(
+  const data = await actor.query<Numbered & { trash: { items: { name: string }[] } }>(
     '{cursor trash(first: 500){items{name}}}',
   );
   const { cursor, trash: page } = data!;
   const items = page.items.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const number = numberOf(cursor);
-  const expected = (model: TreeModel) => [showTrash(model, user)];
+  const number = readNumber(cursor);
+  const expected = (model: TreeModel) => [expectTrash(model, user)];
   history.observe({ low: number, high: number, title: `trash of ${user.username}`, actual: items, expected });
 };
 
-/** From a recent change on; each folder as it is in the answer's snapshot. */
+/** Reads changes from a recent one on; each folder as it is in the snapshot of the response. */
 const changes: Read = async (reader) => {
   const { actor, user, history } = reader;
-  const before = await actor.ask<Numbered>('{cursor}');
+  const before = await actor.query<Numbered>('{cursor}');
   await children(reader);
   const query = `query($after: String){cursor changes(after: $after, first: 100){items{folder{${withChildren}}}}}`;
-  const data = await actor.ask<Numbered & { changes: { items: { folder: { id: string } | null }[] } }>(
+  const data = await actor.query<Numbered & { changes: { items: { folder: { id: string } | null }[] } }>(
     query,
     {
       after: before!.cursor,
     },
   );
-  const number = numberOf(data!.cursor);
+  const number = readNumber(data!.cursor);
   for (const { folder } of data!.changes.items) {
     if (!folder) continue;
     const expected = (model: TreeModel) => {
       const found = findSeen(model, user, folder.id);
-      return [found && showWithChildren(model, user, found)];
+      return [found && expectWithChildren(model, user, found)];
     };
     history.observe({
       low: number,
@@ -101,18 +101,18 @@ const changes: Read = async (reader) => {
   }
 };
 
-/** The contract's query, as it stands there: it holds no cursor. */
+/** The query of the contract, verbatim: it has no cursor. */
 const names: Read = async ({ actor, user, history }) => {
   const low = await actor.head();
-  const actual = await actor.ask('{folder{name folders{edges{node{name}}}}}');
-  const expected = (model: TreeModel) => [showNames(model, user)];
+  const actual = await actor.query('{folder{name folders{edges{node{name}}}}}');
+  const expected = (model: TreeModel) => [expectNames(model, user)];
   history.observe({ low, high: await actor.head(), title: `names for ${user.username}`, actual, expected });
 };
 
 const byPath: Read = (reader) => {
   const { user } = reader;
   return readAt(reader, `{cursor folder(path: "/"){${folderFields}}}`, {}, (model) => ({
-    folder: showFolder(model, user, model.root),
+    folder: expectFolder(model, user, model.root),
   }));
 };
 
@@ -134,9 +134,9 @@ async function readAt(
   variables: object,
   expected: (model: TreeModel) => unknown,
 ): Promise<void> {
-  const data = await actor.ask<Numbered>(query, variables);
+  const data = await actor.query<Numbered>(query, variables);
   const { cursor, ...actual } = data!;
-  const number = numberOf(cursor);
+  const number = readNumber(cursor);
   const title = `${query} ${JSON.stringify(variables)} of ${user.username}`;
   history.observe({ low: number, high: number, title, actual, expected: (model) => [expected(model)] });
 }

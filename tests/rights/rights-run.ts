@@ -1,6 +1,6 @@
 /**
- * A run: administrators change grants, groups and folders, while users read, change and watch on every node, and one of
- * them keeps its queue of long reads full. What everyone saw is then compared with the model.
+ * One run: administrators change grants, groups and folders, while users read, change and subscribe on every
+ * node, and one of them fills its queue of long reads. All responses are then compared with the model.
  */
 
 import type { LoginResponse } from '@espalier/contract';
@@ -19,9 +19,9 @@ import {
   recordMemberships,
   type Changer,
 } from './changes.ts';
-import { History, numberOf } from './history.ts';
+import { History, readNumber } from './history.ts';
 import { longReads, reads, type Reader } from './reads.ts';
-import { findSeen, showWithDescendants, withDescendants } from './shown.ts';
+import { findSeen, expectWithDescendants, withDescendants } from './expected-views.ts';
 
 export interface Topology {
   readonly nodes: number;
@@ -31,7 +31,7 @@ export interface Topology {
 export interface RunOptions extends Topology {
   readonly kind: DatabaseKind;
   readonly seed: number;
-  /** How many requests and changes the actors make, together. */
+  /** The number of requests and changes of all actors together. */
   readonly steps: number;
   readonly isOver?: () => boolean;
 }
@@ -50,7 +50,7 @@ const groupName = 'group';
 const minFolders = 15;
 const maxFolders = 40;
 /** More than the server runs at a time for one user. */
-const longReadsAtOnce = 4;
+const concurrentLongReads = 4;
 
 export async function runRights(options: RunOptions): Promise<RunResult> {
   const database = await options.kind.createForServer();
@@ -90,7 +90,7 @@ class RightsRun {
   constructor(options: RunOptions, urls: readonly string[]) {
     this.#options = options;
     this.#urls = urls;
-    this.#random = randomOf(options.seed);
+    this.#random = createRandom(options.seed);
   }
 
   async run(): Promise<RunResult> {
@@ -123,21 +123,21 @@ class RightsRun {
     };
   }
 
-  /** An administrator for each node, and for each user one that reads and one that changes on each node. */
+  /** One administrator per node, and for each user one reader and one writer per node. */
   #loops(tokens: ReadonlyMap<string, string>): (() => Promise<void>)[] {
     const [admin, filler, ...others] = this.#users;
-    const ofAdmins = this.#urls.map((_, node) => {
+    const adminLoops = this.#urls.map((_, node) => {
       const changer = this.#changer(this.#connect(tokens.get('admin')!, node), admin!);
       return () => this.#changeAsAdministrator(changer);
     });
-    const ofFiller = Array.from({ length: longReadsAtOnce }, (_, at) => {
+    const fillerLoops = Array.from({ length: concurrentLongReads }, (_, at) => {
       const reader = this.#reader(
         this.#connect(tokens.get(filler!.username)!, at % this.#urls.length),
         filler!,
       );
       return () => this.#pick(longReads)(reader);
     });
-    const ofUsers = [filler!, ...others].flatMap((user) =>
+    const userLoops = [filler!, ...others].flatMap((user) =>
       this.#urls.flatMap((_, node) => {
         const token = tokens.get(user.username)!;
         const reader = this.#reader(this.#connect(token, node), user);
@@ -145,7 +145,7 @@ class RightsRun {
         return [() => this.#pick(reads)(reader), () => this.#pick(folderChanges)(changer)];
       }),
     );
-    return [...ofAdmins, ...ofFiller, ...ofUsers];
+    return [...adminLoops, ...fillerLoops, ...userLoops];
   }
 
   async #repeat(step: () => Promise<void>): Promise<void> {
@@ -155,7 +155,7 @@ class RightsRun {
     }
   }
 
-  /** Without these changes, the users of a short run are refused almost everything. */
+  /** Without these changes, almost every request of a short run would be refused. */
   async #prepare(changer: Changer): Promise<void> {
     while (this.#folderIds.length < minFolders) await create(changer);
     for (const [at, { id: userId }] of this.#users.slice(1).entries()) {
@@ -165,7 +165,7 @@ class RightsRun {
     }
   }
 
-  /** Keeps the tree small: that is where operations meet. */
+  /** Keeps the tree small, so that operations interact. */
   #changeAsAdministrator(changer: Changer): Promise<void> {
     const size = this.#folderIds.length;
     if (this.#random() < 0.1) return changeMembership(changer);
@@ -195,13 +195,13 @@ class RightsRun {
       const { folder } = event;
       if (!folder) continue;
       this.#history.observe({
-        low: numberOf(event.cursor),
+        low: readNumber(event.cursor),
         high: await actor.head(),
         title: `an event for ${user.username}`,
         actual: folder,
         expected: (model) => {
           const found = findSeen(model, user, folder.id);
-          return found ? [showWithDescendants(model, user, found)] : [];
+          return found ? [expectWithDescendants(model, user, found)] : [];
         },
       });
     }
@@ -209,8 +209,8 @@ class RightsRun {
 
   async #createModel(admin: Actor, tokens: Map<string, string>): Promise<TreeModel> {
     const change = async <Payload>(name: string, input: object, selection: string) =>
-      (await admin.ask<Record<string, Payload>>(mutation(name, selection), { input }))![name]!;
-    const viewer = await admin.ask<{
+      (await admin.query<Record<string, Payload>>(mutation(name, selection), { input }))![name]!;
+    const viewer = await admin.query<{
       viewer: { user: { id: string } };
       folder: { id: string; name: string };
     }>('{viewer{user{id}} folder{id name}}');
@@ -267,7 +267,7 @@ class RightsRun {
     };
   }
 
-  /** Part of a name or of a title. */
+  /** Returns a part of a name or of a title. */
   #anyText(): string {
     return `text ${Math.floor(this.#random() * 10)}`;
   }
@@ -292,8 +292,8 @@ class RightsRun {
   }
 }
 
-/** Mulberry32. */
-function randomOf(seed: number): () => number {
+/** The Mulberry32 generator. */
+function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

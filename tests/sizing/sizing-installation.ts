@@ -1,15 +1,20 @@
 /** A durable PostgreSQL with a large tree, people who may change it, and one or more nodes as operators run them. */
 
 import type { Database } from '../../server/src/database/database.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { importBatch, plantEstate, type Ask } from '../large-tree/estate.ts';
+import { importBatch, createEstate, type RunQuery } from '../large-tree/estate.ts';
 import { estateName, shapeEstate } from '../large-tree/tree-shape.ts';
 import { administrator, NodeProcess, stopNodes } from '../many-nodes/node-process.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { foldersOnShelf, SizingClient, type Places } from './sizing-client.ts';
-import { childrenOf, cpuMicroseconds, familyCpuMicroseconds, parentOf } from '../../bench/processes.ts';
+import {
+  listChildren,
+  readCpuMicroseconds,
+  readFamilyCpuMicroseconds,
+  readParent,
+} from '../../bench/processes.ts';
 
 export interface CpuUse {
   readonly nodesMicroseconds: number;
@@ -55,20 +60,20 @@ export class SizingInstallation {
   }
 
   async addNode(): Promise<void> {
-    const before = childrenOf(process.pid);
+    const before = listChildren(process.pid);
     const node = await NodeProcess.start({
       databaseUrl: this.#server.superuserUrl,
       settings: nodeSettings,
     });
-    const pid = childrenOf(process.pid).find((child) => !before.includes(child))!;
+    const pid = listChildren(process.pid).find((child) => !before.includes(child))!;
     this.#nodes.push({ process: node, pid });
   }
 
   /** Of all nodes and of PostgreSQL with all its processes, since they started. */
   cpuUse(): CpuUse {
     return {
-      nodesMicroseconds: this.#nodes.reduce((sum, { pid }) => sum + cpuMicroseconds(pid), 0),
-      databaseMicroseconds: familyCpuMicroseconds(this.#postmaster),
+      nodesMicroseconds: this.#nodes.reduce((sum, { pid }) => sum + readCpuMicroseconds(pid), 0),
+      databaseMicroseconds: readFamilyCpuMicroseconds(this.#postmaster),
     };
   }
 
@@ -84,7 +89,7 @@ export class SizingInstallation {
 
   /** Answers the id of the estate. PostgreSQL knows of it then: by itself it would take notice within a minute. */
   async plant(folders: number): Promise<string> {
-    const estateId = await plantEstate(await this.#administrator(), shapeEstate(folders));
+    const estateId = await createEstate(await this.#administrator(), shapeEstate(folders));
     const { dialect } = this.#database!;
     await this.#database!.transaction(async (transaction) => {
       for (const statement of dialect.afterLoading) await transaction.define(statement);
@@ -136,11 +141,11 @@ export class SizingInstallation {
     const url = new URL(this.#server.superuserUrl);
     url.searchParams.set('application_name', 'bench');
     // So it does not listen, which the server would have to serve.
-    this.#database = await openAsItIs(url.href, { poolMode: 'transaction' });
-    this.#postmaster = parentOf((await this.#database.get(selectOwnProcess, {}))!.pid);
+    this.#database = await openWithoutMigrating(url.href, { poolMode: 'transaction' });
+    this.#postmaster = readParent((await this.#database.get(selectOwnProcess, {}))!.pid);
   }
 
-  async #administrator(): Promise<Ask> {
+  async #administrator(): Promise<RunQuery> {
     const client = new ApiClient(this.nodeUrls[0]!, this.#signal);
     const authToken = await client.logIn(administrator);
     return (query, variables = {}) => client.query(query, variables, authToken);

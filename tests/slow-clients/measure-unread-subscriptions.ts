@@ -1,6 +1,7 @@
 /**
- * `npm run measure:unread-subscriptions -- --subscriptions 10000 --changes 100 --heap-megabytes 300`: one user opens many
- * subscriptions with wide responses and reads nothing. Fails if the server ends, or if another user misses a change.
+ * `npm run measure:unread-subscriptions -- --subscriptions 10000 --changes 100 --heap-megabytes 300`: one user opens
+ * many subscriptions with wide responses and reads nothing. Fails if the server ends, or if another user misses a
+ * change.
  */
 
 import { readFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ const changes = Number(values.changes ?? 100);
 const folders = Number(values.folders ?? 4_000);
 const heapMegabytes = Number(values['heap-megabytes'] ?? 300);
 const perSocket = 100;
-const endWithinMs = 8 * 60_000;
+const timeoutMs = 8 * 60_000;
 
 const wide =
   'subscription{folderChanges{kind cursor folder{name parent{folders{items{id name description path}}}}}}';
@@ -30,7 +31,7 @@ const narrow = 'subscription{folderChanges{kind folder{name}}}';
 const deadline = setTimeout(() => {
   console.error('It took too long.');
   process.exit(1);
-}, endWithinMs);
+}, timeoutMs);
 const database = await sqlite.create();
 const node = await NodeProcess.start({
   databaseUrl: database.url,
@@ -127,7 +128,7 @@ try {
   await eventually(async () => (await openSubscriptions()) === 0, 'all subscriptions end', 60_000);
   console.log(`After all have left: ${memory()}`);
 } catch (error) {
-  // Before what else breaks when the server is stopped.
+  // Logged before stopping the server can cause further errors.
   console.error(
     error,
     node.hasEnded ? 'The server has ended.' : 'The server is alive.',

@@ -1,16 +1,16 @@
 /**
- * `npm run measure:slow-clients -- --clients 1000 --rounds 5`: what others notice of slow clients. Rounds without and
- * with them take turns, so that whatever else the machine does is in both. Fails if a request of the others fails, or
- * if a slow client is not cut in the end.
+ * `npm run measure:slow-clients -- --clients 1000 --rounds 5`: measures how slow clients affect others. Rounds without
+ * and with slow clients alternate, so that other load affects both. Fails if a request of another client fails, or if a
+ * slow client is not disconnected in the end.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMicroseconds } from '../../bench/processes.ts';
+import { readCpuMicroseconds } from '../../bench/processes.ts';
 import { sqlite } from '../support/databases.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
-import { SlowCrowd, slowManners } from './slow-crowd.ts';
+import { SlowCrowd, slowBehaviours } from './slow-crowd.ts';
 
 const values = parseScriptOptions(
   'npm run measure:slow-clients -- [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
@@ -19,8 +19,8 @@ const values = parseScriptOptions(
 const clients = Number(values.clients ?? 1_000);
 const rounds = Number(values.rounds ?? 5);
 const requests = Number(values.requests ?? 400);
-const everyMs = Number(values['every-seconds'] ?? 3) * 1000;
-const atOnce = 4;
+const intervalMs = Number(values['every-seconds'] ?? 3) * 1000;
+const concurrency = 4;
 const quietMs = 4_000;
 
 const database = await sqlite.create();
@@ -31,7 +31,7 @@ const node = await NodeProcess.start({
 try {
   const api = new ApiClient(node.url);
   const authToken = await api.logIn(administrator);
-  const crowdOptions = { clients, everyMs, manners: slowManners(authToken) };
+  const crowdOptions = { clients, everyMs: intervalMs, manners: slowBehaviours(authToken) };
   const without: number[] = [];
   const withThem: number[] = [];
   const cpu = { without: 0, withThem: 0 };
@@ -43,9 +43,11 @@ try {
     const crowd = await SlowCrowd.open(node.url, crowdOptions);
     withThem.push(...(await serve(api, authToken)));
     cpu.withThem += await quietCpu();
-    const there = crowd.openCount;
+    const stillConnected = crowd.openCount;
     crowd.close();
-    console.log(`round ${round + 1} of ${rounds}: ${there} of ${clients} slow clients were there to its end`);
+    console.log(
+      `round ${round + 1} of ${rounds}: ${stillConnected} of ${clients} slow clients were there to its end`,
+    );
   }
 
   const began = performance.now();
@@ -56,7 +58,7 @@ try {
   const counts = [...new Set(ends)].map((end) => `${ends.filter((each) => each === end).length} × ${end}`);
 
   console.log(
-    `\n${clients} slow clients, a byte every ${everyMs / 1000} s; ${without.length} requests without them, ${withThem.length} with them, ${atOnce} at a time: all answered well.`,
+    `\n${clients} slow clients, a byte every ${intervalMs / 1000} s; ${without.length} requests without them, ${withThem.length} with them, ${concurrency} at a time: all answered well.`,
   );
   console.log(`without: p50 ${at(without, 0.5)} ms, p95 ${at(without, 0.95)} ms`);
   console.log(`with:    p50 ${at(withThem, 0.5)} ms, p95 ${at(withThem, 0.95)} ms`);
@@ -70,25 +72,25 @@ try {
   await database.remove();
 }
 
-/** The milliseconds of each; whatever is not answered well ends the measurement. */
+/** Returns the duration of each request. A failed request ends the measurement. */
 async function serve(api: ApiClient, authToken: string): Promise<number[]> {
   const times: number[] = [];
   const one = async () => {
-    for (let count = 0; count < requests / atOnce; count++) {
+    for (let count = 0; count < requests / concurrency; count++) {
       const began = performance.now();
       await api.query('{folder{name folders{edges{node{name}}}}}', {}, authToken);
       times.push(performance.now() - began);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, one));
+  await Promise.all(Array.from({ length: concurrency }, one));
   return times;
 }
 
-/** Milliseconds that the server uses while nobody but slow clients is there. */
+/** Returns the CPU milliseconds of the server while only slow clients are connected. */
 async function quietCpu(): Promise<number> {
-  const before = cpuMicroseconds(node.pid);
+  const before = readCpuMicroseconds(node.pid);
   await sleep(quietMs);
-  return (cpuMicroseconds(node.pid) - before) / 1000;
+  return (readCpuMicroseconds(node.pid) - before) / 1000;
 }
 
 function at(times: number[], share: number): string {

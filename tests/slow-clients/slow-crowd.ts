@@ -1,16 +1,16 @@
-/** Clients that send a byte every few seconds, each at its own moment, and note how the server ends them. */
+/** Clients that each send a byte every few seconds and record how the server ends their connections. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What a slow client has sent when it begins to be slow, and how it goes on. */
-export interface SlowManner {
+/** What a slow client sends first and how it continues. */
+export interface SlowBehaviour {
   readonly name: string;
   readonly start: string;
   readonly drip: string;
 }
 
-export function slowManners(authToken: string): SlowManner[] {
+export function slowBehaviours(authToken: string): SlowBehaviour[] {
   const head = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   const authorized = `${head('/graphql')}Authorization: Bearer ${authToken}\r\n`;
   return [
@@ -30,7 +30,7 @@ export function slowManners(authToken: string): SlowManner[] {
   ];
 }
 
-/** How one ended: the status it was told, or that it was only hung up on. */
+/** The status of the response, or that the connection was closed without one. */
 export type SlowEnd = `${number}` | 'hung up';
 
 export class SlowCrowd {
@@ -40,11 +40,11 @@ export class SlowCrowd {
 
   static async open(
     url: string,
-    { clients, everyMs, manners }: { clients: number; everyMs: number; manners: readonly SlowManner[] },
+    { clients, everyMs, manners }: { clients: number; everyMs: number; manners: readonly SlowBehaviour[] },
   ): Promise<SlowCrowd> {
     const crowd = new SlowCrowd();
-    for (let place = 0; place < clients; place++) {
-      await crowd.#add(url, manners[place % manners.length]!, everyMs, (place / clients) * everyMs);
+    for (let index = 0; index < clients; index++) {
+      await crowd.#add(url, manners[index % manners.length]!, everyMs, (index / clients) * everyMs);
     }
     return crowd;
   }
@@ -58,12 +58,12 @@ export class SlowCrowd {
     this.#sockets.forEach((socket) => socket.destroy());
   }
 
-  async #add(url: string, { start, drip }: SlowManner, everyMs: number, afterMs: number): Promise<void> {
+  async #add(url: string, { start, drip }: SlowBehaviour, everyMs: number, afterMs: number): Promise<void> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
-    let told = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (told += text));
-    this.ends.push(once(socket, 'close').then(() => (told.slice(9, 12) || 'hung up') as SlowEnd));
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    this.ends.push(once(socket, 'close').then(() => (received.slice(9, 12) || 'hung up') as SlowEnd));
     await once(socket, 'connect');
     this.#sockets.push(socket);
     socket.write(start);

@@ -1,4 +1,4 @@
-/** Loaded into a node before its program: signals make it fail as a bug would. */
+/** Loaded into a node before its program. Signals trigger bugs. */
 
 process.on('SIGUSR2', () => {
   throw new Error('a bug that was thrown');

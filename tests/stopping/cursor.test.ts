@@ -1,4 +1,4 @@
-/** Whoever follows the changes of a node that stops goes on elsewhere: nothing is missed, and nothing comes twice. */
+/** A client of a stopping node continues at another node: it misses no change and receives none twice. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { SocketClient, type CloseEvent, type Frame } from '../live/socket-client
 import { Testbed } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
-interface Told {
+interface ReceivedChange {
   readonly kind: string;
   readonly folder: { readonly name: string } | null;
 }
@@ -19,7 +19,7 @@ const follow = `subscription($after: String, $under: ID){folderChanges(after: $a
 function namesIn(frames: readonly Frame[], id: string): string[] {
   return frames
     .filter((frame) => frame.id === id && frame.type === 'next')
-    .map(({ payload }) => (payload as { data: { folderChanges: Told } }).data.folderChanges)
+    .map(({ payload }) => (payload as { data: { folderChanges: ReceivedChange } }).data.folderChanges)
     .map(({ kind, folder }) => (kind === 'CREATE' ? folder!.name : kind));
 }
 
@@ -30,12 +30,12 @@ function cursorOf({ code, reason }: CloseEvent): string {
 }
 
 for (const kind of databaseKinds) {
-  describe(`going on elsewhere on ${kind.name}`, () => {
+  describe(`continuing at another node on ${kind.name}`, () => {
     let database: TestDatabase;
-    /** It stays, and changes the tree all the time. */
+    /** This node keeps running and changes the tree continuously. */
     let writer: TreeTestbed;
     let count = 0;
-    /** Also of a test that fails: what it leaves behind would hold all the others. */
+    /** Nodes that are still running, also after a failed test. A leftover node would block the other tests. */
     const running = new Set<Testbed>();
     let endWriting: () => Promise<unknown> = () => Promise.resolve();
     before(async () => {
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
     }
     const connect = (node: Testbed) => SocketClient.connect(node.url, writer.authToken);
 
-    /** Answers with the names that were made, when it is told to end. */
+    /** Writes until the returned function is called, which returns the created names. */
     function write(parentId?: string): () => Promise<string[]> {
       const made: string[] = [];
       let isOver = false;
@@ -81,17 +81,17 @@ for (const kind of databaseKinds) {
       return end;
     }
 
-    /** Follows until it has been told of a folder. */
-    async function framesUntil(client: SocketClient, id: string, last: string): Promise<Frame[]> {
+    /** Reads frames until the change of this folder arrives. */
+    async function readFramesUntil(client: SocketClient, id: string, last: string): Promise<Frame[]> {
       const frames: Frame[] = [];
       while (!namesIn(frames, id).includes(last)) frames.push(await client.next());
       return frames;
     }
 
-    test('a subscription goes on after the cursor of the close, amid changes, three times', async () => {
+    test('continues a subscription after the cursor of the close frame, during changes, three times', async () => {
       const end = write();
-      const told: string[] = [];
-      // The first begins after what was made before it came; all the others must be told of.
+      const received: string[] = [];
+      // The first subscription starts after earlier changes; all later changes must arrive.
       let after: string | undefined;
       for (let round = 0; round < 3; round++) {
         const node = await startNode();
@@ -101,25 +101,25 @@ for (const kind of databaseKinds) {
         const stopped = stop(node);
         after = cursorOf(await client.closed());
         await stopped;
-        told.push(...namesIn([first, ...client.unread], '1'));
+        received.push(...namesIn([first, ...client.unread], '1'));
       }
       const made = await end();
       const node = await startNode();
       const client = await connect(node);
       client.start('1', follow, { after });
-      if (told.at(-1) !== made.at(-1))
-        told.push(...namesIn(await framesUntil(client, '1', made.at(-1)!), '1'));
-      assert.deepEqual(told, made.slice(made.indexOf(told[0]!)));
+      if (received.at(-1) !== made.at(-1))
+        received.push(...namesIn(await readFramesUntil(client, '1', made.at(-1)!), '1'));
+      assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
     });
 
-    test('the cursor is right for all subscriptions of the socket, also for one that was told nothing', async () => {
+    test('sends a cursor that fits all subscriptions of the socket, also one without events', async () => {
       const busy = await writer.create('busy');
       const quiet = await writer.create('quiet');
       const { cursor: after } = await writer.query<{ cursor: string }>('{cursor}');
       const node = await startNode();
       const client = await connect(node);
       const ids = { all: undefined, busy, quiet };
-      // After a cursor: which of them begins first is as it comes.
+      // A cursor is set, because the subscriptions may start in any order.
       for (const [id, under] of Object.entries(ids)) client.start(id, follow, { after, under });
       const end = write(busy);
       const frames = [await client.next()];
@@ -134,17 +134,21 @@ for (const kind of databaseKinds) {
       const again = await connect(next);
       for (const [id, under] of Object.entries(ids)) again.start(id, follow, { after: cursor, under });
       const rest: Frame[] = [];
-      const isTold = (id: string, name: string) => namesIn([...frames, ...rest], id).includes(name);
-      while (!isTold('all', 'late') || !isTold('quiet', 'late') || !isTold('busy', made.at(-1)!)) {
+      const isReceived = (id: string, name: string) => namesIn([...frames, ...rest], id).includes(name);
+      while (
+        !isReceived('all', 'late') ||
+        !isReceived('quiet', 'late') ||
+        !isReceived('busy', made.at(-1)!)
+      ) {
         rest.push(await again.next());
       }
-      const told = (id: string) => namesIn([...frames, ...rest], id);
-      assert.deepEqual(told('all'), [...made, 'late']);
-      assert.deepEqual(told('busy'), made);
-      assert.deepEqual(told('quiet'), ['late']);
+      const namesOf = (id: string) => namesIn([...frames, ...rest], id);
+      assert.deepEqual(namesOf('all'), [...made, 'late']);
+      assert.deepEqual(namesOf('busy'), made);
+      assert.deepEqual(namesOf('quiet'), ['late']);
     });
 
-    test('an event stream goes on after the cursor of its last line', async () => {
+    test('continues an event stream after the cursor of its last line', async () => {
       const open = (node: Testbed, after?: string) =>
         EventClient.open(
           node.url,
@@ -152,31 +156,31 @@ for (const kind of databaseKinds) {
           { authorization: `Bearer ${writer.authToken}` },
         );
       const nameIn = (event: { data: unknown } | undefined) =>
-        (event!.data as { data: { folderChanges: Told } }).data.folderChanges.folder!.name;
+        (event!.data as { data: { folderChanges: ReceivedChange } }).data.folderChanges.folder!.name;
       const node = await startNode();
       const client = await open(node);
       const end = write();
-      const told = [nameIn(await client.next())];
+      const received = [nameIn(await client.next())];
       const stopped = stop(node);
-      told.push(...(await client.readRest()).map(nameIn));
+      received.push(...(await client.readRest()).map(nameIn));
       await stopped;
       assert.ok(client.cursor);
       const made = await end();
       const next = await startNode();
       const again = await open(next, client.cursor);
-      while (told.at(-1) !== made.at(-1)) told.push(nameIn(await again.next()));
-      assert.deepEqual(told, made.slice(made.indexOf(told[0]!)));
+      while (received.at(-1) !== made.at(-1)) received.push(nameIn(await again.next()));
+      assert.deepEqual(received, made.slice(made.indexOf(received[0]!)));
       again.disconnect();
     });
 
-    test('who has heard nothing for long goes on from where the journal is, and not from where it began', async () => {
+    test('gives a subscription without events the current cursor, not its first one', async () => {
       const quiet = await writer.create('still');
       const changes = `query($after: String){changes(after: $after){items{folder{name}}}}`;
-      const after = async (place: string) =>
-        (await writer.query<{ changes: { items: unknown[] } }>(changes, { after: place })).changes.items
+      const countAfter = async (cursor: string) =>
+        (await writer.query<{ changes: { items: unknown[] } }>(changes, { after: cursor })).changes.items
           .length;
-      /** How much of three changes comes again, though it is not to be told. */
-      const comesAgain = async () => {
+      /** Returns how many of three irrelevant changes would be read again. */
+      const countRepeated = async () => {
         const node = await startNode();
         const client = await connect(node);
         const { cursor } = await writer.query<{ cursor: string }>('{cursor}');
@@ -184,15 +188,15 @@ for (const kind of databaseKinds) {
         await writer.create(`elsewhere ${++count}`);
         await writer.create(`elsewhere ${++count}`);
         await new TreeTestbed(node, writer.authToken).create(`elsewhere ${++count}`);
-        assert.equal(await after(cursor), 3);
+        assert.equal(await countAfter(cursor), 3);
         const stopped = stop(node);
-        const told = cursorOf(await client.closed());
+        const lastCursor = cursorOf(await client.closed());
         await stopped;
         assert.deepEqual(client.unread, []);
-        return after(told);
+        return countAfter(lastCursor);
       };
-      // A node that stops does not wait until it has looked through them all, and needs not be that quick.
-      await eventually(async () => (await comesAgain()) === 0, 'all three were looked through');
+      // A stopping node does not wait until it has processed all changes, so this may take several attempts.
+      await eventually(async () => (await countRepeated()) === 0, 'all three are processed');
     });
   });
 }

@@ -1,4 +1,4 @@
-/** What becomes of the connections of HTTP when the service stops: each is finished, or cut in time. */
+/** HTTP connections while the service stops: each one finishes or is closed in time. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { dataOf, StubApp, type StubAppOptions } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 const never = 3_600;
-/** Nobody is silent for too long, nor is anything cut. */
+/** No client is silent for too long, and no connection is closed early. */
 const patient = { lookEveryMs: 5, mostSilentMs: never * 1000, pause: () => Promise.resolve() };
 const impatient = { ...patient, mostSilentMs: 0 };
 
@@ -23,18 +23,19 @@ function query(authToken: string, body = '{"query":"{a}"}'): string {
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const isKept = (head: string) => !/^connection: close/im.test(head);
+const isKeptAlive = (head: string) => !/^connection: close/im.test(head);
 
-/** Its queries are answered when the test says so. */
+/** Starts an app whose queries are answered by the test. */
 async function startApp(options: StubAppOptions = {}) {
   const app = await StubApp.start({ stopTimings: patient, ...options });
   const waiting: ((answer: GraphResult) => void)[] = [];
   app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
-  const asked = (count: number) => eventually(() => waiting.length === count, `${count} requests are there`);
-  return { app, waiting, asked, request: query(app.token('ann')) };
+  const waitForRequests = (count: number) =>
+    eventually(() => waiting.length === count, `${count} requests are there`);
+  return { app, waiting, asked: waitForRequests, request: query(app.token('ann')) };
 }
 
-/** What was sent before over other connections is there by then. */
+/** Data that was sent earlier over other connections has arrived afterwards. */
 async function roundTrip({ url }: StubApp): Promise<void> {
   const connection = await RawConnection.open(url);
   await connection.exchange(get('/livez'));
@@ -44,8 +45,8 @@ async function roundTrip({ url }: StubApp): Promise<void> {
 const cutLines = ({ logLines }: StubApp) =>
   logLines.map((line) => JSON.parse(line) as { requests?: number }).flatMap(({ requests }) => requests ?? []);
 
-describe('when the service stops', () => {
-  test('a request in flight is answered, told that it was the last, and its connection is closed', async () => {
+describe('a stopping service', () => {
+  test('answers a running request, announces that it was the last, and closes its connection', async () => {
     const { app, waiting, asked, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     connection.send(request);
@@ -53,18 +54,18 @@ describe('when the service stops', () => {
     const stopped = app.stop();
     waiting[0]!(dataOf('late'));
     const answer = await connection.read();
-    assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"late"}', false]);
+    assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"late"}', false]);
     assert.equal(await connection.read(), undefined);
     await stopped;
     assert.deepEqual(cutLines(app), []);
   });
 
-  for (const [when, early] of [
+  for (const [timing, early] of [
     ['before', 3],
     ['partly before', 2.5],
     ['after', 1],
   ] as const) {
-    test(`of requests that were sent without waiting, ${when} the stop, the last is told that it was`, async () => {
+    test(`announces the last response to pipelined requests that were sent ${timing} the stop`, async () => {
       const { app, waiting, asked, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       const all = request.repeat(3);
@@ -75,10 +76,10 @@ describe('when the service stops', () => {
       const stopped = app.stop();
       connection.send(all.slice(part));
       await asked(3);
-      for (const [place, answer] of waiting.entries()) answer(dataOf(place));
+      for (const [index, answer] of waiting.entries()) answer(dataOf(index));
       const answers = [await connection.read(), await connection.read(), await connection.read()];
       assert.deepEqual(
-        answers.map((answer) => [answer?.body, isKept(answer!.head)]),
+        answers.map((answer) => [answer?.body, isKeptAlive(answer!.head)]),
         [
           ['{"data":0}', true],
           ['{"data":1}', true],
@@ -91,11 +92,11 @@ describe('when the service stops', () => {
     });
   }
 
-  test('a connection that waits for its next request is closed at once', async () => {
+  test('closes an idle connection at once', async () => {
     const { app, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     assert.equal((await connection.exchange(get('/livez')))?.status, 200);
-    // In pieces, as long bodies come.
+    // In pieces, like a long body.
     app.open = () => dataOf('there');
     connection.send(request.slice(0, -5));
     await roundTrip(app);
@@ -108,7 +109,7 @@ describe('when the service stops', () => {
     assert.deepEqual(cutLines(app), []);
   });
 
-  test('a client that was answered before it had sent all is cut, and missed by nobody', async () => {
+  test('closes the connection of a client that was answered before it sent everything, and logs nothing', async () => {
     const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
@@ -122,7 +123,7 @@ describe('when the service stops', () => {
     ['head', 20],
     ['body', -5],
   ] as const) {
-    test(`a request of which half of the ${what} was sent is served if the rest comes`, async () => {
+    test(`serves a request of which half of the ${what} had arrived if the rest arrives`, async () => {
       const { app, waiting, asked, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       connection.send(request.slice(0, part));
@@ -132,12 +133,12 @@ describe('when the service stops', () => {
       await asked(1);
       waiting[0]!(dataOf('whole'));
       const answer = await connection.read();
-      assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"whole"}', false]);
+      assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"whole"}', false]);
       await stopped;
       assert.deepEqual(cutLines(app), []);
     });
 
-    test(`a request of which half of the ${what} was sent is cut if nothing more comes`, async () => {
+    test(`closes a connection with half of a ${what} if nothing more arrives`, async () => {
       const { app, request } = await startApp({ stopTimings: impatient });
       const fresh = await RawConnection.open(app.url);
       fresh.send(request.slice(0, part));
@@ -152,7 +153,7 @@ describe('when the service stops', () => {
     });
   }
 
-  test('a request that is worked on for too long is cut, and it is logged how many were', async () => {
+  test('closes requests that take too long, and logs their number', async () => {
     const { app, asked, request } = await startApp({
       settings: { stopSeconds: 0.05 },
       stopTimings: impatient,
@@ -165,7 +166,7 @@ describe('when the service stops', () => {
     assert.deepEqual(cutLines(app), [3]);
   });
 
-  test('a long answer is sent to its end, however slowly it is read', async () => {
+  test('sends a long response to the end, however slowly the client reads', async () => {
     const { app, waiting, asked, request } = await startApp();
     const { hostname, port } = new URL(app.url);
     const client = connect(Number(port), hostname);
@@ -184,7 +185,7 @@ describe('when the service stops', () => {
     assert.deepEqual(cutLines(app), []);
   });
 
-  test('an answer that its client does not read does not hold the stop', async () => {
+  test('is not blocked by a response that its client does not read', async () => {
     const { app, waiting, asked, request } = await startApp({ settings: { stopSeconds: 0.05 } });
     const { hostname, port } = new URL(app.url);
     const client = connect(Number(port), hostname);
@@ -197,7 +198,7 @@ describe('when the service stops', () => {
     client.destroy();
   });
 
-  test('the port stays open for the delay, is not ready, and asks everybody to leave', async () => {
+  test('keeps the port open for the delay, reports not ready, and closes connections after their responses', async () => {
     let endDelay = () => {};
     const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
     const { app, waiting, asked, request } = await startApp({
@@ -205,17 +206,17 @@ describe('when the service stops', () => {
       stopTimings: { ...patient, pause },
     });
     const idle = await RawConnection.open(app.url);
-    assert.ok(isKept((await idle.exchange(get('/readyz')))!.head));
+    assert.ok(isKeptAlive((await idle.exchange(get('/readyz')))!.head));
     const stopped = app.stop();
     const ready = await (await RawConnection.open(app.url)).exchange(get('/readyz'));
-    assert.deepEqual([ready?.status, isKept(ready!.head)], [503, false]);
+    assert.deepEqual([ready?.status, isKeptAlive(ready!.head)], [503, false]);
     for (const connection of [idle, await RawConnection.open(app.url)]) {
       waiting.length = 0;
       connection.send(request);
       await asked(1);
       waiting[0]!(dataOf('served'));
       const answer = await connection.read();
-      assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"served"}', false]);
+      assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"served"}', false]);
       assert.equal(await connection.read(), undefined);
     }
     endDelay();
@@ -223,7 +224,7 @@ describe('when the service stops', () => {
     await assert.rejects(RawConnection.open(app.url), /ECONNREFUSED/);
   });
 
-  test('those who stand in line when the port is closed are served', async () => {
+  test('serves connections in the backlog when the port is closed', async () => {
     const { app } = await startApp();
     const { hostname, port } = new URL(app.url);
     const answers = Array.from({ length: 20 }, async () => {
@@ -237,7 +238,7 @@ describe('when the service stops', () => {
     assert.deepEqual(await Promise.all(answers), Array(20).fill('HTTP/1.1 200'));
   });
 
-  test('a connection whose first request is on its way is served', async () => {
+  test('serves a connection whose first request is on its way', async () => {
     const { app } = await startApp();
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);
@@ -252,11 +253,11 @@ describe('when the service stops', () => {
       );
     await eventually(isRefused, 'the port is closed');
     const answer = await connection.exchange(get('/livez'));
-    assert.deepEqual([answer?.status, isKept(answer!.head)], [200, false]);
+    assert.deepEqual([answer?.status, isKeptAlive(answer!.head)], [200, false]);
     await stopped;
   });
 
-  test('a connection over which nothing ever comes is closed, and missed by nobody', async () => {
+  test('closes a connection without any request and logs nothing', async () => {
     const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);
@@ -265,7 +266,7 @@ describe('when the service stops', () => {
     assert.deepEqual(cutLines(app), []);
   });
 
-  test('over TLS it waits neither for who says nothing nor for who does not come to terms', async () => {
+  test('waits over TLS neither for a silent client nor for an unfinished handshake', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
     const { app } = await startApp({ tls, stopTimings: impatient });

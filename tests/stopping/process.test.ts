@@ -1,4 +1,4 @@
-/** How the process ends: what it says, what it leaves behind, and its exit code. */
+/** How the process ends: its output, its leftovers and its exit code. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -7,8 +7,8 @@ import BetterSqlite from 'better-sqlite3';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess, type NodeOptions } from '../many-nodes/node-process.ts';
-import { connectionsTo } from '../postgres/connections-to.ts';
-import { withoutHasteWarning } from '../postgres/haste.ts';
+import { countConnections } from '../postgres/connections-to.ts';
+import { withoutSyncWarning } from '../postgres/haste.ts';
 import { SilentRelay } from './silent-relay.ts';
 
 async function logIn(
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
         ...options,
       }));
 
-    test('SIGTERM closes sockets with 1001 and a cursor, ends with 0, and leaves nothing behind', async () => {
+    test('closes sockets with 1001 and a cursor on SIGTERM, exits with 0, and leaves no connection', async () => {
       const stopping = await start();
       const client = await SocketClient.connect(stopping.url, (await logIn(stopping)).token);
       client.start('1', 'subscription{folderChanges{kind}}');
@@ -50,30 +50,30 @@ for (const kind of databaseKinds) {
       await stopping.ended();
       assert.equal(stopping.exitCode, 0);
       assert.match(stopping.output, /\nStopping; [^\n]+\nStopped\.\n$/);
-      const lines = withoutHasteWarning(stopping.log).trim().split('\n');
+      const lines = withoutSyncWarning(stopping.log).trim().split('\n');
       assert.deepEqual(
         lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
         ['made a new, empty installation', 'started', 'request', 'request', 'stopping', 'stopped'],
       );
-      if (kind === postgres) assert.equal(await connectionsTo(database.url), 0);
+      if (kind === postgres) assert.equal(await countConnections(database.url), 0);
     });
 
-    for (const [how, signal] of [
+    for (const [kindOfBug, signal] of [
       ['thrown', 'SIGUSR2'],
       ['rejected', 'SIGWINCH'],
     ] as const) {
-      test(`a bug that is ${how} where nobody looks ends the process with 1, and is logged once`, async () => {
+      test(`exits with 1 and logs once after an unhandled bug that was ${kindOfBug}`, async () => {
         const preload = join(import.meta.dirname, 'bug-on-signal.ts');
         const failing = await start({ preload });
         failing.signal(signal);
         await failing.ended();
         assert.equal(failing.exitCode, 1);
-        const lines = withoutHasteWarning(failing.log).trim().split('\n');
+        const lines = withoutSyncWarning(failing.log).trim().split('\n');
         assert.equal(lines.length, 3, failing.log);
         assert.match(lines[0]!, /"msg":"made a new, empty installation"/);
         assert.match(lines[1]!, /"msg":"started"/);
         const line = JSON.parse(lines[2]!) as { level: number; err: { message: string } };
-        assert.deepEqual([line.level, line.err.message], [60, `a bug that was ${how}`]);
+        assert.deepEqual([line.level, line.err.message], [60, `a bug that was ${kindOfBug}`]);
       });
     }
   });
@@ -93,7 +93,7 @@ describe('signals on SQLite', () => {
     ['SIGINT', 'SIGINT', 130],
     ['SIGHUP', 'SIGTERM', 143],
   ] as const) {
-    test(`${first} waits for what is in flight, and ${second} after it does not: ${code}`, async () => {
+    test(`${first} waits for running requests, and a second ${second} does not: exit code ${code}`, async () => {
       const settings = { STOP_DELAY_SECONDS: '600' };
       node = await NodeProcess.start({ databaseUrl: database.url, settings });
       node.signal(first);
@@ -101,7 +101,8 @@ describe('signals on SQLite', () => {
       assert.equal((await fetch(`${node.url}/readyz`)).status, 503);
       const { status, connection } = await logIn(node);
       assert.deepEqual({ status, connection }, { status: 200, connection: 'close' });
-      // A terminal gives one Ctrl-C twice when npm is in between: what comes too soon is not a second one.
+      // With npm in between, a terminal sends one Ctrl-C twice. A signal that follows too soon does not count as the
+      // second one.
       const again = setInterval(() => node.signal(second), 100);
       await node.ended();
       clearInterval(again);
@@ -110,7 +111,7 @@ describe('signals on SQLite', () => {
     });
   }
 
-  test('one Ctrl-C that comes twice is one: what is in flight is waited for', async () => {
+  test('a duplicated Ctrl-C counts once, and running requests are finished', async () => {
     node = await NodeProcess.start({ databaseUrl: database.url, settings: { STOP_DELAY_SECONDS: '1' } });
     node.signal('SIGINT');
     await node.waitForOutput('Stopping');
@@ -120,13 +121,13 @@ describe('signals on SQLite', () => {
     assert.match(node.output, /Stopped/);
   });
 
-  test('a signal before it listens ends the start, with nothing half done', async () => {
+  test('a signal before the port is open ends the start without partial data', async () => {
     const path = database.url.slice('sqlite:'.length);
     const other = new BetterSqlite(path);
     other.pragma(`application_id = ${0x45535041}`);
     other.pragma('journal_mode = wal');
     other.exec('begin immediate');
-    // An unknown variable is warned of right before the database is opened, which waits for the other one.
+    // The warning about an unknown variable is logged right before the database is opened, which waits for the lock.
     node = NodeProcess.launch({ databaseUrl: database.url, settings: { NOT_A_SETTING: '1' } });
     await node.waitForOutput('NOT_A_SETTING');
     node.signal('SIGTERM');
@@ -144,12 +145,12 @@ describe('signals on SQLite', () => {
   });
 });
 
-describe('a database that is lost while the node stops on PostgreSQL', () => {
-  for (const [how, lose] of [
+describe('a database that is lost during a stop on PostgreSQL', () => {
+  for (const [state, lose] of [
     ['gone', (relay: SilentRelay) => relay.close()],
     ['silent', (relay: SilentRelay) => relay.silence()],
   ] as const) {
-    test(`the node ends with 0 although it is ${how}`, async () => {
+    test(`lets the node exit with 0 although it is ${state}`, async () => {
       const database = await postgres.createForServer();
       const relay = await SilentRelay.open(database.url);
       const node = await NodeProcess.start({ databaseUrl: relay.url });

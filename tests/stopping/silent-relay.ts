@@ -1,4 +1,4 @@
-/** Passes bytes on to a server, until it is told to keep silent: as a network that is cut without a word. */
+/** Forwards bytes to a server until it is silenced, like a network that is cut without notice. */
 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ export class SilentRelay {
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
 
-  /** Of the server at a URL, under another port. */
+  /** Opens a relay to the server at a URL, under another port. */
   static async open(url: string): Promise<SilentRelay> {
     const { hostname, port } = new URL(url);
     const sockets = new Set<Socket>();
@@ -33,7 +33,7 @@ export class SilentRelay {
     this.url = here.href;
   }
 
-  /** Connections stay open, and nothing comes through any more. */
+  /** Keeps connections open and stops forwarding. */
   silence(): void {
     for (const socket of this.#sockets) socket.unpipe().pause();
   }

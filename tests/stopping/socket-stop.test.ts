@@ -1,4 +1,4 @@
-/** What becomes of sockets and event streams when the service stops: what was begun is answered, and then they close. */
+/** Sockets and event streams while the service stops: running operations are answered, and then they close. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,8 +9,8 @@ import { eventually } from '../support/eventually.ts';
 import { dataOf, StubApp, StubStream } from '../live/stub-app.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
-const goneWith = (cursor: string) => ({ code: 1001, reason: `Going away; cursor=${cursor}` });
-const gone = { code: 1001, reason: 'Going away' };
+const goingAwayWith = (cursor: string) => ({ code: 1001, reason: `Going away; cursor=${cursor}` });
+const goingAway = { code: 1001, reason: 'Going away' };
 
 async function subscribe(app: StubApp, client: SocketClient, id: string): Promise<StubStream> {
   const stream = new StubStream();
@@ -20,20 +20,20 @@ async function subscribe(app: StubApp, client: SocketClient, id: string): Promis
   return stream;
 }
 
-describe('a socket of a service that stops', () => {
+describe('a socket of a stopping service', () => {
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-    test(`is told where to go on (${protocol})`, async () => {
+    test(`receives the cursor to continue from (${protocol})`, async () => {
       const app = await StubApp.start();
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       (await subscribe(app, client, '1')).cursor = 'here';
       (await subscribe(app, client, '2')).cursor = 'here';
       await app.stop();
-      assert.deepEqual(await client.closed(), goneWith('here'));
+      assert.deepEqual(await client.closed(), goingAwayWith('here'));
       assert.deepEqual(client.unread, []);
     });
   }
 
-  test('is not closed before its subscriptions have come equally far', async () => {
+  test('is closed only after its subscriptions have reached the same position', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
     const ahead = await subscribe(app, client, '1');
@@ -47,26 +47,26 @@ describe('a socket of a service that stops', () => {
     behind.push('late');
     assert.deepEqual((await client.next()).payload, { data: 'late' });
     behind.cursor = 'b';
-    assert.deepEqual(await client.closed(), goneWith('b'));
+    assert.deepEqual(await client.closed(), goingAwayWith('b'));
     await stopped;
   });
 
-  test('is closed without a cursor in the end, if none is right for all', async () => {
+  test('is finally closed without a cursor if none fits all subscriptions', async () => {
     const app = await StubApp.start({ settings: { stopSeconds: 0.2 } });
     const client = await SocketClient.connect(app.url, app.token('ann'));
     (await subscribe(app, client, '1')).cursor = 'b';
     (await subscribe(app, client, '2')).cursor = 'a';
     await app.stop();
-    assert.deepEqual(await client.closed(), gone);
+    assert.deepEqual(await client.closed(), goingAway);
   });
 
-  test('gets the answer to what was begun, and nothing more is begun', async () => {
+  test('receives the responses of running operations, and new ones do not start', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
-    const asked: ((answer: GraphResult) => void)[] = [];
-    app.open = () => new Promise<GraphResult>((resolve) => asked.push(resolve));
+    const pending: ((answer: GraphResult) => void)[] = [];
+    app.open = () => new Promise<GraphResult>((resolve) => pending.push(resolve));
     client.start('1', 'mutation{a}');
-    await eventually(() => asked.length === 1, 'it is begun');
+    await eventually(() => pending.length === 1, 'it has started');
     const stopped = app.stop();
     await assert.rejects(async () => {
       for (;;) (await RawConnection.open(app.url)).close();
@@ -74,29 +74,29 @@ describe('a socket of a service that stops', () => {
     client.start('2', 'mutation{a}');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
-    assert.equal(asked.length, 1);
-    asked[0]!(dataOf('done'));
+    assert.equal(pending.length, 1);
+    pending[0]!(dataOf('done'));
     assert.deepEqual(await client.next(), { id: '1', type: 'next', payload: { data: 'done' } });
     assert.deepEqual(await client.next(), { id: '1', type: 'complete' });
-    assert.deepEqual(await client.closed(), gone);
+    assert.deepEqual(await client.closed(), goingAway);
     await stopped;
   });
 
-  test('is closed in time, whatever was begun', async () => {
+  test('is closed in time, even with a running operation', async () => {
     const app = await StubApp.start({ settings: { stopSeconds: 0.2 } });
     const client = await SocketClient.connect(app.url, app.token('ann'));
-    let isAsked = false;
+    let isStarted = false;
     app.open = () => {
-      isAsked = true;
+      isStarted = true;
       return new Promise(() => undefined);
     };
     client.start('1', 'mutation{a}');
-    await eventually(() => isAsked, 'it is begun');
+    await eventually(() => isStarted, 'it has started');
     await app.stop();
-    assert.deepEqual(await client.closed(), gone);
+    assert.deepEqual(await client.closed(), goingAway);
   });
 
-  test('is closed at the end of its token even then', async () => {
+  test('is closed when its token expires', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann', 600));
     app.open = () => new Promise(() => undefined);
@@ -110,8 +110,8 @@ describe('a socket of a service that stops', () => {
   });
 });
 
-describe('an event stream of a service that stops', () => {
-  test('ends without complete, and a comment tells where to go on', async () => {
+describe('an event stream of a stopping service', () => {
+  test('ends without complete and with a comment that contains the cursor', async () => {
     const app = await StubApp.start();
     const stream = new StubStream();
     stream.cursor = 'here';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { changeInTurn } from '../../server/src/journal/journal.ts';
 import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
-import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../support/graph-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
@@ -165,7 +165,7 @@ export const serverOperations: OperationTable = {
         const [newest] = await readKeyRows(transaction);
         // A pending key must become active before the next rotation.
         if (newest!.signsFrom > now) return;
-        await rotateSigningKey(transaction, { seal: createKeySeal(undefined), now });
+        await rotateSigningKey(transaction, { seal: createKeyEncryption(undefined), now });
       }),
     );
     // Timers do this every few seconds, long before the key becomes active.
@@ -177,7 +177,7 @@ export const serverOperations: OperationTable = {
       changeInTurn(database, async (transaction) => {
         const rows = await readKeyRows(transaction);
         const { id } = rows[index % rows.length]!;
-        const change = { seal: createKeySeal(undefined), now: world.clock.now(), isReplacedAtOnce: true };
+        const change = { seal: createKeyEncryption(undefined), now: world.clock.now(), isReplacedAtOnce: true };
         await retireSigningKey(transaction, id, change);
         return id;
       }),

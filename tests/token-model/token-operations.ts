@@ -97,7 +97,7 @@ export const clientOperations: OperationTable = {
       ),
     );
     const winner = first.session ? answers.find(({ status }) => status === 200) : answers[0];
-    if (!winner) throw new Disagreement('Nobody has winner the race.');
+    if (!winner) throw new Disagreement('No request has won the race.');
     const tokens = world.compare(winner, first, secrets);
     if (tokens && first.session) model.exchange(first.session, tokenIn(authorization), tokens);
     for (const answer of answers) {

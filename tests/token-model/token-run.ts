@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
 import { serverOperations } from './server-operations.ts';
-import { operationsIn, type Operation } from './operation-table.ts';
+import { createArbitrary, type Operation } from './operation-table.ts';
 import { clientOperations } from './token-operations.ts';
 import { Disagreement, TokenWorld } from './token-world.ts';
 
@@ -27,7 +27,7 @@ const settings = 'settings';
 
 export function generateOperations(seed: number, steps: number): Operation[] {
   const first = { kind: settings, node: 0, input: retrySeconds[seed % retrySeconds.length] };
-  return [first, ...fc.sample(operationsIn(table), { seed, numRuns: steps })];
+  return [first, ...fc.sample(createArbitrary(table), { seed, numRuns: steps })];
 }
 
 export async function runOperations(

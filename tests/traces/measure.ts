@@ -1,6 +1,6 @@
 /**
- * What traces cost: the same requests to a server without them, to one that traces a tenth and to one that traces all, by
- * turns. CPU time of the server's process for each request, and how many times as much as without.
+ * Measures the cost of traces: the same requests in turn to a server without traces, with a tenth and with all requests
+ * traced. Prints the CPU time per request and its ratio.
  */
 
 import { summarise } from '../../bench/scenario.ts';
@@ -12,7 +12,7 @@ const { requests = '2000', rounds = '7' } = parseScriptOptions(
   'npm run measure:traces -- [--requests 2000] [--rounds 7]\n\nCompares the CPU time of requests with traces and without.',
   ['requests', 'rounds'],
 );
-const atOnce = 10;
+const concurrency = 10;
 
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -25,8 +25,8 @@ const queries: Readonly<Record<string, string>> = {
 };
 
 const collector = await TraceCollector.start();
-// Nothing is kept of it: there will be very much.
-collector.isKeeping = false;
+// The collector stores nothing, because there are very many spans.
+collector.storesSpans = false;
 const traced = (share: string) => ({ TRACES_URL: collector.url, TRACES_SHARE: share });
 const servers = {
   without: await ServerProcess.start(stopping.signal),
@@ -34,9 +34,9 @@ const servers = {
   all: await ServerProcess.start(stopping.signal, traced('1')),
 };
 try {
-  const list = Array.from({ length: 100 }, (_, place) => ({ path: `Folder ${place}` }));
-  const plant = 'mutation($list:[ImportedPath!]){importFolders(input:{list:$list}){cursor}}';
-  for (const server of Object.values(servers)) await server.ask(plant, { list });
+  const list = Array.from({ length: 100 }, (_, index) => ({ path: `Folder ${index}` }));
+  const importFolders = 'mutation($list:[ImportedPath!]){importFolders(input:{list:$list}){cursor}}';
+  for (const server of Object.values(servers)) await server.query(importFolders, { list });
   for (const [what, query] of Object.entries(queries)) await compare(what, query);
 } finally {
   await Promise.all(Object.values(servers).map((server) => server.stop()));
@@ -48,7 +48,7 @@ async function compare(what: string, query: string): Promise<void> {
   for (let round = -1; round < Number(rounds); round++) {
     for (const [name, server] of Object.entries(servers)) {
       const micros = await cpuFor(server, query);
-      // The first is for warming up.
+      // The first round is a warm-up.
       if (round >= 0) taken[name as keyof typeof taken].push(micros);
     }
   }
@@ -62,10 +62,10 @@ async function compare(what: string, query: string): Promise<void> {
 async function cpuFor(server: ServerProcess, query: string): Promise<number> {
   const before = await server.usage();
   let left = Number(requests);
-  const askAll = async () => {
-    while (left-- > 0) await server.ask(query);
+  const sendRequests = async () => {
+    while (left-- > 0) await server.query(query);
   };
-  await Promise.all(Array.from({ length: atOnce }, askAll));
+  await Promise.all(Array.from({ length: concurrency }, sendRequests));
   const after = await server.usage();
   return (after.cpuMicroseconds - before.cpuMicroseconds) / Number(requests);
 }

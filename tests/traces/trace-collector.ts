@@ -1,4 +1,4 @@
-/** A collector of traces, as far as a test needs one: takes what is sent by OTLP over HTTP as JSON, and draws it. */
+/** A trace collector for tests: it receives OTLP over HTTP as JSON and draws the spans. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -43,11 +43,11 @@ interface Body {
 
 export class TraceCollector {
   readonly spans: SentSpan[] = [];
-  /** All that was sent, as it came. */
+  /** All received text. */
   text = '';
   readonly headers: IncomingHttpHeaders[] = [];
-  isKeeping = true;
-  /** Takes what is sent, and never says so. */
+  storesSpans = true;
+  /** Receives data and never responds. */
   isSilent = false;
   readonly #server: Server;
 
@@ -63,7 +63,7 @@ export class TraceCollector {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        if (this.isKeeping) {
+        if (this.storesSpans) {
           this.headers.push(request.headers);
           this.#take(Buffer.concat(chunks).toString());
         }
@@ -85,11 +85,11 @@ export class TraceCollector {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The spans of the trace whose first span of this process has such a name, when that is there. */
-  async trace(name: string, place = 0): Promise<readonly SentSpan[]> {
-    const found = () => this.spans.filter((span) => span.name === name && span.kind === serverKind)[place];
-    await eventually(() => found() !== undefined, `a trace ${name}`);
-    const { traceId } = found()!;
+  /** Waits for a trace whose first span in this process has this name, and returns its spans. */
+  async trace(name: string, index = 0): Promise<readonly SentSpan[]> {
+    const findRoot = () => this.spans.filter((span) => span.name === name && span.kind === serverKind)[index];
+    await eventually(() => findRoot() !== undefined, `a trace ${name}`);
+    const { traceId } = findRoot()!;
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
@@ -111,8 +111,8 @@ function factsIn(attributes: readonly Attribute[]): Facts {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
 }
 
-/** Line by line, those inside a span indented below it, in the order in which they began. */
-export function drawn(spans: readonly SentSpan[]): string[] {
+/** Draws one line per span, indented below its parent, in the order of their start. */
+export function drawSpans(spans: readonly SentSpan[]): string[] {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const below = (parentId: string | undefined, indent: string): string[] =>
     spans

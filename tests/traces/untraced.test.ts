@@ -12,10 +12,10 @@ test('loads no module of OpenTelemetry if TRACES_URL is not set', async () => {
     },
   });
   const { Testbed } = await import('../support/testbed.ts');
-  const bed = await Testbed.start(sqlite);
-  const { authToken } = await bed.logIn();
-  assert.equal((await bed.query('{ folder { name } }', authToken)).status, 200);
-  await bed.stop();
+  const testbed = await Testbed.start(sqlite);
+  const { authToken } = await testbed.logIn();
+  assert.equal((await testbed.query('{ folder { name } }', authToken)).status, 200);
+  await testbed.stop();
   assert.ok(loaded.some((url) => url.endsWith('server/src/server.ts')));
   assert.deepEqual(
     loaded.filter((url) => /\/src\/(tracing\/|spans\.ts|.*\/traced-)|@opentelemetry\//.test(url)),

@@ -18,7 +18,7 @@ export interface Facts {
   readonly madeAt: number;
   readonly people: Readonly<Record<'admin' | 'reader' | 'disabled', Credentials>>;
   /** Token pairs of the administrator: valid, exchanged for the valid one, and logged out. */
-  readonly pairs: Readonly<Record<'current' | 'spent' | 'ended', TokenPair>>;
+  readonly tokenPairs: Readonly<Record<'current' | 'spent' | 'ended', TokenPair>>;
   readonly asked: readonly {
     readonly as: 'admin' | 'reader';
     readonly query: string;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { migrations } from '../../server/src/database/migrations.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { newFolderId } from '../../server/src/folders/folder-rows.ts';
 import { sortKey } from '../../server/src/folders/text-keys.ts';
@@ -20,7 +20,7 @@ const insertKey = sql<{ id: string; privateKey: Uint8Array; now: number }>`
 
 /** Creates the first schema with a root, three levels of folders and a signing key. Returns the key's id. */
 async function createFirstVersion(url: string): Promise<string> {
-  const database = await openAsItIs(url);
+  const database = await openWithoutMigrating(url);
   const [first] = migrations;
   const { dialect } = database;
   const now = Date.parse('2026-02-01T00:00:00Z');

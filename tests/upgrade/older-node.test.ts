@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const define = async (text: string) => {
-      const database = await openAsItIs(tree.testbed.database.url);
+      const database = await openWithoutMigrating(tree.testbed.database.url);
       await database.alone((transaction) => transaction.define(text));
       await database.close();
     };

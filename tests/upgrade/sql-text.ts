@@ -5,7 +5,7 @@
 
 import pg from 'pg';
 import { missingSteps } from '../../server/src/database/migrations.ts';
-import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 
 /** `empty` is the URL of an empty database. */
 export async function dumpAsSql(url: string, empty: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function dumpAsSql(url: string, empty: string): Promise<string> {
 }
 
 async function readDefinitions(empty: string): Promise<readonly string[]> {
-  const database = await openAsItIs(empty);
+  const database = await openWithoutMigrating(empty);
   try {
     const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
     return steps.flatMap(({ statements }) => statements);

@@ -1,4 +1,4 @@
-/** The processes of a node with workers: how they end, together, and what they say when they cannot start. */
+/** The processes of a node with workers: how they end together, and their output when they cannot start. */
 
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -7,28 +7,28 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { NodeProcess } from '../many-nodes/node-process.ts';
-import { connectionsTo } from '../postgres/connections-to.ts';
-import { withoutHasteWarning } from '../postgres/haste.ts';
-import { isAlive, post, WorkersBed } from './workers-bed.ts';
+import { countConnections } from '../postgres/connections-to.ts';
+import { withoutSyncWarning } from '../postgres/haste.ts';
+import { isAlive, post, WorkersTestbed } from './workers-bed.ts';
 
 for (const kind of databaseKinds) {
   describe(`the end of two workers on ${kind.name}`, () => {
-    let bed: WorkersBed;
+    let testbed: WorkersTestbed;
     let token: string;
     beforeEach(async () => {
-      bed = await WorkersBed.start(kind, { LOG_LEVEL: 'debug' });
-      token = (await bed.logIn()).authToken;
-      await bed.connectToEach(token);
-      await eventually(() => bed.processes.length === 2, 'both have logged something');
+      testbed = await WorkersTestbed.start(kind, { LOG_LEVEL: 'debug' });
+      token = (await testbed.logIn()).authToken;
+      await testbed.connectToEach(token);
+      await eventually(() => testbed.processes.length === 2, 'both have logged something');
     });
-    afterEach(() => bed.stop());
+    afterEach(() => testbed.stop());
 
-    test('SIGTERM closes the sockets of both with 1001 and a cursor, ends with 0, and leaves nothing behind', async () => {
-      const { node, processes, database } = bed;
-      const clients = [await bed.socketTo(1, token), await bed.socketTo(2, token)];
+    test('closes the sockets of both with 1001 and a cursor on SIGTERM, exits with 0, and leaves no process', async () => {
+      const { node, processes, database } = testbed;
+      const clients = [await testbed.socketTo(1, token), await testbed.socketTo(2, token)];
       for (const client of clients) {
         client.start('1', 'subscription{folderChanges{kind}}');
-        // What is begun after the signal would be nothing to go on with.
+        // A subscription that starts after the signal would have no cursor.
         client.send({ type: 'ping' });
         assert.equal((await client.next()).type, 'pong');
       }
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
       assert.equal(node.exitCode, 0);
       assert.match(node.output, /\nStopping; [^\n]+\nStopped\.\n$/);
       assert.deepEqual(processes.filter(isAlive), []);
-      const lines = withoutHasteWarning(node.log).trim().split('\n');
+      const lines = withoutSyncWarning(node.log).trim().split('\n');
       const unexpected = lines.filter(
         (line) => !/"level":20,.*"worker":[12]|"level":30,.*"worker":[12],.*"msg":"request"/.test(line),
       );
@@ -58,11 +58,11 @@ for (const kind of databaseKinds) {
           ['stopped', undefined],
         ],
       );
-      if (kind === postgres) assert.equal(await connectionsTo(database.url), 0);
+      if (kind === postgres) assert.equal(await countConnections(database.url), 0);
     });
 
-    test('workers do not outlive a primary that is killed', async () => {
-      const { node, processes } = bed;
+    test('does not leave workers when the primary is killed', async () => {
+      const { node, processes } = testbed;
       await node.kill();
       await eventually(() => !processes.some(isAlive), 'both workers are gone');
     });
@@ -70,17 +70,17 @@ for (const kind of databaseKinds) {
 }
 
 test('two workers on SQLite finish the requests that are in progress when SIGTERM arrives', async () => {
-  const bed = await WorkersBed.start(sqlite);
+  const testbed = await WorkersTestbed.start(sqlite);
   try {
-    const { authToken } = await bed.logIn();
-    const connections = await bed.connectToEach(authToken);
+    const { authToken } = await testbed.logIn();
+    const connections = await testbed.connectToEach(authToken);
     const request = post('/graphql', { query: '{folder{name}}' }, authToken);
     const half = request.length - 10;
     for (const connection of connections) connection.send(request.slice(0, half));
-    bed.node.signal('SIGTERM');
+    testbed.node.signal('SIGTERM');
     await eventually(
       () =>
-        fetch(bed.node.url).then(
+        fetch(testbed.node.url).then(
           () => false,
           () => true,
         ),
@@ -89,17 +89,17 @@ test('two workers on SQLite finish the requests that are in progress when SIGTER
     for (const connection of connections) {
       assert.equal((await connection.exchange(request.slice(half)))?.status, 200);
     }
-    await bed.node.ended();
-    assert.equal(bed.node.exitCode, 0);
+    await testbed.node.ended();
+    assert.equal(testbed.node.exitCode, 0);
   } finally {
-    await bed.stop();
+    await testbed.stop();
   }
 });
 
 test('a second cluster on the port of the first does not start', async () => {
-  const bed = await WorkersBed.start(sqlite);
+  const testbed = await WorkersTestbed.start(sqlite);
   const database = await sqlite.create();
-  const { port } = new URL(bed.node.url);
+  const { port } = new URL(testbed.node.url);
   const second = NodeProcess.launch({ databaseUrl: database.url, settings: { WORKERS: '2', PORT: port } });
   try {
     await second.ended();
@@ -110,7 +110,7 @@ test('a second cluster on the port of the first does not start', async () => {
     );
   } finally {
     await second.kill();
-    await bed.stop();
+    await testbed.stop();
     await database.remove();
   }
 });
@@ -124,7 +124,7 @@ describe('signals to two workers on SQLite', () => {
     await database.remove();
   });
 
-  test('until the port is closed all of them say that they stop; a second signal does not wait: 143', async () => {
+  test('both workers report not ready until the port is closed, and a second signal exits at once with 143', async () => {
     const settings = { WORKERS: '2', STOP_DELAY_SECONDS: '600' };
     node = await NodeProcess.start({ databaseUrl: database.url, settings });
     node.signal('SIGTERM');
@@ -141,10 +141,10 @@ describe('signals to two workers on SQLite', () => {
   });
 
   for (const [what, settings, message] of [
-    ['a number that is none', { WORKERS: 'two' }, 'ESPALIER_WORKERS is "two", which is not usable'],
-    ['no worker at all', { WORKERS: '0' }, 'ESPALIER_WORKERS is "0", which is not usable'],
+    ['an invalid number', { WORKERS: 'two' }, 'ESPALIER_WORKERS is "two", which is not usable'],
+    ['zero workers', { WORKERS: '0' }, 'ESPALIER_WORKERS is "0", which is not usable'],
   ] as const) {
-    test(`${what} stops the start, with what would be accepted`, async () => {
+    test(`${what} prevents the start and prints the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
       await node.ended();
       assert.equal(node.exitCode, 1);
@@ -152,7 +152,7 @@ describe('signals to two workers on SQLite', () => {
     });
   }
 
-  test('a port that is taken is told as by a single process, and nothing stays behind', async () => {
+  test('a taken port is reported like by a single process, and no process stays', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -166,7 +166,7 @@ describe('signals to two workers on SQLite', () => {
     );
   });
 
-  test('a database that cannot be used is told as by a single process', async () => {
+  test('an unusable database is reported like by a single process', async () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
     await node.ended();
     assert.equal(node.exitCode, 1);
@@ -174,18 +174,18 @@ describe('signals to two workers on SQLite', () => {
   });
 });
 
-test('a node whose workers cannot be started any more on SQLite says so, and ends with 1', async () => {
-  const bed = await WorkersBed.start(sqlite, { LOG_LEVEL: 'debug' });
-  const { node, database } = bed;
-  await bed.connectToEach((await bed.logIn()).authToken);
-  await eventually(() => bed.processes.length === 2, 'both have logged something');
+test('a node on SQLite whose workers can no longer start says so and exits with 1', async () => {
+  const testbed = await WorkersTestbed.start(sqlite, { LOG_LEVEL: 'debug' });
+  const { node, database } = testbed;
+  await testbed.connectToEach((await testbed.logIn()).authToken);
+  await eventually(() => testbed.processes.length === 2, 'both have logged something');
   const file = database.url.slice('sqlite:'.length);
-  for (const pid of bed.processes) process.kill(pid, 'SIGKILL');
+  for (const pid of testbed.processes) process.kill(pid, 'SIGKILL');
   rmSync(`${file}-wal`);
   writeFileSync(file, 'no database any more'.repeat(1000));
   await node.ended();
   assert.equal(node.exitCode, 1);
   assert.match(node.log, /"msg":"a worker has ended: another takes its place"/);
   assert.match(node.log, /\nespalier: No worker can be started: the log says why\.\n$/);
-  await bed.stop();
+  await testbed.stop();
 });

@@ -1,4 +1,4 @@
-/** A node with two workers, as operators run it, and a kept connection to each of them. */
+/** A node with two workers, as operators run it, with a persistent connection to each. */
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
@@ -9,18 +9,18 @@ import { RawConnection, type RawResponse } from '../support/raw-connection.ts';
 
 const workers = 2;
 
-export class WorkersBed {
+export class WorkersTestbed {
   readonly database: TestDatabase;
   readonly node: NodeProcess;
   readonly #connections: RawConnection[] = [];
 
-  static async start(kind: DatabaseKind, settings: Record<string, string> = {}): Promise<WorkersBed> {
+  static async start(kind: DatabaseKind, settings: Record<string, string> = {}): Promise<WorkersTestbed> {
     const database = await kind.createForServer();
     const node = await NodeProcess.start({
       databaseUrl: database.url,
       settings: { WORKERS: String(workers), ...settings },
     });
-    return new WorkersBed(database, node);
+    return new WorkersTestbed(database, node);
   }
 
   private constructor(database: TestDatabase, node: NodeProcess) {
@@ -48,49 +48,49 @@ export class WorkersBed {
     return JSON.parse(answer.body) as LoginResponse;
   }
 
-  /** One connection to each worker, in their order. */
+  /** Opens one connection to each worker, in their order. */
   async connectToEach(authToken: string): Promise<RawConnection[]> {
-    const found = new Map<number, RawConnection>();
+    const byWorker = new Map<number, RawConnection>();
     const spare: RawConnection[] = [];
-    while (found.size < workers) {
+    while (byWorker.size < workers) {
       const connection = await this.connect();
-      const place = await workerOf(connection, authToken);
-      if (found.has(place)) spare.push(connection);
-      else found.set(place, connection);
+      const worker = await workerOf(connection, authToken);
+      if (byWorker.has(worker)) spare.push(connection);
+      else byWorker.set(worker, connection);
     }
     for (const connection of spare) connection.close();
-    return [...found].sort(([one], [other]) => one - other).map(([, connection]) => connection);
+    return [...byWorker].sort(([one], [other]) => one - other).map(([, connection]) => connection);
   }
 
   /** Opens sockets until one is connected to this worker. */
-  async socketTo(place: number, authToken: string): Promise<SocketClient> {
+  async socketTo(worker: number, authToken: string): Promise<SocketClient> {
     for (;;) {
       const client = await SocketClient.connect(this.node.url, authToken);
       client.start('where', '{server{node}}');
       const { payload } = await client.next();
       await client.next();
-      if (placeIn(JSON.stringify(payload)) === place) return client;
+      if (readWorkerNumber(JSON.stringify(payload)) === worker) return client;
       // Closed before the next attempt, because a user has a limited number of sockets.
       await client.close();
     }
   }
 
-  /** The process of each worker that has logged something, the latest of each place. */
+  /** The latest process of each worker that has logged something. */
   get processes(): number[] {
-    const found = new Map<number, number>();
-    for (const [, pid, place] of this.node.log.matchAll(/"pid":(\d+),[^\n]*?"worker":(\d+)/g)) {
-      if (Number(pid) !== this.node.pid) found.set(Number(place), Number(pid));
+    const byWorker = new Map<number, number>();
+    for (const [, pid, worker] of this.node.log.matchAll(/"pid":(\d+),[^\n]*?"worker":(\d+)/g)) {
+      if (Number(pid) !== this.node.pid) byWorker.set(Number(worker), Number(pid));
     }
-    return [...found].sort(([one], [other]) => one - other).map(([, pid]) => pid);
+    return [...byWorker].sort(([one], [other]) => one - other).map(([, pid]) => pid);
   }
 }
 
 export async function workerOf(connection: RawConnection, authToken: string): Promise<number> {
   const answer = await connection.exchange(post('/graphql', { query: '{server{node}}' }, authToken));
-  return placeIn(answer?.body ?? '');
+  return readWorkerNumber(answer?.body ?? '');
 }
 
-export async function ask(
+export async function sendQuery(
   connection: RawConnection,
   query: string,
   authToken: string,
@@ -114,7 +114,6 @@ export function post(path: string, value: object, authToken?: string): string {
   ].join('\r\n');
 }
 
-/** Whether the process is there. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -123,6 +122,6 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function placeIn(text: string): number {
+function readWorkerNumber(text: string): number {
   return Number(/worker (\d+) of \d+/.exec(text)![1]);
 }

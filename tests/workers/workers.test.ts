@@ -1,4 +1,4 @@
-/** Two workers on one port: whichever of them is asked, they are one server. */
+/** Two workers on one port behave like one server. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -8,35 +8,35 @@ import { SocketClient } from '../live/socket-client.ts';
 import { raceRefreshes } from '../many-nodes/refresh-race.ts';
 import { startProcessTimer } from '../support/own-time.ts';
 import type { RawConnection } from '../support/raw-connection.ts';
-import { ask, isAlive, post, WorkersBed, workerOf } from './workers-bed.ts';
+import { sendQuery, isAlive, post, WorkersTestbed, workerOf } from './workers-bed.ts';
 
 const create = 'mutation($name:String!){createFolder(input:{name:$name}){folder{id}}}';
-const mostConnections = 3;
-/** Wrong passwords of one name from one address that are answered as if there were none: login-throttle.ts. */
-const mostFailures = 50;
+const maxConnections = 3;
+/** The number of wrong passwords for one name from one address before the throttle starts: login-throttle.ts. */
+const maxFailures = 50;
 
 for (const kind of databaseKinds) {
   describe(`two workers on ${kind.name}`, () => {
-    let bed: WorkersBed;
+    let testbed: WorkersTestbed;
     let token: string;
     let one: RawConnection;
     let other: RawConnection;
     before(async () => {
-      bed = await WorkersBed.start(kind, { MAX_CONNECTIONS: String(mostConnections) });
-      token = (await bed.logIn()).authToken;
-      [one, other] = (await bed.connectToEach(token)) as [RawConnection, RawConnection];
+      testbed = await WorkersTestbed.start(kind, { MAX_CONNECTIONS: String(maxConnections) });
+      token = (await testbed.logIn()).authToken;
+      [one, other] = (await testbed.connectToEach(token)) as [RawConnection, RawConnection];
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
-    test('they say once where everything is, and there is one administrator', async () => {
-      assert.equal(bed.node.output.match(/is running/g)?.length, 1);
-      assert.equal(bed.node.output.match(/First start/g)?.length, 1);
-      const { body } = await ask(one, '{users{totalCount}}', token);
+    test('prints the addresses once and creates one administrator', async () => {
+      assert.equal(testbed.node.output.match(/is running/g)?.length, 1);
+      assert.equal(testbed.node.output.match(/First start/g)?.length, 1);
+      const { body } = await sendQuery(one, '{users{totalCount}}', token);
       assert.match(body, /"totalCount":1\b/);
     });
 
     test('distributes keep-alive connections over both workers', async () => {
-      const connections = await Promise.all(Array.from({ length: 40 }, () => bed.connect()));
+      const connections = await Promise.all(Array.from({ length: 40 }, () => testbed.connect()));
       const numbers = await Promise.all(connections.map((connection) => workerOf(connection, token)));
       // The kernel chooses the worker by a hash. Fewer than 5 of 40 happens about once in 5 million runs.
       for (const worker of [1, 2]) {
@@ -45,40 +45,42 @@ for (const kind of databaseKinds) {
       for (const connection of connections) connection.close();
     });
 
-    test('a change by one worker reaches a socket of the other', async () => {
-      const client = await bed.socketTo(2, token);
-      const { body } = await ask(one, '{cursor}', token);
+    test('sends a change of one worker to a socket of the other', async () => {
+      const client = await testbed.socketTo(2, token);
+      const { body } = await sendQuery(one, '{cursor}', token);
       const { cursor } = (JSON.parse(body) as { data: { cursor: string } }).data;
-      // After a cursor: whether it has begun by then is as it comes.
+      // A cursor is set, because the subscription may start before or after the change.
       const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
       client.start('1', follow, { after: cursor });
-      assert.equal((await ask(one, create, token, { name: 'told' })).status, 200);
+      assert.equal((await sendQuery(one, create, token, { name: 'told' })).status, 200);
       const elapsed = startProcessTimer();
       assert.match(JSON.stringify(await client.next()), /"name":"told"/);
       assert.ok(elapsed() < 1000, 'it took longer than a second');
       await client.close();
     });
 
-    test('of refreshes that race over both, exactly one wins', async () => {
-      await raceRefreshes([bed.node], 5);
+    test('lets exactly one of racing refreshes succeed', async () => {
+      await raceRefreshes([testbed.node], 5);
     });
 
-    test('a session that is ended by one is refused by the other within a second', async () => {
-      const { authToken } = await bed.logIn();
-      const { body } = await ask(one, '{viewer{session{id}}}', authToken);
+    test('refuses a session at the other worker within a second after one worker ended it', async () => {
+      const { authToken } = await testbed.logIn();
+      const { body } = await sendQuery(one, '{viewer{session{id}}}', authToken);
       const { id } = (JSON.parse(body) as { data: { viewer: { session: { id: string } } } }).data.viewer
         .session;
-      assert.equal((await ask(other, '{folder{name}}', authToken)).status, 200);
-      await ask(one, 'mutation($id:ID!){revokeSession(input:{id:$id}){revokedSessionId}}', token, { id });
+      assert.equal((await sendQuery(other, '{folder{name}}', authToken)).status, 200);
+      await sendQuery(one, 'mutation($id:ID!){revokeSession(input:{id:$id}){revokedSessionId}}', token, {
+        id,
+      });
       const elapsed = startProcessTimer();
       await eventually(
-        async () => (await ask(other, '{folder{name}}', authToken)).status === 401,
+        async () => (await sendQuery(other, '{folder{name}}', authToken)).status === 401,
         'the other worker refuses',
       );
       assert.ok(elapsed() < 1000, 'it took longer than a second');
     });
 
-    test('what was done with an idempotency key by one is not done again by the other', async () => {
+    test('does not repeat a change with an idempotency key at the other worker', async () => {
       const request = post('/graphql', { query: create, variables: { name: 'once' } }, token).replace(
         'Host:',
         'Idempotency-Key: the-same\r\nHost:',
@@ -88,14 +90,14 @@ for (const kind of databaseKinds) {
       assert.equal(answers[1]!.body, answers[0]!.body);
     });
 
-    test('a user has no more sockets with both than with one', async () => {
+    test('limits the sockets of a user across both workers', async () => {
       const clients: SocketClient[] = [];
-      for (let count = 0; count < mostConnections; count++) {
-        clients.push(await SocketClient.connect(bed.node.url, token));
+      for (let count = 0; count < maxConnections; count++) {
+        clients.push(await SocketClient.connect(testbed.node.url, token));
       }
       const headers = { authorization: `Bearer ${token}` };
       await assert.rejects(async () => {
-        const late = await SocketClient.open(bed.node.url, { headers });
+        const late = await SocketClient.open(testbed.node.url, { headers });
         late.init(token);
         const frame = await late.next();
         await late.close();
@@ -104,7 +106,7 @@ for (const kind of databaseKinds) {
       await Promise.all(clients.map((client) => client.close()));
       await eventually(async () => {
         try {
-          await (await SocketClient.connect(bed.node.url, token)).close();
+          await (await SocketClient.connect(testbed.node.url, token)).close();
           return true;
         } catch {
           return false;
@@ -112,8 +114,8 @@ for (const kind of databaseKinds) {
       }, 'there is room again');
     });
 
-    test('passwords that are guessed at both count together', async () => {
-      const connections = await Promise.all(Array.from({ length: 12 }, () => bed.connect()));
+    test('counts guessed passwords of both workers together', async () => {
+      const connections = await Promise.all(Array.from({ length: 12 }, () => testbed.connect()));
       const request = post('/login', { username: 'nobody', password: 'not the right one' });
       const statuses: (number | undefined)[] = [];
       await Promise.all(
@@ -124,22 +126,22 @@ for (const kind of databaseKinds) {
       const wrong = statuses.filter((status) => status === 401).length;
       const slowed = statuses.filter((status) => status === 429).length;
       assert.equal(wrong + slowed, statuses.length, statuses.join(' '));
-      // One more after the first pause, on a machine that was busy for a second in between.
-      assert.ok(wrong === mostFailures || wrong === mostFailures + 1, `${wrong} were looked at`);
+      // One more attempt is possible after the first pause if the machine was busy for a second.
+      assert.ok(wrong === maxFailures || wrong === maxFailures + 1, `${wrong} were checked`);
       for (const connection of connections) connection.close();
     });
 
-    test('a worker that is killed is replaced, the other goes on, and nothing acknowledged is lost', async () => {
-      const { body } = await ask(one, create, token, { name: 'kept' });
+    test('replaces a killed worker, keeps the other one running, and loses no acknowledged change', async () => {
+      const { body } = await sendQuery(one, create, token, { name: 'kept' });
       assert.match(body, /"id"/);
-      const [first] = bed.processes;
+      const [first] = testbed.processes;
       process.kill(first!, 'SIGKILL');
       assert.equal(await one.read(), undefined);
-      assert.match((await ask(other, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
-      await bed.node.waitForOutput('a worker serves again');
+      assert.match((await sendQuery(other, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
+      await testbed.node.waitForOutput('a worker serves again');
       assert.ok(!isAlive(first!));
-      const [again] = await bed.connectToEach(token);
-      assert.match((await ask(again!, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
+      const [again] = await testbed.connectToEach(token);
+      assert.match((await sendQuery(again!, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
     });
   });
 }

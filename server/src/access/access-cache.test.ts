@@ -4,9 +4,9 @@ import type { Database, Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { createAccessCache } from './access-cache.ts';
 
-const maxMoments = 3;
+const maxAttempts = 3;
 
-/** Whose new snapshots are at another access number than what is read outside of them. */
+/** A database whose snapshots have other access numbers than reads outside of them. */
 function databaseWith(numberOf: (moment: number) => number) {
   const counted = { moments: 0, reports: 0 };
   const reader = (accessNumber: number) =>
@@ -36,7 +36,7 @@ function databaseWith(numberOf: (moment: number) => number) {
 test('refuses, after a few attempts, a database whose snapshots stay older than its head', async () => {
   const { database, counted } = databaseWith(() => 3);
   await assert.rejects(async () => createAccessCache(database).accessOf('ann'), { message: 'outdated' });
-  assert.deepEqual(counted, { moments: maxMoments, reports: 1 });
+  assert.deepEqual(counted, { moments: maxAttempts, reports: 1 });
 });
 
 test('reads again while a snapshot that was begun before is older than the head', async () => {

@@ -1,4 +1,4 @@
-/** Everybody's access, kept while nothing changes it: one number tells whether what is known is still true. */
+/** Caches the access of users. An entry is valid while the journal has the access number with which it was read. */
 
 import { LRUCache } from 'lru-cache';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -7,27 +7,23 @@ import { sql } from '../database/statement.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { readHead, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { AccessLevel } from './access.ts';
-import { Access } from './access.ts';
+import { Access, type AccessLevel } from './access.ts';
 import { Ancestry } from './ancestry.ts';
 
 export interface AccessCache {
-  /** What the user may see and do by now. Refuses, as the others do, a user who is disabled or gone. */
+  /** The user's latest rights. Like the other methods, it refuses a user who is disabled or deleted. */
   accessOf(userId: string): PromiseOrValue<LatestAccess>;
-  /** The user's rights in a snapshot: those of the moment that its data is of. Pass the head if you have read it there. */
+  /** The user's rights in a snapshot. Pass the head if you have read it there. */
   accessFor(snapshot: Snapshot, userId: string, head?: JournalHead): PromiseOrValue<LatestAccess>;
-  /**
-   * Inside a transaction, before it changes any access: the state that the change is judged by. Pass the head if you
-   * have read it there already.
-   */
+  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it there. */
   accessIn(transaction: Transaction, userId: string, head?: JournalHead): PromiseOrValue<AccessSnapshot>;
-  /** What was read last of this user's: it holds where the journal has the same access number. */
+  /** The cached rights, without a check. They are valid where the journal has the same access number. */
   peek(userId: string): CachedAccess | undefined;
 }
 
 export interface AccessSnapshot {
   readonly access: Access;
-  /** The journal's last entry then: of what came later, nothing that changes an access is in it. */
+  /** The last journal entry when the access was read. */
   readonly position: JournalPlace;
 }
 
@@ -36,15 +32,15 @@ export interface LatestAccess extends AccessSnapshot {
 }
 
 export interface CachedAccess {
-  /** The journal's access number then. */
+  /** The journal's access number when the access was read. */
   readonly number: number;
   readonly access: Access;
 }
 
-/** Counted in folders that are remembered. */
+/** Counted in folders; see `Access.size`. */
 const maxCachedFolders = 1_000_000;
 
-/** What others have begun to read may be older than the number; what is begun after that cannot be, unless the database went back. */
+/** A shared read may be older than the head. A read that begins later cannot be, unless the database has been restored. */
 const maxAttempts = 3;
 
 const findUser = sql<{ id: string }, { isAdministrator: number; disabledAt: number | null }>`
@@ -64,7 +60,7 @@ export function createAccessCache(database: Database): AccessCache {
     sizeCalculation: ({ access }) => access.size,
   });
 
-  /** Those who ask while it is read get the same. */
+  /** Requests that arrive during a read share it. */
   const pendingReads = new Map<string, Promise<LatestAccess>>();
 
   /** Requests that arrive together share a read that begins after all of them. */
@@ -82,14 +78,14 @@ export function createAccessCache(database: Database): AccessCache {
         head ?? readHead(transaction),
         (position) =>
           findCached(userId, position) ??
-          // What a transaction reads may never be committed: it is not cached.
-          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place: position })),
+          // Not cached, because the transaction may never be committed.
+          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position })),
       ),
     peek: (userId) => cache.get(userId),
   };
 
   function readLatestHead(): PromiseOrValue<JournalHead> {
-    // An embedded database answers at once.
+    // A read of an embedded database is synchronous, so there is nothing to share.
     if (database.isEmbedded) return readHead(database);
     return (nextHead ??= new Promise(setImmediate).then(() => {
       nextHead = undefined;
@@ -110,7 +106,7 @@ export function createAccessCache(database: Database): AccessCache {
   }
 
   async function readLatest(userId: string, { accessNumber }: JournalHead): Promise<LatestAccess> {
-    for (let tries = 0; tries < maxAttempts; tries++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const started = pendingReads.get(userId) ?? readFromSnapshot(userId);
       pendingReads.set(userId, started);
       const latest = await started;
@@ -127,7 +123,7 @@ export function createAccessCache(database: Database): AccessCache {
     }
   }
 
-  /** The reader stays at the moment of `place`. */
+  /** The reader must be at `position`. */
   async function readAndCache(
     reader: ConsistentReader,
     userId: string,
@@ -135,7 +131,7 @@ export function createAccessCache(database: Database): AccessCache {
   ): Promise<LatestAccess> {
     const fresh = await readViewerAccess(reader, userId);
     const old = cache.get(userId);
-    // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
+    // If the access of another user changed, keeps the object, so that its holders see that it is the same.
     const access = old?.access.equals(fresh) ? old.access : fresh;
     cache.set(userId, { number: position.accessNumber, access });
     return { access, position };
@@ -150,7 +146,7 @@ async function readViewerAccess(reader: ConsistentReader, userId: string): Promi
   return readAccess(reader, userId, user.isAdministrator === 1);
 }
 
-/** Read anew, for any user; as if what is at the end of a way of earlier were still there. */
+/** Reads the access of any user. `formerPathIds` is the path of a deleted folder that is treated as still present. */
 export async function readAccess(
   reader: ConsistentReader,
   userId: string,
@@ -165,6 +161,6 @@ export async function readAccess(
   const rows = await reader.all(findGrants, { userId });
   await ancestry.load(rows.map(({ folderId }) => folderId));
   ancestry.setPath(formerPathIds);
-  const grants = rows.map(({ folderId, level }) => ({ way: ancestry.pathFromTop(folderId), level }));
+  const grants = rows.map(({ folderId, level }) => ({ pathIds: ancestry.pathFromTop(folderId), level }));
   return new Access({ ...facts, grants });
 }

@@ -1,31 +1,36 @@
-/** Whether somebody's access is still what it was at an earlier place of the journal. */
+/**
+ * How a user's access has changed: whether it is still the same as at an earlier entry of the journal, and which folders a change
+ * of access shows or hides.
+ */
 
 import type { Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { type accessLevels, Access } from './access.ts';
+import { accessLevels, type Access } from './access.ts';
 import { Ancestry, readPastAncestry } from './ancestry.ts';
 
-/** Of the journal: what comes after one entry, up to another. */
+const { READ } = accessLevels;
+
+/** The journal entries after one number, up to another. */
 export interface JournalRange {
   readonly after: number;
   readonly upTo: number;
 }
 
-interface Found {
+interface EntryNumber {
   readonly number: number;
 }
 
-const ofUser = sql<JournalRange & { userId: string }, Found>`
+const findUserChange = sql<JournalRange & { userId: string }, EntryNumber>`
   select number from journal where user_id = ${'userId'} and number > ${'after'} and number <= ${'upTo'}
     and (changes_access = 1 or kind = 'REVOKE_ACCESS') order by number limit 1`;
 
-const ofGroups = sql<JournalRange & { groupIds: readonly string[] }, Found>`
+const findGroupChange = sql<JournalRange & { groupIds: readonly string[] }, EntryNumber>`
   select journal.number from ${list('groupIds')} cross join journal
   where journal.group_id = each.value and journal.number > ${'after'}
     and journal.number <= ${'upTo'}
     and journal.kind in ('GRANT_ACCESS', 'REVOKE_ACCESS') order by journal.number limit 1`;
 
-const ofFolders = sql<JournalRange & { folderIds: readonly string[] }, Found>`
+const findFolderChange = sql<JournalRange & { folderIds: readonly string[] }, EntryNumber>`
   select journal.number from ${list('folderIds')} cross join journal
   where journal.folder_id = each.value and journal.number > ${'after'}
     and journal.number <= ${'upTo'}
@@ -34,7 +39,7 @@ const ofFolders = sql<JournalRange & { folderIds: readonly string[] }, Found>`
 const findGrantedIds = sql<{ subjectIds: readonly string[] }, { id: string }>`
   select distinct folder_id as id from grants where subject_id in (select value from ${list('subjectIds')})`;
 
-/** In doubt, it has: a grant that came and went counts. `access` is what it is at the end. */
+/** Whether the access may have changed: a grant that was added and removed counts. `access` is the one at the end of the range. */
 export async function hasAccessChanged(
   reader: Reader,
   access: Access,
@@ -43,7 +48,7 @@ export async function hasAccessChanged(
   return (await firstChange(reader, [access], range)) !== undefined;
 }
 
-/** Then what came and went in between is not to be found in what it was and what it is. */
+/** If so, comparing the first and the last access misses what changed in between. */
 export async function hasAccessChangedTwice(
   reader: Reader,
   accesses: readonly Access[],
@@ -53,28 +58,28 @@ export async function hasAccessChangedTwice(
   return first !== undefined && (await firstChange(reader, accesses, { after: first, upTo })) !== undefined;
 }
 
-/** `accesses` are of one person. */
+/** All `accesses` belong to the same user. */
 async function firstChange(
   reader: Reader,
   accesses: readonly Access[],
   range: JournalRange,
 ): Promise<number | undefined> {
   const { userId, rootId } = accesses[0]!;
-  const found = [await reader.get(ofUser, { userId, ...range })];
+  const found = [await reader.get(findUserChange, { userId, ...range })];
   if (accesses.some(({ isAdministrator }) => !isAdministrator)) {
     const subjectIds = [...new Set(accesses.flatMap((access) => [...access.subjectIds]))];
     const groupIds = subjectIds.filter((id) => id !== userId);
-    if (groupIds.length > 0) found.push(await reader.get(ofGroups, { groupIds, ...range }));
-    // A grant that is gone by now has left its way in what is known of before.
-    const known = accesses.flatMap((access) => [...access.grantPathIds]);
-    const folderIds = [...new Set([...known, ...(await readGrantPathIds(reader, rootId, subjectIds))])];
-    found.push(await reader.get(ofFolders, { folderIds, ...range }));
+    if (groupIds.length > 0) found.push(await reader.get(findGroupChange, { groupIds, ...range }));
+    // The path of a grant that has been removed is only in the earlier access.
+    const earlierIds = accesses.flatMap((access) => [...access.grantPathIds]);
+    const folderIds = [...new Set([...earlierIds, ...(await readGrantPathIds(reader, rootId, subjectIds))])];
+    found.push(await reader.get(findFolderChange, { folderIds, ...range }));
   }
   const numbers = found.flatMap((each) => each?.number ?? []);
   return numbers.length > 0 ? Math.min(...numbers) : undefined;
 }
 
-/** The folders with grants to the subjects and all above them, whether they are on the tree or not. */
+/** The folders with grants to the subjects, and all their ancestors, including deleted folders. */
 async function readGrantPathIds(
   reader: Reader,
   rootId: string,
@@ -85,8 +90,8 @@ async function readGrantPathIds(
   await ancestry.load(granted);
   return [...new Set(granted.flatMap((id) => ancestry.pathFromTop(id)))];
 }
-/** Uncovered: more of it, or of what is inside, is seen. Level: the same is seen, and another thing may be done. */
 
+/** 'uncovered': the user sees more of the folder or its subtree. 'level': the user sees the same, with another level. */
 export type VisibilityChange = 'uncovered' | 'hidden' | 'level';
 
 export interface AccessEffect {
@@ -97,14 +102,16 @@ export interface AccessEffect {
 export interface AccessChange {
   readonly before: Access;
   readonly after: Access;
-  /** The place in the journal to whose tree it is applied: the one of which the viewer knows. */
+  /** The entry whose tree is compared: the last one that the viewer has received. */
   readonly number: number;
-  /** Only this folder and what is inside. */
+  /** Limits the comparison to this folder and its subtree. */
   readonly under?: string | undefined;
 }
-const { READ } = accessLevels;
-/** What is seen inside an uncovered folder may also be less than before. */
 
+/**
+ * Returns the topmost folders that a change of access shows or hides; their subtrees change with them. Inside an uncovered folder,
+ * the user may also see less than before.
+ */
 export async function compareVisibility(
   reader: Reader,
   { before, after, number, under }: AccessChange,
@@ -114,36 +121,37 @@ export async function compareVisibility(
   const ids = [...new Set([...before.grantPathIds, ...after.grantPathIds, top])];
   const ancestry = await readPastAncestry(reader, { rootId, number }, ids);
   const paths = ids.map((id) => ancestry.pathTo(id) ?? []).filter((pathIds) => pathIds.includes(top));
-  return topmost(before, after, paths);
+  return findTopmost(before, after, paths);
 }
-function topmost(before: Access, after: Access, paths: readonly (readonly string[])[]): AccessEffect[] {
+
+function findTopmost(before: Access, after: Access, paths: readonly (readonly string[])[]): AccessEffect[] {
   const decided = new Set<string>();
   const relevelled = new Set<string>();
   const effects: AccessEffect[] = [];
   for (const pathIds of paths.toSorted((one, other) => one.length - other.length)) {
-    if (pathIds.some((above) => decided.has(above))) continue;
+    if (pathIds.some((id) => decided.has(id))) continue;
     const effect = visibilityChange({ access: before, pathIds }, { access: after, pathIds });
-    if (!effect || (effect === 'level' && pathIds.some((above) => relevelled.has(above)))) continue;
+    if (!effect || (effect === 'level' && pathIds.some((id) => relevelled.has(id)))) continue;
     const folderId = pathIds.at(-1)!;
     (effect === 'level' ? relevelled : decided).add(folderId);
     effects.push({ folderId, effect });
   }
   return effects;
 }
-/** A way to a folder, and with whose eyes it is looked at. */
 
+/** A folder's path, and the access with which it is seen. */
 export interface FolderSight {
   readonly access: Access;
   readonly pathIds: readonly string[];
 }
-/** What becomes of a folder for somebody whose access, or the way to it, is another. */
 
+/** The effect of another access or another path on the visibility of a folder. */
 export function visibilityChange(before: FolderSight, after: FolderSight): VisibilityChange | undefined {
   const wasSeen = before.access.sees(before.pathIds);
   const isSeen = after.access.sees(after.pathIds);
   if (!isSeen) return wasSeen ? 'hidden' : undefined;
   const [old, now] = [before.access.levelAt(before.pathIds), after.access.levelAt(after.pathIds)];
-  // A passage shows only what leads on: what is inside differs, too.
+  // A passage shows only some children, so the subtree changes, too.
   if (!wasSeen || old >= READ !== now >= READ) return 'uncovered';
   return old === now ? undefined : 'level';
 }

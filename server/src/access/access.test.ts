@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { accessLevels, type AccessLevel } from './access.ts';
-import { Access } from './access.ts';
+import { Access, accessLevels, type AccessLevel } from './access.ts';
 
 const { NONE, READ, WRITE, MANAGE } = accessLevels;
 
 type Grants = Readonly<Record<string, AccessLevel>>;
 
-/** A folder is named by the way to it: "/a/b" is in "/a", which is in the root. */
-const wayTo = (path: string): string[] =>
-  path === '/' ? ['/'] : [...wayTo(path.replace(/\/[^/]*$/, '') || '/'), path];
+/** The id of a folder is its path: "/a/b" is in "/a", which is in the root. */
+const pathTo = (path: string): string[] =>
+  path === '/' ? ['/'] : [...pathTo(path.replace(/\/[^/]*$/, '') || '/'), path];
 
 const accessWith = (grants: Grants, isAdministrator = false) =>
   new Access({
@@ -18,13 +17,13 @@ const accessWith = (grants: Grants, isAdministrator = false) =>
     groupIds: ['group'],
     isAdministrator,
     rootId: '/',
-    grants: Object.entries(grants).map(([path, level]) => ({ way: wayTo(path), level })),
+    grants: Object.entries(grants).map(([path, level]) => ({ pathIds: pathTo(path), level })),
   });
 
-const levelAt = (access: Access, path: string) => access.levelAt(wayTo(path));
+const levelAt = (access: Access, path: string) => access.levelAt(pathTo(path));
 const isVisible = (access: Access, path: string) => access.isVisible(path, levelAt(access, path));
 
-test('the nearest grant decides, be it higher or lower than those above', () => {
+test('applies the nearest grant, whether higher or lower than those above', () => {
   const access = accessWith({ '/': READ, '/a': MANAGE, '/a/b': NONE, '/a/b/c': WRITE });
   assert.equal(levelAt(access, '/'), READ);
   assert.equal(levelAt(access, '/other/deep'), READ);
@@ -34,7 +33,7 @@ test('the nearest grant decides, be it higher or lower than those above', () => 
   assert.equal(levelAt(access, '/a/b/c/deep'), WRITE);
 });
 
-test('without a grant the level is NONE, and only the root is seen', () => {
+test('shows only the root to a user without grants', () => {
   const access = accessWith({});
   assert.equal(levelAt(access, '/'), NONE);
   assert.equal(isVisible(access, '/'), true);
@@ -42,7 +41,7 @@ test('without a grant the level is NONE, and only the root is seen', () => {
   assert.deepEqual(access.childRule('/', NONE), { only: [] });
 });
 
-test('administrators manage everything, whatever grants say', () => {
+test('lets administrators manage everything, whatever their grants are', () => {
   const access = accessWith({ '/': NONE, '/a': READ }, true);
   assert.equal(levelAt(access, '/a/b'), MANAGE);
   assert.equal(access.levelOf('/a', NONE), MANAGE);
@@ -50,7 +49,7 @@ test('administrators manage everything, whatever grants say', () => {
   assert.equal(access.managesSomething, true);
 });
 
-test('whatever lies on the way to something readable is a passage', () => {
+test('makes the ancestors of a readable folder passages', () => {
   const access = accessWith({ '/a/b/c': READ });
   for (const path of ['/', '/a', '/a/b']) {
     assert.equal(levelAt(access, path), NONE);
@@ -63,13 +62,13 @@ test('whatever lies on the way to something readable is a passage', () => {
   assert.deepEqual(access.childRule('/a/b/c', READ), {});
 });
 
-test('a grant of NONE opens no passage', () => {
+test('makes no passages for a grant of NONE', () => {
   const access = accessWith({ '/a/b/c': NONE });
   assert.equal(isVisible(access, '/a'), false);
   assert.deepEqual(access.childRule('/', NONE), { only: [] });
 });
 
-test('amid what can be read, a closed folder is hidden, unless it leads to something open', () => {
+test('hides a folder with a grant of NONE, unless it leads to a readable folder', () => {
   const access = accessWith({
     '/': READ,
     '/shut': NONE,
@@ -85,22 +84,22 @@ test('amid what can be read, a closed folder is hidden, unless it leads to somet
   assert.equal(isVisible(access, '/half/other'), false);
 });
 
-test('a level that is inherited can be told before the folder is there', () => {
+test('derives the level of a new folder from its parent', () => {
   const access = accessWith({ '/a': WRITE });
   assert.equal(access.levelOf('/a', NONE), WRITE);
   assert.equal(access.levelOf('/a/new', WRITE), WRITE);
 });
 
-test('whoever manages any folder manages something', () => {
+test('reports whether the user manages any folder', () => {
   assert.equal(accessWith({ '/': WRITE, '/a/b': MANAGE }).managesSomething, true);
   assert.equal(accessWith({ '/': WRITE }).managesSomething, false);
 });
 
-test('grants concern a user and the groups the user is in', () => {
+test('includes the user and the groups in the subjects', () => {
   assert.deepEqual([...accessWith({}).subjectIds], ['user', 'group']);
 });
 
-test('the rule for children says of each child what its own way says', () => {
+test('shows the same children by the rule of the parent as by their own paths', () => {
   const steps = ['a', 'b', 'c'];
   const paths = ['/', ...steps.flatMap((one) => [`/${one}`, ...steps.map((two) => `/${one}/${two}`)])];
   const deep = [...paths, ...paths.slice(1).flatMap((path) => steps.map((step) => `${path}/${step}`))];
@@ -111,9 +110,9 @@ test('the rule for children says of each child what its own way says', () => {
       const access = accessWith(grants);
       for (const parent of every.filter((path) => isVisible(access, path))) {
         const { only, except } = access.childRule(parent, levelAt(access, parent));
-        for (const child of every.filter((path) => path !== '/' && wayTo(path).at(-2) === parent)) {
-          const isShown = only ? only.includes(child) : !except?.includes(child);
-          assert.equal(isShown, isVisible(access, child), child);
+        for (const child of every.filter((path) => path !== '/' && pathTo(path).at(-2) === parent)) {
+          const isListed = only ? only.includes(child) : !except?.includes(child);
+          assert.equal(isListed, isVisible(access, child), child);
         }
       }
     }),

@@ -1,15 +1,25 @@
 /**
- * What one person may see and do, at one moment: the one place that decides it, for queries, changes, search and
- * counts alike. A grant holds for the whole subtree until a deeper one says otherwise; the folders on the way to
- * something readable are passages, of which only the name is shown.
+ * What one user may see and do at one moment, for queries, changes, search and counts. A grant holds for the whole subtree unless
+ * a deeper grant replaces it. The ancestors of a readable folder are passages: the user sees only their names.
  */
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
-const { NONE, READ, WRITE, MANAGE } = accessLevels;
+/** What a user may do with a folder. Each level includes those before it. */
+export const accessLevels = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 } as const;
 
-/** Which children of a folder somebody sees: all, all but these, or only these. */
+export type AccessLevelName = keyof typeof accessLevels;
+export type AccessLevel = (typeof accessLevels)[AccessLevelName];
+
+const { NONE, READ, WRITE, MANAGE } = accessLevels;
+const levelNames = Object.keys(accessLevels) as AccessLevelName[];
+
+export function accessLevelName(level: AccessLevel): AccessLevelName {
+  return levelNames[level]!;
+}
+
+/** Which children of a folder the user sees: all, all except some, or only some. */
 export interface ChildRule {
   readonly except?: readonly string[];
   readonly only?: readonly string[];
@@ -20,8 +30,8 @@ export interface AccessFacts {
   readonly groupIds: readonly string[];
   readonly isAdministrator: boolean;
   /**
-   * The user's grants: the way to the folder, and the highest level given there. The way starts at the root, or else
-   * the folder is off the tree: then its grant is only for judging what could be seen earlier.
+   * The path of each folder with a grant, and the highest level there. The path of a deleted folder does not start at the root:
+   * its grant only determines what the user could see earlier.
    */
   readonly grants: readonly { readonly pathIds: readonly string[]; readonly level: AccessLevel }[];
   readonly rootId: string;
@@ -32,18 +42,18 @@ const allChildren: ChildRule = {};
 export class Access {
   readonly userId: string;
   readonly isAdministrator: boolean;
-  /** The user and the user's groups: whom a grant can be for to concern this user. */
+  /** The user and the user's groups. */
   readonly subjectIds: ReadonlySet<string>;
   readonly rootId: string;
-  /** Folders that are neither seen nor lead to what is seen, wherever they would be inherited. */
+  /** Folders with a grant of NONE that lead to no visible folder. */
   readonly hiddenIds: readonly string[];
-  /** Passages amid what can be read: of them, too, only the name is shown. */
+  /** Folders with a grant of NONE that are passages. */
   readonly nameOnlyIds: readonly string[];
   readonly #granted = new Map<string, AccessLevel>();
-  readonly #grantedOffTree = new Map<string, AccessLevel>();
+  readonly #grantedInTrash = new Map<string, AccessLevel>();
   readonly #passages: Set<string>;
-  /** Of a folder, the children that have a grant, or lead to one. */
-  readonly #remarkable = new Map<string, Set<string>>();
+  /** By parent: the children that have a grant or lead to one. */
+  readonly #grantPathChildren = new Map<string, Set<string>>();
   #rightsKey: string | undefined;
 
   constructor({ userId, groupIds, isAdministrator, grants, rootId }: AccessFacts) {
@@ -54,29 +64,29 @@ export class Access {
     this.#passages = new Set([rootId]);
     for (const { pathIds, level } of grants) {
       if (pathIds[0] !== rootId) {
-        this.#grantedOffTree.set(pathIds.at(-1)!, level);
+        this.#grantedInTrash.set(pathIds.at(-1)!, level);
         continue;
       }
       this.#granted.set(pathIds.at(-1)!, level);
       if (level >= READ) pathIds.slice(0, -1).forEach((id) => this.#passages.add(id));
-      pathIds.forEach((id, place) => place > 0 && this.#remark(pathIds[place - 1]!, id));
+      pathIds.forEach((id, index) => index > 0 && this.#addGrantPathChild(pathIds[index - 1]!, id));
     }
     const closed = [...this.#granted].filter(([, level]) => level < READ).map(([id]) => id);
     this.hiddenIds = closed.filter((id) => !this.#passages.has(id));
     this.nameOnlyIds = closed.filter((id) => this.#passages.has(id));
   }
 
-  /** How much memory it takes, roughly. */
+  /** Roughly proportional to the memory that it takes. */
   get size(): number {
-    return 1 + this.#granted.size + this.#grantedOffTree.size + this.#passages.size;
+    return 1 + this.#granted.size + this.#grantedInTrash.size + this.#passages.size;
   }
 
-  /** All folders at which the level may change: those with a grant, and those that lead to one. Some are off the tree. */
+  /** The folders at which the level may change: those with a grant, and the passages. Some are deleted. */
   get grantPathIds(): ReadonlySet<string> {
-    return new Set([...this.#granted.keys(), ...this.#grantedOffTree.keys(), ...this.#passages]);
+    return new Set([...this.#granted.keys(), ...this.#grantedInTrash.keys(), ...this.#passages]);
   }
 
-  /** Equal for users who may see and do the same everywhere. It does not depend on who the user is. */
+  /** Equal for users with the same rights everywhere. It does not depend on the user. */
   get rightsKey(): string {
     this.#rightsKey ??= createHash('sha256')
       .update(
@@ -84,9 +94,9 @@ export class Access {
           this.rootId,
           this.isAdministrator,
           [...this.#granted].sort(),
-          [...this.#grantedOffTree].sort(),
+          [...this.#grantedInTrash].sort(),
           [...this.#passages].sort(),
-          [...this.#remarkable].map(([id, children]) => [id, ...[...children].sort()]).sort(),
+          [...this.#grantPathChildren].map(([id, children]) => [id, ...[...children].sort()]).sort(),
         ]),
       )
       .digest('base64');
@@ -97,9 +107,9 @@ export class Access {
     return !this.isAdministrator && ![...this.#granted.values()].some((level) => level >= READ);
   }
 
-  /** Grants on deleted folders count: they can be restored. */
+  /** Includes grants on deleted folders, which can be restored. */
   get writesSomething(): boolean {
-    const levels = [...this.#granted.values(), ...this.#grantedOffTree.values()];
+    const levels = [...this.#granted.values(), ...this.#grantedInTrash.values()];
     return this.isAdministrator || levels.some((level) => level >= WRITE);
   }
 
@@ -107,22 +117,21 @@ export class Access {
     return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
   }
 
-  /** Whether it shows and allows the same, wherever folders are or were. */
+  /** Whether both see and may do the same, wherever folders are or were. */
   hasSameRightsAs(other: Access): boolean {
     if (this.isAdministrator || other.isAdministrator) return this.isAdministrator === other.isAdministrator;
     return (
       isDeepStrictEqual(this.#granted, other.#granted) &&
-      isDeepStrictEqual(this.#grantedOffTree, other.#grantedOffTree) &&
+      isDeepStrictEqual(this.#grantedInTrash, other.#grantedInTrash) &&
       isDeepStrictEqual(this.#passages, other.#passages)
     );
   }
 
-  /** Whether there is no difference at all. */
   equals(other: Access): boolean {
     return (
       this.isAdministrator === other.isAdministrator &&
       isDeepStrictEqual(this.subjectIds, other.subjectIds) &&
-      isDeepStrictEqual(this.#remarkable, other.#remarkable) &&
+      isDeepStrictEqual(this.#grantPathChildren, other.#grantPathChildren) &&
       this.hasSameRightsAs(other)
     );
   }
@@ -132,17 +141,17 @@ export class Access {
     return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? inherited);
   }
 
-  /** The level at the end of a way that starts at the root, as it is now or was earlier. */
+  /** The level on the last folder of a path from the root. The path may be a former one. */
   levelAt(pathIds: readonly string[]): AccessLevel {
     if (this.isAdministrator) return MANAGE;
-    for (let place = pathIds.length - 1; place >= 0; place--) {
-      const level = this.#granted.get(pathIds[place]!) ?? this.#grantedOffTree.get(pathIds[place]!);
+    for (let index = pathIds.length - 1; index >= 0; index--) {
+      const level = this.#granted.get(pathIds[index]!) ?? this.#grantedInTrash.get(pathIds[index]!);
       if (level !== undefined) return level;
     }
     return NONE;
   }
 
-  /** Whether the end of a way is seen, and with it all on the way: it may be one of earlier. */
+  /** Whether the user sees all folders of a path. The path may be a former one. */
   sees(pathIds: readonly string[]): boolean {
     if (pathIds[0] !== this.rootId) return false;
     let level: AccessLevel = NONE;
@@ -152,41 +161,28 @@ export class Access {
     });
   }
 
-  /** What is granted on a folder itself, on the tree or off it. */
+  /** The level that is granted on the folder itself. */
   #ownLevel(id: string): AccessLevel | undefined {
-    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? this.#grantedOffTree.get(id));
+    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? this.#grantedInTrash.get(id));
   }
 
-  /** Whether a folder on which the user has this level is seen: read, or at least passed through. */
+  /** Whether the user sees a folder with this level: as readable, or as a passage. */
   isVisible(id: string, level: AccessLevel): boolean {
     return level >= READ || this.#passages.has(id);
   }
 
-  /** Which children of a folder with this level are seen. */
   childRule(id: string, level: AccessLevel): ChildRule {
     if (this.isAdministrator) return allChildren;
-    const remarkable = [...(this.#remarkable.get(id) ?? [])];
+    const children = [...(this.#grantPathChildren.get(id) ?? [])];
     if (level < READ)
-      return { only: remarkable.filter((child) => this.isVisible(child, this.levelOf(child, NONE))) };
-    const hidden = remarkable.filter((child) => !this.isVisible(child, this.levelOf(child, level)));
+      return { only: children.filter((child) => this.isVisible(child, this.levelOf(child, NONE))) };
+    const hidden = children.filter((child) => !this.isVisible(child, this.levelOf(child, level)));
     return hidden.length > 0 ? { except: hidden } : allChildren;
   }
 
-  #remark(parentId: string, childId: string): void {
-    const known = this.#remarkable.get(parentId);
-    if (known) known.add(childId);
-    else this.#remarkable.set(parentId, new Set([childId]));
+  #addGrantPathChild(parentId: string, childId: string): void {
+    const children = this.#grantPathChildren.get(parentId);
+    if (children) children.add(childId);
+    else this.#grantPathChildren.set(parentId, new Set([childId]));
   }
-}
-
-/** How much somebody may do with a folder. Each level includes those before it. */
-
-export const accessLevels = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 } as const;
-
-export type AccessLevelName = keyof typeof accessLevels;
-export type AccessLevel = (typeof accessLevels)[AccessLevelName];
-const names = Object.keys(accessLevels) as AccessLevelName[];
-
-export function accessLevelName(level: AccessLevel): AccessLevelName {
-  return names[level]!;
 }

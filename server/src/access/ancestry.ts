@@ -1,6 +1,6 @@
 /**
- * Where folders are: the way from the root down to each. Any number of folders costs one statement, and an ancestor
- * that they share is read once.
+ * The paths of folders: the ids from the root to each folder. One statement serves any number of folders and reads a shared
+ * ancestor once.
  */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -15,8 +15,8 @@ interface Step {
 const findRootId = sql<object, { id: string }>`
   select id from folders where parent_id is null and detached_at is null`;
 
-/** The folders, and all above them. */
-export const findAncestors = sql<{ ids: readonly string[] }, Step>`
+/** Includes the folders themselves. */
+const findAncestors = sql<{ ids: readonly string[] }, Step>`
   with recursive up (id, parent_id) as (
     select id, parent_id from folders where id in (select value from ${list('ids')})
     union
@@ -46,33 +46,33 @@ export class Ancestry {
     return this.#parentIds.has(id);
   }
 
-  /** To be awaited before `wayTo` is asked for these folders. */
+  /** Must be awaited before `pathTo` is called for these folders. */
   load(ids: readonly string[]): PromiseOrValue<void> {
-    const unknown = ids.filter((id) => !this.isLoaded(id));
-    if (unknown.length === 0) return;
+    const missing = ids.filter((id) => !this.isLoaded(id));
+    if (missing.length === 0) return;
     const read = (some: readonly string[]) => this.#reader.all(findAncestors, { ids: some }, some.length);
-    return whenDone(inBatches(unknown, read), (steps) => {
+    return whenDone(inBatches(missing, read), (steps) => {
       for (const { id, parentId } of steps) this.#parentIds.set(id, parentId);
     });
   }
 
-  /** For what is known already from reading the tree downwards. */
+  /** For a parent that another read has returned. */
   setParent(id: string, parentId: string | null): void {
     this.#parentIds.set(id, parentId);
   }
 
-  /** For what was there: the ids from the root. */
+  /** For a path that the caller has read, possibly a former one. */
   setPath(pathIds: readonly string[]): void {
-    pathIds.forEach((id, place) => this.setParent(id, pathIds[place - 1] ?? null));
+    pathIds.forEach((id, index) => this.setParent(id, pathIds[index - 1] ?? null));
   }
 
-  /** The ids from the root to the folder itself; undefined if it is not, or no longer, on the tree. */
+  /** The ids from the root to the folder itself; undefined if the folder is not in the tree. */
   pathTo(id: string): readonly string[] | undefined {
     const pathIds = this.pathFromTop(id);
     return pathIds[0] === this.rootId ? pathIds : undefined;
   }
 
-  /** The ids to the folder from whatever is above all of it: the root, or what was taken off the tree. */
+  /** The ids to the folder from its topmost ancestor: the root, or a deleted folder. */
   pathFromTop(id: string): readonly string[] {
     const pathIds = [id];
     for (let at = id; at !== this.rootId;) {
@@ -89,10 +89,11 @@ export class Ancestry {
 interface Move {
   readonly kind: string;
   readonly folderId: string;
-  /** JSON: the ids from the root. */
+  /** A JSON array. */
   readonly pathIds: string;
   readonly oldPathIds: string | null;
 }
+
 const findMoves = sql<{ folderIds: readonly string[]; after: number }, Move>`
   select journal.kind, journal.folder_id as "folderId", journal.path_ids as "pathIds",
     journal.old_path_ids as "oldPathIds"
@@ -101,38 +102,39 @@ const findMoves = sql<{ folderIds: readonly string[]; after: number }, Move>`
     and journal.kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')
   order by journal.number desc`;
 
-export interface PastTree {
+interface PastTree {
   readonly rootId: string;
-  /** Of an entry: as it was after that. */
+  /** The journal entry after which the paths were current. */
   readonly number: number;
 }
-/** Knows the ways to these folders, as they were then. */
 
+/** Reads the paths of folders as they were after an earlier journal entry: the current tree, with later moves undone. */
 export async function readPastAncestry(
   reader: Reader,
   { rootId, number }: PastTree,
   ids: readonly string[],
 ): Promise<Ancestry> {
   const ancestry = new Ancestry(reader, rootId);
-  const known = new Set<string>();
-  let unknown = [...ids];
-  while (unknown.length > 0) {
-    const parentIds = new Map<string, string | null>(unknown.map((id) => [id, null]));
-    for (const { id, parentId } of await reader.all(findAncestors, { ids: unknown })) {
-      if (!known.has(id)) parentIds.set(id, parentId);
+  const loaded = new Set<string>();
+  let missing = [...ids];
+  while (missing.length > 0) {
+    const parentIds = new Map<string, string | null>(missing.map((id) => [id, null]));
+    for (const { id, parentId } of await reader.all(findAncestors, { ids: missing })) {
+      if (!loaded.has(id)) parentIds.set(id, parentId);
     }
     const moves = await reader.all(findMoves, { folderIds: [...parentIds.keys()], after: number });
-    // The latest first: of several moves of one folder, the first that happened has the last word.
+    // The moves are in descending order, so the earliest move of a folder sets its parent last.
     for (const move of moves) parentIds.set(move.folderId, parentBefore(move));
     for (const [id, parentId] of parentIds) {
-      known.add(id);
+      loaded.add(id);
       ancestry.setParent(id, parentId);
     }
-    unknown = [...parentIds.values()].filter((id) => id !== null).filter((id) => !known.has(id));
+    missing = [...parentIds.values()].filter((id) => id !== null).filter((id) => !loaded.has(id));
   }
   return ancestry;
 }
-/** None if it was off the tree. */
+
+/** Null if the folder was deleted. */
 function parentBefore({ kind, pathIds, oldPathIds }: Move): string | null {
   if (kind === 'RESTORE_FOLDER') return null;
   return (JSON.parse(oldPathIds ?? pathIds) as string[]).at(-2)!;

@@ -1,4 +1,4 @@
-/** Grants: who was given which level on which folder, and which of them decides. */
+/** Grants: the level of a user or group on a folder, and which grant decides. */
 
 import { readGroup } from '../accounts/groups.ts';
 import { readUser } from '../accounts/users.ts';
@@ -22,7 +22,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** A subject as a request names it: by one of the two ids. */
+/** A subject in a request: one of the two ids is set. */
 export interface RequestedSubject {
   readonly userId?: string | null | undefined;
   readonly groupId?: string | null | undefined;
@@ -35,7 +35,7 @@ export interface Grant {
   readonly grantedAt: number;
 }
 
-/** The position of a grant in a list: when it was given, and the id of the other side: its user or group, or its folder. */
+/** The position of a grant in a list. The id is that of its subject, or of its folder in a subject's list. */
 export interface GrantPosition {
   readonly grantedAt: number;
   readonly id: string;
@@ -63,7 +63,7 @@ const findOn = sql<{ folderIds: readonly string[] }, GrantRow>`
 
 type PageParameters = GrantPosition & { readonly limit: number; readonly ids: readonly string[] };
 
-/** The newest first. `owner` is the column of the ids whose lists they are, `other` that of the other side. */
+/** The newest first. `owner` is the column that the lists belong to, `other` the second column of the position. */
 const pageOfEach = <More = unknown>(owner: Statement, other: Statement, chosen: Statement) =>
   sql<PageParameters & More, ListOfEach>`${listForEach('ids', {
     table: 'grants',
@@ -132,7 +132,7 @@ export async function readGrants(reader: Reader, folderIds: readonly string[]): 
   return (await inBatches(folderIds, read)).map(toGrant);
 }
 
-/** A page of the grants on each folder, the newest first: all, or those to the users and groups that are named. */
+/** A page of the grants on each folder, the newest first; with `subjectIds`, only those to these users and groups. */
 export function listGrantsOn(
   reader: Reader,
   folderIds: readonly string[],
@@ -158,7 +158,7 @@ export function countGrantsOn(
   return whenDone(counts, (rows) => new Map(rows.map(({ folderId, count }) => [folderId, count])));
 }
 
-/** A page of the grants to each user or group, the newest first; some are on folders that are off the tree. */
+/** A page of the grants to each user or group, the newest first. Some are on deleted folders. */
 export function listGrantsTo(
   reader: Reader,
   subjectIds: readonly string[],
@@ -168,7 +168,7 @@ export function listGrantsTo(
   return whenDone(lists, (found) => readListsOfEach(subjectIds, found, toListedGrant));
 }
 
-/** The grant that decides what a user may do at the end of a way that starts at the root: the nearest, then highest. */
+/** The grant that decides the user's level on the last folder of a path: the nearest, then the highest. */
 export async function findDecidingGrant(
   reader: Reader,
   userId: string,
@@ -205,10 +205,10 @@ export async function putGrant(
   { folderId, subject, level }: Omit<Grant, 'grantedAt'>,
   { byUserId, now }: ChangedBy,
 ): Promise<void> {
-  const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
-  const old = await transaction.get(findLevel, place);
+  const key = { folderId, subjectId: subject.id, subjectKind: subject.kind };
+  const old = await transaction.get(findLevel, key);
   if (old?.level === level) return;
-  await transaction.run(put, { ...place, level, now });
+  await transaction.run(put, { ...key, level, now });
   record(transaction, {
     kind: 'GRANT_ACCESS',
     at: now,
@@ -221,21 +221,21 @@ export async function putGrant(
   });
 }
 
-/** Answers whether there was one. */
+/** Returns whether there was a grant. */
 export async function removeGrant(
   transaction: Transaction,
   { folderId, subject }: Pick<Grant, 'folderId' | 'subject'>,
   change: ChangedBy,
 ): Promise<boolean> {
-  const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
-  const old = await transaction.get(findLevel, place);
+  const key = { folderId, subjectId: subject.id, subjectKind: subject.kind };
+  const old = await transaction.get(findLevel, key);
   if (!old) return false;
-  await transaction.run(remove, place);
+  await transaction.run(remove, key);
   recordRemoved(transaction, { folderId, subject, ...old }, { ...change, changesAccess: true });
   return true;
 }
 
-/** Grants that go by themselves, with a folder that is off the tree: nobody's access changes by it any more. */
+/** Records the grants that are removed with a purged folder. They no longer affect any access. */
 export async function recordPurgedGrants(
   transaction: Transaction,
   folderIds: readonly string[],
@@ -272,7 +272,7 @@ export interface AccessDifference {
   readonly after: AccessLevel;
 }
 
-/** Whose level on a folder differs between two places for it; administrators manage everything at either. */
+/** Returns the users whose level on a folder differs between two paths, except administrators. */
 export async function compareAccess(
   reader: Reader,
   pathBefore: readonly string[],

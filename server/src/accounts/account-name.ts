@@ -2,15 +2,15 @@
 
 import { Refusal } from '../refusal.ts';
 
-export const longestAccountName = 128;
+export const maxAccountNameLength = 128;
 
 /** The name as it is kept, composed (NFC), or undefined if nobody can have it. Lengths count code points. */
 export function toAccountName(given: string): string | undefined {
   // Before any work on it: a text of any length could stand there.
-  if (given.length > 8 * longestAccountName) return undefined;
+  if (given.length > 8 * maxAccountNameLength) return undefined;
   const name = given.normalize('NFC');
   const length = [...name].length;
-  return length >= 1 && length <= longestAccountName && name.isWellFormed() && !/\p{Cc}/u.test(name)
+  return length >= 1 && length <= maxAccountNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)
     ? name
     : undefined;
 }
@@ -20,7 +20,7 @@ export function requireAccountName(given: string, what: 'user name' | 'group nam
   if (name) return name;
   throw new Refusal(
     'BAD_INPUT',
-    `A ${what} has 1 to ${longestAccountName} characters and no control characters.`,
+    `A ${what} has 1 to ${maxAccountNameLength} characters and no control characters.`,
   );
 }
 

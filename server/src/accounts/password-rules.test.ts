@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { dictionary } from '@zxcvbn-ts/language-common';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
-import { requireGoodPassword } from './password-rules.ts';
+import { requireGoodPassword } from './passwords.ts';
 
 const refuses = (password: string, expected: RegExp, username = 'anna') =>
   assert.rejects(requireGoodPassword(password, username), (error) => {

@@ -1,7 +1,7 @@
 /** `espalier backup`: a copy of an embedded database, made while servers use it. */
 
 import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
-import { counted, shownSize } from '../maintenance/backup/format-size.ts';
+import { formatCount, formatSize } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
@@ -50,6 +50,6 @@ function told(made: Backup, seconds: number): string {
   const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
   const keys = areKeysSealed ? 'in it, sealed with the master key, which is not' : 'in it';
   const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;
-  return `${file} holds ${counted(folders, 'folder')}, ${counted(users, 'user')}${upTo}: ${shownSize(bytes)} in ${seconds.toFixed(1)} s, checked.
+  return `${file} holds ${formatCount(folders, 'folder')}, ${formatCount(users, 'user')}${upTo}: ${formatSize(bytes)} in ${seconds.toFixed(1)} s, checked.
 Keep it as you keep passwords: the keys that sign tokens are ${keys}.`;
 }

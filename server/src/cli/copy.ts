@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { databaseOptionsFrom, readProcessSettings, settingsTable } from '../config/config.ts';
 import { copyInstallation, type ComparedTable } from '../maintenance/copy/copy.ts';
 import type { Database } from '../database/database.ts';
-import { openAsItIs } from '../database/open-database.ts';
+import { openWithoutMigrating } from '../database/open-database.ts';
 import { containsPassword, redactPassword } from '../config/url-password.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
@@ -66,10 +66,10 @@ async function copyAll(
   let resumedFromRows = 0;
   let from: Database | undefined;
   try {
-    from = await openAsItIs(fromUrl, { ...options, mustExist: true });
+    from = await openWithoutMigrating(fromUrl, { ...options, mustExist: true });
     const compared = await copyInstallation({
       from,
-      openDestination: () => openAsItIs(toUrl, options),
+      openDestination: () => openWithoutMigrating(toUrl, options),
       clock: systemClock,
       onProgress: progress.show,
       onResume: (rows, total) => {

@@ -8,10 +8,10 @@ import {
   allSteps,
   migrate as takeSteps,
   missingSteps,
-  stepsTaken,
+  requireSchemaVersion,
   type Step,
 } from '../database/migrations.ts';
-import { embeddedFile, openAsItIs } from '../database/open-database.ts';
+import { embeddedFile, openWithoutMigrating } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
 import { sqliteDialect } from '../database/sqlite/dialect.ts';
 import { readStored } from '../database/stored-settings.ts';
@@ -78,7 +78,7 @@ async function onAnyDatabase(
   work: (database: Database, shown: string) => Promise<void>,
 ): Promise<void> {
   const { settings } = readProcessSettings(flags);
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
+  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     await requireNoCopy(database);
     await work(database, redactPassword(settings.databaseUrl));
@@ -92,7 +92,7 @@ async function onAnyDatabase(
 /** It may look up to date, and no server starts on it. */
 async function requireNoCopy(database: Database): Promise<void> {
   const mark = await database.transaction(async (transaction) =>
-    (await stepsTaken(transaction)) > 0 ? readStored(transaction, 'copying') : undefined,
+    (await requireSchemaVersion(transaction)) > 0 ? readStored(transaction, 'copying') : undefined,
   );
   if (mark === undefined) return;
   throw new StartError(

@@ -1,6 +1,6 @@
 /** A password that is set: typed twice, read, or made here and printed once. */
 
-import { generatePassword } from '../accounts/generated-password.ts';
+import { generatePassword } from '../accounts/passwords.ts';
 import { UsageError } from '../config/start-error.ts';
 import type { Option } from './command.ts';
 import { print, printJson } from './output.ts';

@@ -2,7 +2,7 @@
 
 import { databaseOptionsFrom, readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
-import { embeddedFile, openUpToDate } from '../database/open-database.ts';
+import { embeddedFile, openMigrated } from '../database/open-database.ts';
 import { redactPassword } from '../config/url-password.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Given } from './command.ts';
@@ -17,7 +17,7 @@ export async function onDatabase<T>(
   work: (opened: { readonly database: Database; readonly settings: Settings }) => Promise<T>,
 ): Promise<T> {
   const { settings } = readProcessSettings(flags);
-  const database = await openUpToDate(settings.databaseUrl, databaseOptionsFrom(settings));
+  const database = await openMigrated(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     return await work({ database, settings });
   } catch (error) {

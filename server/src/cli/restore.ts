@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
-import { counted } from '../maintenance/backup/format-size.ts';
+import { formatCount } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
@@ -62,7 +62,7 @@ function told(restored: Restored): string {
   const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
   const last = lastChangeAt === null ? '' : `; the last change is of ${shownTime(lastChangeAt)}`;
   return [
-    `${file} is restored, with ${counted(folders, 'folder')} and ${counted(users, 'user')}${last}.`,
+    `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
     ...(before ? [`What was there before is ${before}.`] : []),
     ...(givenTo
       ? [`It belongs to the user ${userName(givenTo.uid)}, as ${before ? 'that' : 'its folder'} does.`]

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyHours } from '../maintenance/backup/format-size.ts';
+import { formatInterval } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import { redactPassword } from '../config/url-password.ts';
@@ -153,7 +153,8 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
     Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
-    Backups: settings.backupFolder && `${settings.backupFolder}, ${everyHours(settings.backupEveryHours)}`,
+    Backups:
+      settings.backupFolder && `${settings.backupFolder}, ${formatInterval(settings.backupEveryHours)}`,
   };
   const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;

@@ -6,7 +6,7 @@
 import type { Settings } from '../config/config.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import type { Samples } from '../observability/metrics.ts';
-import type { Line } from '../sessions/attempt-lines.ts';
+import type { QueueKey } from '../sessions/attempt-queues.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 
 /** The primary reads the settings once, because files that they name can change before a worker restarts. */
@@ -24,8 +24,8 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   /** Another worker has committed a transaction. */
   | { readonly kind: 'committed' }
-  | { readonly kind: 'in line'; readonly attempt: number; readonly ahead: readonly number[] }
-  | { readonly kind: 'line is full'; readonly attempt: number }
+  | { readonly kind: 'queued'; readonly attempt: number; readonly ahead: readonly number[] }
+  | { readonly kind: 'queue is full'; readonly attempt: number }
   | { readonly kind: 'take place'; readonly ticket: number }
   | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
   /** Requests the worker's metrics. */
@@ -46,7 +46,7 @@ export type WorkerReport =
 /** Messages about the state that all workers share. */
 export type SharedStateMessage =
   | { readonly kind: 'committed' }
-  | { readonly kind: 'join'; readonly attempt: number; readonly lines: readonly Line[] }
+  | { readonly kind: 'join'; readonly attempt: number; readonly keys: readonly QueueKey[] }
   | { readonly kind: 'leave'; readonly attempt: number }
   | { readonly kind: 'want place'; readonly ticket: number }
   | { readonly kind: 'give back'; readonly ticket: number }

@@ -5,7 +5,7 @@
 
 import { createSemaphore, countSpareCores } from '../concurrency/semaphore.ts';
 import { Refusal } from '../refusal.ts';
-import { createAttemptLines, type Attempt } from '../sessions/attempt-lines.ts';
+import { createAttemptQueues, type Attempt } from '../sessions/attempt-queues.ts';
 import type { SharedStateMessage, ToWorker } from './messages.ts';
 
 /** A worker that receives messages. */
@@ -21,7 +21,7 @@ interface Held {
 }
 
 export class SharedState {
-  readonly #lines = createAttemptLines();
+  readonly #lines = createAttemptQueues();
   readonly #hashing;
   readonly #held = new Map<Recipient, Held>();
 

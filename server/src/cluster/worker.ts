@@ -3,13 +3,13 @@
 import type { RemoteConnections } from '../http/websocket/live-connections.ts';
 import type { Samples } from '../observability/metrics.ts';
 import type { Semaphore } from '../concurrency/semaphore.ts';
-import { tooManyInLine, type Attempt, type SharedLines } from '../sessions/attempt-lines.ts';
+import { tooManyLoginsError, type QueuedAttempt, type QueueKey, type SharedAttemptQueues } from '../sessions/attempt-queues.ts';
 import type { ClusterWorker } from '../startup/cluster-worker.ts';
 import type { WorkerReport, SharedStateMessage, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
 
 export class PrimaryLink {
   readonly #stopping = new AbortController();
-  readonly #lines = new LinesOfPrimary();
+  readonly #attemptQueues = new PrimaryAttemptQueues();
   readonly #hashing = new PrimarySemaphore();
   readonly #connections = new ConnectionsOfOthers();
   #onCommitted: () => void = () => undefined;
@@ -44,7 +44,7 @@ export class PrimaryLink {
       number,
       count,
       isFirst,
-      lines: this.#lines,
+      attemptQueues: this.#attemptQueues,
       hashingSemaphore: this.#hashing,
       connections: this.#connections,
       publishCommit: () => this.#publishCommit(),
@@ -57,10 +57,10 @@ export class PrimaryLink {
     switch (message.kind) {
       case 'committed':
         return this.#onCommitted();
-      case 'in line':
-        return this.#lines.move(message.attempt, message.ahead);
-      case 'line is full':
-        return this.#lines.refuse(message.attempt);
+      case 'queued':
+        return this.#attemptQueues.move(message.attempt, message.ahead);
+      case 'queue is full':
+        return this.#attemptQueues.refuse(message.attempt);
       case 'take place':
         return this.#hashing.take(message.ticket);
       case 'connections elsewhere':
@@ -103,47 +103,49 @@ function send(message: ToPrimary): Promise<void> {
   return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));
 }
 
-interface Standing {
+interface WaitingAttempt {
   ahead: readonly number[];
-  /** Or the line is full. */
-  joined: (isIn: boolean) => void;
+  /** Called with false if a queue is full. */
+  joined: (hasJoined: boolean) => void;
   wake: () => void;
 }
 
-class LinesOfPrimary implements SharedLines {
-  readonly #standing = new Map<number, Standing>();
+class PrimaryAttemptQueues implements SharedAttemptQueues {
+  readonly #attempts = new Map<number, WaitingAttempt>();
   #last = 0;
 
-  async join(lines: Parameters<SharedLines['join']>[0]): Promise<Attempt> {
+  async join(keys: readonly QueueKey[]): Promise<QueuedAttempt> {
     const number = ++this.#last;
-    const standing: Standing = { ahead: [], joined: () => undefined, wake: () => undefined };
-    this.#standing.set(number, standing);
-    const isIn = new Promise<boolean>((resolve) => (standing.joined = resolve));
-    share({ kind: 'join', attempt: number, lines: lines.map(({ key, atOnce }) => ({ key, atOnce })) });
-    if (!(await isIn)) {
-      this.#standing.delete(number);
-      throw tooManyInLine();
+    const attempt: WaitingAttempt = { ahead: [], joined: () => undefined, wake: () => undefined };
+    this.#attempts.set(number, attempt);
+    const hasJoined = new Promise<boolean>((resolve) => (attempt.joined = resolve));
+    // Only these fields: the throttle's keys have more.
+    const sent = keys.map(({ key, maxConcurrent }) => ({ key, maxConcurrent }));
+    share({ kind: 'join', attempt: number, keys: sent });
+    if (!(await hasJoined)) {
+      this.#attempts.delete(number);
+      throw tooManyLoginsError();
     }
     return {
-      ahead: () => [...standing.ahead],
-      moved: () => new Promise((resolve) => (standing.wake = resolve)),
+      countAhead: () => [...attempt.ahead],
+      waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
       leave: () => {
-        this.#standing.delete(number);
+        this.#attempts.delete(number);
         share({ kind: 'leave', attempt: number });
       },
     };
   }
 
-  move(attempt: number, ahead: readonly number[]): void {
-    const standing = this.#standing.get(attempt);
-    if (!standing) return;
-    standing.ahead = ahead;
-    standing.joined(true);
-    standing.wake();
+  move(number: number, ahead: readonly number[]): void {
+    const attempt = this.#attempts.get(number);
+    if (!attempt) return;
+    attempt.ahead = ahead;
+    attempt.joined(true);
+    attempt.wake();
   }
 
-  refuse(attempt: number): void {
-    this.#standing.get(attempt)?.joined(false);
+  refuse(number: number): void {
+    this.#attempts.get(number)?.joined(false);
   }
 }
 

@@ -317,7 +317,7 @@ export async function migrate(
 
 /** What `migrate` would do. */
 export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<Step[]> {
-  return allSteps(dialect).slice(await stepsTaken(transaction));
+  return allSteps(dialect).slice(await requireSchemaVersion(transaction));
 }
 
 /** What a new database takes. */
@@ -346,7 +346,7 @@ export function readSchemaVersion(reader: Reader): PromiseOrValue<number> {
 }
 
 /** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */
-export async function stepsTaken(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
+export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
   const tables = await stored.tableNames();
   if (tables.length === 0) return 0;
   if (!tables.includes('espalier_migrations')) {

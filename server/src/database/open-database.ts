@@ -24,7 +24,7 @@ export async function openDatabase(
   clock: Clock,
   options: DatabaseOptions = {},
 ): Promise<Database> {
-  const database = await openAsItIs(url, options);
+  const database = await openWithoutMigrating(url, options);
   try {
     await migrate(database, clock);
   } catch (cause) {
@@ -35,8 +35,8 @@ export async function openDatabase(
 }
 
 /** One that is there, and of this program's own schema: for commands beside the server, which prepares nothing. */
-export async function openUpToDate(url: string, options: DatabaseOptions): Promise<Database> {
-  const database = await openAsItIs(url, { ...options, mustExist: true });
+export async function openMigrated(url: string, options: DatabaseOptions): Promise<Database> {
+  const database = await openWithoutMigrating(url, { ...options, mustExist: true });
   try {
     const { dialect } = database;
     const missing = await database.transaction((transaction) => missingSteps(transaction, dialect));
@@ -56,7 +56,7 @@ export function embeddedFile(url: string): string | undefined {
 }
 
 /** Whatever its schema is. */
-export async function openAsItIs(url: string, options: DatabaseOptions = {}): Promise<Database> {
+export async function openWithoutMigrating(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const [scheme = ''] = url.split(':', 1);
   const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined;
   if (!open) throw new StartError(`There is no database for URLs that start with ${scheme}:.`);

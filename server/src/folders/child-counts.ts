@@ -90,12 +90,14 @@ function positionsIn(view: TreeView, passages: readonly Folder[]): PromiseOrValu
     return positions;
   });
 }
+
 export interface CountOptions {
   /** How many levels; without it, all. */
   readonly depth?: number | undefined;
   /** Told of each number of folders that are looked at, and may refuse to go on. */
   readonly onRead: (count: number) => void;
 }
+
 interface Row {
   readonly id: string;
   readonly parentId: string;
@@ -103,10 +105,12 @@ interface Row {
   /** How many levels are inside, at the most. */
   readonly height: number;
 }
+
 /** A folder that the viewer sees, with others inside. */
 interface Holder extends Row {
   readonly accessLevel: AccessLevel;
 }
+
 const columns = sql`select id, parent_id as "parentId", child_count as "childCount", height from folders`;
 const findHolders = sql<{ ids: readonly string[] }, Row>`
   ${columns} where id in (select value from ${list('ids')})`;
@@ -142,6 +146,7 @@ export async function countDescendants(
   }
   return count;
 }
+
 /** So many that one statement examines no more rows than it may; one by one where a folder has more. */
 function* batchesOf(holders: readonly Holder[]): Generator<Holder[]> {
   let batch: Holder[] = [];
@@ -156,14 +161,16 @@ function* batchesOf(holders: readonly Holder[]): Generator<Holder[]> {
   }
   if (batch.length > 0) yield batch;
 }
+
 function sumOf(view: TreeView, holders: readonly Holder[]): number {
   return holders.reduce((sum, each) => sum + visibleChildCount(view, each), 0);
 }
+
 function rowsInside(parents: readonly Holder[]): number {
   return parents.reduce((sum, { childCount }) => sum + childCount, 0);
 }
-/** A passage shows only what leads on: that is known by its ids. */
 
+/** A passage shows only what leads on: that is known by its ids. */
 async function holdersInside(view: TreeView, parents: readonly Holder[]): Promise<Holder[]> {
   const { reader, access } = view;
   const levels = new Map(parents.map(({ id, accessLevel }) => [id, accessLevel]));

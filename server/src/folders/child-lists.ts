@@ -116,9 +116,9 @@ function toFolder({ access }: TreeView, parent: Folder, values: ListedFolder): F
   };
   return folder.accessLevel >= READ ? folder : withLevel(folder, folder.accessLevel);
 }
+
 export type Parameters = Record<string, unknown>;
 /** All but `parentIds` and `limit`. */
-
 export function parametersOf(
   access: Access,
   { after, before, from, upTo, skip, order = byName, filter }: Slice,
@@ -141,15 +141,17 @@ export function parametersOf(
     updatedSince: filter?.updatedSince ?? null,
   };
 }
+
 function keyParameter({ key }: ListPosition, field: OrderField): unknown {
   return field === 'UPDATED' ? timeOfKey(key) : key;
 }
+
 /** A folded text as a pattern that matches just itself. */
 function toPattern(text: string): string {
   return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
 }
-/** A row for each parent. */
 
+/** A row for each parent. */
 export type ListRow = ListOfEach<ListedFolder>;
 const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
 const countedColumns = [...mainColumns, 'folders.child_count'];
@@ -161,8 +163,8 @@ const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
   all: allColumns,
   texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
 };
-/** What `columnsFor` reads of a folder; columns at the end can be missing. */
 
+/** What `columnsFor` reads of a folder; columns at the end can be missing. */
 export type ListedFolder = readonly [
   name: string,
   id: string,
@@ -175,15 +177,14 @@ export type ListedFolder = readonly [
   description: string | null,
   properties: string | null,
 ];
+
 const statements = new Map<string, Statement<Parameters, ListRow>>();
 /**
  * For whoever does not see everything in what they may read: some of it is hidden, and of some, which is bare, only the
  * name is shown.
  */
-
 export type Restriction = 'none' | 'hidden' | 'bare';
 /** There are few kinds of slices; each has its statement, made when it is first asked for. */
-
 export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
   const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
   const { columns = 'all', from, upTo } = slice;
@@ -211,9 +212,9 @@ export function statementFor(slice: Slice, restriction: Restriction): Statement<
     })}`;
   }
 }
+
 const countStatements = new Map<string, Statement<Parameters, { parentId: string; count: number }>>();
 /** Of a segment in natural order, or of all. */
-
 export function countStatement(
   restriction: Restriction,
   { from, upTo }: Pick<Slice, 'from' | 'upTo'>,
@@ -232,6 +233,7 @@ export function countStatement(
   }
   return statement;
 }
+
 const nothing = sql``;
 const notHidden = (restriction: Restriction) =>
   restriction === 'none' ? nothing : sql`and folders.id not in (select value from ${list('hiddenIds')})`;
@@ -254,6 +256,7 @@ const matches = (restriction: Restriction) => sql`
 function reverse({ field, isDescending }: FolderOrder): FolderOrder {
   return { field, isDescending: !isDescending };
 }
+
 function beyond(
   { field, isDescending }: FolderOrder,
   edge: 'after' | 'before' | 'from' | 'upTo',
@@ -265,6 +268,7 @@ function beyond(
   const key = field === 'NAME' ? sql`folders.sort_key` : updatedAt(restriction);
   return sql`and (${key}, folders.id) ${sign} (${`${edge}Key`}, ${`${edge}Id`})`;
 }
+
 function orderBy({ field, isDescending }: FolderOrder, restriction: Restriction): Statement {
   const way = isDescending ? sql`desc` : sql``;
   if (field === 'CREATED') return sql`folders.id ${way}`;

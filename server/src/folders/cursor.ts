@@ -1,6 +1,7 @@
 /**
- * Cursors of lists of folders: the place of a folder by what the list is ordered by, not by counting, so that it stays
- * right while others come and go.
+ * Cursors of lists of folders. A cursor holds the sort key of a folder, not its index, so that it stays correct while folders are
+ * added and removed. A position that may be that of a hidden folder is encrypted: the client can send it back, but cannot read it
+ * or make one up.
  */
 
 import { openCursor, sealCursor } from '../database/cursor-checksum.ts';
@@ -9,9 +10,8 @@ import { sealBytes, openBytes } from '../database/encrypted-bytes.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { toIdBytes, toFolderId } from './folder-rows.ts';
-import type { ListPosition } from './cursor.ts';
 
-/** By its key, and among equal keys by its id. */
+/** The position of a folder in a list: its sort key, and its id among equal keys. */
 export interface ListPosition {
   readonly key: Uint8Array;
   readonly id: string;
@@ -23,12 +23,12 @@ export const timeKeyBytes = 6;
 /** No time has a greater key. */
 export const lastTime = 2 ** (8 * timeKeyBytes) - 1;
 
-/** `list` names the list among all lists. */
+/** `list` identifies the list. A cursor is valid only in its own list. */
 export function toCursor(list: string, { key, id }: ListPosition): string {
   return sealCursor(list, Buffer.concat([toIdBytes(id), key]));
 }
 
-/** `keyBytes` is how long the key is, where all keys of the list are as long. */
+/** `keyBytes` is the length of the keys, for lists in which all keys have the same length. */
 export function fromCursor(list: string, cursor: string, argument: string, keyBytes?: number): ListPosition {
   const position = openCursor(list, cursor);
   const isPlace =
@@ -43,7 +43,7 @@ export function notACursor(argument: string): Refusal {
   return new Refusal('BAD_INPUT', `\`${argument}\` is not a cursor of this list of folders.`);
 }
 
-/** A time as a key: its bytes are in the order of time. */
+/** A key whose byte order is the order of time. */
 export function timeKey(milliseconds: number): Uint8Array {
   const bytes = Buffer.alloc(timeKeyBytes);
   bytes.writeUIntBE(milliseconds, 0, timeKeyBytes);
@@ -53,13 +53,13 @@ export function timeKey(milliseconds: number): Uint8Array {
 export function timeOfKey(key: Uint8Array): number {
   return Buffer.from(key).readUIntBE(0, timeKeyBytes);
 }
-/** `list` names the list among all lists: the position is of no use in another one. */
 
+/** Encrypts a position of the list `list`. */
 export async function sealPosition(reader: Reader, list: string, position: Uint8Array): Promise<Uint8Array> {
   return sealBytes(position, await readCursorKey(reader), list);
 }
-/** Undefined if it was not sealed here, or is of another list. */
 
+/** Undefined if the position was not encrypted here, or belongs to another list. */
 export async function openPosition(
   reader: Reader,
   list: string,
@@ -74,17 +74,19 @@ async function readCursorKey(reader: Reader): Promise<Uint8Array> {
   if (key === undefined) throw new Error('The installation has no key for cursors.');
   return Buffer.from(key, 'base64url');
 }
-/** A position among the candidates: by number, or, for a short text, by name or title and id. */
 
+/** A position among the candidates of a search: by number, or, for a short text, by name or title and id. */
 export type CandidatePosition = readonly ['number', number] | readonly ['name' | 'title', string, string];
-/** The candidates that are ranked together. Usually one section holds all candidates. */
-
+/**
+ * The candidates of a search that are ranked together. Usually one section holds all candidates. A search that examined many folders
+ * in vain ends its page, and its section, at a candidate that the viewer may not see.
+ */
 export interface Section {
   /** After this position; from the first candidate if undefined. */
   readonly start?: CandidatePosition | undefined;
   /** Up to this position, inclusive; to the last candidate if undefined. */
   readonly end?: CandidatePosition | undefined;
-  /** How many matches the sections before it have. */
+  /** The number of matches in the sections before. */
   readonly countBefore: number;
 }
 
@@ -96,10 +98,9 @@ export interface SearchPosition {
 
 export const wholeSearch: Section = { countBefore: 0 };
 const lengthBytes = 2;
-/** The size of an encrypted section must not reveal the length of the names in it: almost all fit into so many bytes. */
+/** Sections are padded to a multiple of this, so that their size does not reveal the length of the names in them. */
 const paddedBytes = 1024;
 /** Returns the function that makes the cursors of one section. */
-
 export async function searchCursors(
   reader: Reader,
   list: string,
@@ -110,7 +111,10 @@ export async function searchCursors(
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt16BE(sealed.length);
   return (position) =>
-    sealCursor(list, Buffer.concat([length, sealed, ...(position ? bytesOfPlace(position) : [])]));
+    sealCursor(
+      list,
+      Buffer.concat([length, sealed, ...(position ? [toIdBytes(position.id), position.key] : [])]),
+    );
 }
 
 export async function readSearchCursor(
@@ -122,22 +126,20 @@ export async function readSearchCursor(
   const bytes = openCursor(list, cursor);
   if (!bytes || bytes.length < lengthBytes) throw notACursor(argument);
   const sealedEnd = lengthBytes + bytes.readUInt16BE(0);
-  const placeBytes = bytes.subarray(sealedEnd);
-  if (sealedEnd > bytes.length || (placeBytes.length > 0 && placeBytes.length < idBytes)) {
+  const positionBytes = bytes.subarray(sealedEnd);
+  if (sealedEnd > bytes.length || (positionBytes.length > 0 && positionBytes.length < idBytes)) {
     throw notACursor(argument);
   }
   const position =
-    placeBytes.length === 0
+    positionBytes.length === 0
       ? undefined
-      : { id: toFolderId(placeBytes.subarray(0, idBytes)), key: placeBytes.subarray(idBytes) };
+      : { id: toFolderId(positionBytes.subarray(0, idBytes)), key: positionBytes.subarray(idBytes) };
   if (sealedEnd === lengthBytes) return { section: wholeSearch, position };
   const section = await openSection(reader, list, bytes.subarray(lengthBytes, sealedEnd));
   if (!section) throw notACursor(argument);
   return { section, position };
 }
-function bytesOfPlace({ id, key }: ListPosition): Uint8Array[] {
-  return [toIdBytes(id), key];
-}
+
 function sealSection(reader: Reader, list: string, section: Section): Promise<Uint8Array> {
   const text = Buffer.from(JSON.stringify(section));
   const padding = Buffer.alloc(paddedBytes - (text.length % paddedBytes), ' ');

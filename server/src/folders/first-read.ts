@@ -83,7 +83,7 @@ const findParentId = sql<{ id: string }, { parentId: string | null }>`
   select parent_id as "parentId" from folders where id = ${'id'}`;
 
 export interface FirstReadOptions {
-  /** Ancestors are read up to here. */
+  /** Ancestors are read up to this folder. */
   readonly rootId?: string | undefined;
   /** Reads the rows of the ancestors, not only their ids. A remote database always returns them. */
   readonly withAncestors?: boolean;
@@ -91,7 +91,6 @@ export interface FirstReadOptions {
   readonly page?: PageRead | undefined;
 }
 
-/** The first read of an answer that shows one folder. On a remote database it is one statement. */
 export function readFirst(
   reader: Reader & Pick<ConsistentReader, 'isEmbedded'>,
   id: string,
@@ -127,7 +126,7 @@ export function* stepsOf(rows: ReadonlyMap<string, FolderRow>): Iterable<Step> {
   for (const { id, parentId } of rows.values()) yield [id, parentId];
 }
 
-// Written member by member: a rest of members takes longer than the statement.
+// Lists every member: object rest syntax takes longer than the statement.
 function toFirstRow(found: FirstRow): FolderRow | undefined {
   if (found.id === null) return undefined;
   const { id, parentId, name, title, childCount, version, createdAt, updatedAt } = found as FolderRow;
@@ -140,7 +139,7 @@ function toHead({ number, nonce, accessNumber }: FirstRow): JournalHead {
   return { number, nonce, accessNumber };
 }
 
-/** From parent to parent: on an embedded database this takes half the time of a recursive statement. */
+/** Reads parent by parent: on an embedded database this takes half the time of a recursive statement. */
 function stepsAbove(
   reader: Reader,
   { id, parentId }: FolderRow,

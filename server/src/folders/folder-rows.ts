@@ -1,4 +1,4 @@
-/** Rows of folders as they are first written. */
+/** New rows of folders, and their ids. */
 
 import { randomUUID } from 'crypto';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -16,7 +16,7 @@ export interface NewRow extends FolderTexts {
   readonly foldedName: string;
   readonly foldedTitle: string | null;
   childCount: number;
-  /** How many levels are inside. */
+  /** The number of levels inside the folder. */
   height: number;
   readonly now: number;
 }
@@ -39,7 +39,7 @@ const setLastNumber = sql<{ last: number }>`update folder_numbers set last = ${'
 const findRoot = sql<object, { id: string }>`
   select id from folders where parent_id is null and detached_at is null`;
 
-/** From a name and texts that have been checked. */
+/** The name and the texts must have been checked. */
 export function newRow(
   input: Partial<FolderTexts> & { readonly name: string; readonly parentId: string | null },
   now: number,
@@ -63,7 +63,7 @@ export function newRow(
   };
 }
 
-/** Refuses if the name is not free. */
+/** Fails with the error of `refuse` if the name is not free. */
 export function insertRow(transaction: Transaction, row: NewRow, refuse?: () => Error): void {
   transaction.queue(insertIfFree, row, refuse);
   transaction.queue(countNumber, {});
@@ -73,7 +73,7 @@ export async function insertRows(transaction: Transaction, rows: readonly NewRow
   await withNumbers(transaction, rows, (numbered) => transaction.runEach(insert, numbered));
 }
 
-/** Folders are numbered in the order of their coming, for search to go through them: it learns of them at the end. */
+/** Search pages through folders in the order of these numbers, so a new folder has the highest number. */
 async function withNumbers<T extends object>(
   transaction: Transaction,
   rows: readonly T[],
@@ -89,7 +89,7 @@ const findNotNumbered = sql<object, { id: string; name: string }>`
 const setNumber = sql<{ id: string; number: number; foldedName: string }>`
   update folders set number = ${'number'}, folded_name = ${'foldedName'} where id = ${'id'}`;
 
-/** Makes folders that are older than search known to it. */
+/** Numbers the folders of a database from before search existed. */
 export async function numberFolders(transaction: Transaction): Promise<void> {
   for (;;) {
     const folders = await transaction.all(findNotNumbered, {});
@@ -99,19 +99,21 @@ export async function numberFolders(transaction: Transaction): Promise<void> {
   }
 }
 
-/** Makes the root of a new tree; changes nothing if there is one. */
+/** Creates the root, unless there is one. */
 export async function ensureRoot(transaction: Transaction, name: string, now: number): Promise<void> {
   if (await transaction.get(findRoot, {})) return;
   insertRow(transaction, newRow({ parentId: null, name }, now));
 }
+
+/** A UUID that grows with time (RFC 9562, version 7), so that new rows are adjacent in the index. */
 export function newFolderId(now: number): string {
   return `${timePart(now)}-7${randomUUID().slice(15)}`;
 }
-/**
- * Ids of up to a million folders that are made together, each greater than the one before (RFC 9562 §6.2): the
- * database writes them side by side, too. With gaps: two ids do not tell how many folders lie between.
- */
 
+/**
+ * Ids for up to a million folders that are created together, each greater than the one before (RFC 9562 §6.2), so that their rows
+ * are adjacent. Random gaps hide how many folders are between two ids.
+ */
 export function newFolderIds(now: number): () => string {
   const time = timePart(now);
   let count = 0;
@@ -122,6 +124,7 @@ export function newFolderIds(now: number): () => string {
     return `${time}-7${digits.slice(0, 3)}-8${digits.slice(3)}-${random.slice(24)}`;
   };
 }
+
 function timePart(now: number): string {
   return now.toString(16).padStart(12, '0').replace(/^.{8}/, '$&-');
 }

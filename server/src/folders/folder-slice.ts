@@ -1,4 +1,4 @@
-/** Lists of sub-folders: their orders and filters, places in them, and slices of them. */
+/** Slices of lists of sub-folders: their order, filter and limits, and the positions of folders in them. */
 
 import { timeKey, timeKeyBytes, type ListPosition } from './cursor.ts';
 import { foldText } from './text-keys.ts';
@@ -7,7 +7,7 @@ import { sortKey } from './text-keys.ts';
 
 export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
 
-/** How many columns are read of each folder. Each kind holds those before it; only `texts` holds the long texts. */
+/** Which columns of each folder are read. Each value includes the columns of those before it. Only `texts` has the long texts. */
 export type FolderColumns = 'name' | 'main' | 'counted' | 'all' | 'texts';
 
 export interface FolderOrder {
@@ -16,29 +16,29 @@ export interface FolderOrder {
 }
 
 export interface FolderFilter {
-  /** Both compared as folded texts. */
+  /** Both are compared as folded texts. */
   readonly nameContains?: string | undefined;
   readonly nameStartsWith?: string | undefined;
   readonly hasChildren?: boolean | undefined;
   readonly updatedSince?: number | undefined;
 }
 
-/** What lies between two places, and no more than `limit` from one end of that. */
+/** The folders between two positions, at most `limit` from one end. */
 export interface Slice {
   readonly after?: ListPosition | undefined;
   readonly before?: ListPosition | undefined;
   readonly limit?: number | undefined;
   readonly isFromEnd?: boolean | undefined;
-  /** So many from the start are passed over; only with a limit, and not from the end. */
+  /** The number of folders to skip at the start; only with a limit, and not from the end. */
   readonly skip?: number | undefined;
-  /** The places themselves belong to it. */
+  /** Includes the folders at `after` and `before`. */
   readonly isInclusive?: boolean | undefined;
-  /** A segment of it, in the direction in which it is read: what follows the one place, up to and with the other. */
+  /** A segment of the slice in reading direction: after `from`, up to and including `upTo`. */
   readonly from?: ListPosition | undefined;
   readonly upTo?: ListPosition | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
-  /** `all` by default. A column that is not read is undefined. Fewer than `all` only in natural order. */
+  /** `all` by default. A column that is not read is undefined. Other orders than the natural one need `all`. */
   readonly columns?: FolderColumns | undefined;
 }
 
@@ -51,19 +51,19 @@ export function positionOf(
   return { id: folder.id, key: keyOf(folder, field) };
 }
 
-/** How long the keys of an order are, where they all are as long. */
+/** The length of the sort keys of an order, if all keys have the same length. */
 export function keyBytesOf(field: OrderField): number | undefined {
   return { NAME: undefined, CREATED: 0, UPDATED: timeKeyBytes }[field];
 }
 
 function keyOf({ name, updatedAt }: Pick<Folder, 'name' | 'updatedAt'>, field: OrderField): Uint8Array {
   if (field === 'NAME') return sortKey(name);
-  // Ids grow with time: they are the order of creation.
+  // Ids grow with time, so they are in the order of creation.
   if (field === 'CREATED') return new Uint8Array();
   return timeKey(updatedAt);
 }
 
-/** What the statements of `child-statements.ts` do, for folders that are read already. One more than the limit. */
+/** Does the same as the statements of `child-lists.ts`, for folders that have been read. Returns one more than the limit. */
 export function sliceOf(
   folders: readonly Folder[],
   slice: Slice,
@@ -78,14 +78,16 @@ export function sliceOf(
     return isDescending ? -difference : difference;
   };
   const edge = isInclusive ? -1 : 0;
-  const placed = folders
+  const matching = folders
     .filter((folder) => matchesFilter(folder, filter, hasChildren))
-    .map((folder) => ({ folder, place: positionOf(folder, field) }))
-    .filter(({ place }) => !after || compare(place, after) > edge)
-    .filter(({ place }) => !before || compare(place, before) < -edge)
-    .toSorted((one, other) => compare(one.place, other.place))
+    .map((folder) => ({ folder, position: positionOf(folder, field) }))
+    .filter(({ position }) => !after || compare(position, after) > edge)
+    .filter(({ position }) => !before || compare(position, before) < -edge)
+    .toSorted((one, other) => compare(one.position, other.position))
     .map(({ folder }) => folder);
-  return isFromEnd ? placed.slice(-Math.min(limit + 1, placed.length)) : placed.slice(skip, skip + limit + 1);
+  return isFromEnd
+    ? matching.slice(-Math.min(limit + 1, matching.length))
+    : matching.slice(skip, skip + limit + 1);
 }
 
 function matchesFilter(

@@ -1,74 +1,90 @@
 /**
- * Follows the changes of the folders that a viewer sees. Nothing is queued: the next change is judged when it is asked for,
- * with the viewer's rights of that moment. A follower that has fallen too far behind reports RESYNC.
+ * Follows the changes of the folders that a viewer sees. Nothing is queued: `next` determines the next change with the viewer's
+ * rights of that moment. A subscription that is too far behind returns RESYNC.
  */
 
 import type { AccessSnapshot } from '../access/access-cache.ts';
-import type { Access } from '../access/access.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { ConsistentReader, Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { EndSignal, iterate, type ChangeStream } from '../journal/change-stream.ts';
 import type { JournalEntry, JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessChanges } from './access-changes.ts';
-import { effectOf, withPositions, resyncAt, type Effect, type FolderChange } from './folder-changes.ts';
-import { TrackedFolder } from './folder-changes.ts';
+import {
+  canContinueAfter,
+  effectOf,
+  resyncAt,
+  TrackedFolder,
+  withPositions,
+  type Effect,
+  type FolderChange,
+  type FollowedFolders,
+} from './folder-changes.ts';
+import type { TreeView } from './folders.ts';
 
 export interface SubscriptionServices {
   readonly database: Database;
   readonly accessChanges: AccessChanges;
   readonly feed: JournalFeed;
-  /** Runs a small piece of work at the viewer's turn. */
-  readonly inTurn: <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) => Promise<T>;
+  /** Runs a small task with the viewer's share of the server's time. */
+  readonly runFairly: <T>(task: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) => Promise<T>;
 }
 
-export interface SubscriptionRange {
-  /** The last known entry. */
-  readonly after: JournalPlace;
-  readonly under: string | undefined;
-}
-
-export interface SubscriptionOptions extends SubscriptionRange {
-  /** The last entry in the snapshot that it starts from. */
+export interface SubscriptionOptions extends FollowedFolders {
+  /** The last entry in the snapshot that the subscription starts from. */
   readonly head: JournalPlace;
-  /** How many entries it may fall behind. */
+  /** How many entries the subscription may be behind. */
   readonly maxBacklog: number;
 }
 
+/** Opens a subscription to the changes after a journal entry. It starts from the snapshot of `view`. */
+export async function followFolders(
+  services: SubscriptionServices,
+  { reader, access }: TreeView,
+  options: SubscriptionOptions,
+): Promise<ChangeStream<FolderChange>> {
+  const { after, head, under } = options;
+  const isComplete = await canContinueAfter(reader, access, after, head);
+  const position = isComplete ? after : head;
+  const tracked = await TrackedFolder.at(reader, access, position.number, under);
+  const start = { position, tracked, isComplete, rights: { access, position: head } };
+  return new FolderSubscription(services, options, start);
+}
+
 /** Read from the snapshot that the subscription starts from. */
-export interface SubscriptionStart {
-  readonly place: JournalPlace;
-  /** All changes after `after` can still be reported. */
-  readonly isKnown: boolean;
+interface SubscriptionStart {
+  readonly position: JournalPlace;
+  /** All changes after `after` can be reported. */
+  readonly isComplete: boolean;
   readonly rights: AccessSnapshot;
   readonly tracked: TrackedFolder | undefined;
 }
 
-/** The changes of one entry, or the RESYNC in place of several. */
+/** The changes of one entry, or the RESYNC that replaces several. */
 interface Report {
   readonly changes: readonly FolderChange[];
   /** The number of changes that `next` has returned. */
-  given: number;
-  /** The follower's position after the last change. */
+  returned: number;
+  /** The position of the subscription after the last change. */
   readonly end: JournalPlace;
 }
 
 const over = { done: true, value: undefined } as const;
 
-export class FolderSubscription implements ChangeStream<FolderChange> {
+class FolderSubscription implements ChangeStream<FolderChange> {
   readonly #services: SubscriptionServices;
   readonly #end = new EndSignal();
   readonly #under: string | undefined;
   readonly #maxBacklog: number;
-  /** The rights that the changes sent so far were judged by. */
-  #standing: AccessSnapshot;
-  #watched: TrackedFolder | undefined;
+  /** The rights that determined the changes so far. */
+  #rights: AccessSnapshot;
+  #tracked: TrackedFolder | undefined;
   #timesReplaced: number;
-  /** The last entry that was judged and reported. */
-  #place: JournalPlace;
+  /** The last entry whose changes have been reported. */
+  #position: JournalPlace;
   #report: Report | undefined;
-  /** Entries read from the database, for a follower that is behind the entries in memory. */
+  /** Entries read from the database, for a subscription that is behind the entries in memory. */
   #entries: readonly JournalEntry[] = [];
   deliveredUpTo: JournalPlace;
 
@@ -77,16 +93,16 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     { under, after, maxBacklog }: SubscriptionOptions,
     start: SubscriptionStart,
   ) {
-    const { place, rights, tracked, isKnown } = start;
+    const { position, rights, tracked, isComplete } = start;
     this.#services = services;
     this.#under = under;
     this.#maxBacklog = maxBacklog;
-    this.#standing = rights;
-    this.#watched = tracked;
+    this.#rights = rights;
+    this.#tracked = tracked;
     this.#timesReplaced = services.feed.timesReplaced;
-    this.#place = place;
-    this.deliveredUpTo = isKnown ? place : after;
-    if (!isKnown) this.#resyncAt(place);
+    this.#position = position;
+    this.deliveredUpTo = isComplete ? position : after;
+    if (!isComplete) this.#resyncAt(position);
   }
 
   next(): PromiseOrValue<IteratorResult<FolderChange, void>> {
@@ -105,15 +121,15 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     return iterate(this);
   }
 
-  /** Undefined if it has to be waited for, or cannot be judged without the database. */
+  /** Undefined if the subscription has to wait, or needs the database. */
   #nextInMemory(): IteratorResult<FolderChange, void> | undefined {
     const { feed } = this.#services;
     for (;;) {
       if (this.#end.aborted) return over;
       const change = this.#takeReported();
       if (change && !this.#isLatest) return undefined;
-      if (change) return this.#give(change);
-      const { number } = this.#place;
+      if (change) return this.#return(change);
+      const { number } = this.#position;
       const isNear = feed.timesReplaced === this.#timesReplaced && feed.last - number <= this.#maxBacklog;
       const entry = isNear && number < this.#end.upTo ? this.#entryAfter(number) : undefined;
       if (!entry || !this.#isLatest) return undefined;
@@ -125,14 +141,14 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     for (;;) {
       const change = this.#takeReported();
       if (change) {
-        // While the change before was on its way, the viewer may have been disabled.
+        // The viewer may have been disabled while the previous change was sent.
         const isOver = !this.#isLatest && (await this.#latestRights()) === 'over';
-        return isOver || this.#end.aborted ? over : this.#give(change);
+        return isOver || this.#end.aborted ? over : this.#return(change);
       }
       const { feed } = this.#services;
-      // It may have been replaced while the last change was on its way; then there is nothing to wait for.
+      // The journal may have been replaced while the last change was sent; then the subscription must not wait.
       if (feed.timesReplaced === this.#timesReplaced) {
-        await this.#end.waitForChange(feed, this.#place.number, this.#standing.access.userId);
+        await this.#end.waitForChange(feed, this.#position.number, this.#rights.access.userId);
       }
       const ready = this.#nextInMemory();
       if (ready) return ready;
@@ -140,62 +156,63 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     }
   }
 
-  /** The change to be given next. When all were taken, the follower has come to the end of the report. */
+  /** The next change of the report. After the last one, the subscription moves to the end of the report. */
   #takeReported(): FolderChange | undefined {
     const report = this.#report;
     if (!report) return undefined;
-    if (report.given < report.changes.length) return report.changes[report.given];
+    if (report.returned < report.changes.length) return report.changes[report.returned];
     this.#report = undefined;
-    this.#place = report.end;
+    this.#position = report.end;
     this.deliveredUpTo = report.end;
     return undefined;
   }
 
-  #give(value: FolderChange): IteratorResult<FolderChange, void> {
-    this.#report!.given++;
+  #return(value: FolderChange): IteratorResult<FolderChange, void> {
+    this.#report!.returned++;
     return { done: false, value };
   }
 
-  #reportEntry(entry: JournalEntry, ofAccess: readonly Effect[]): void {
+  #reportEntry(entry: JournalEntry, accessEffects: readonly Effect[]): void {
     this.#report = {
-      changes: withPositions(entry, this.#place, this.#effectsOf(entry, ofAccess)),
-      given: 0,
+      changes: withPositions(entry, this.#position, this.#effectsOf(entry, accessEffects)),
+      returned: 0,
       end: entry,
     };
   }
 
-  #resyncAt(place: JournalPlace): void {
-    this.#report = { changes: [resyncAt(place)], given: 0, end: place };
+  #resyncAt(position: JournalPlace): void {
+    this.#report = { changes: [resyncAt(position)], returned: 0, end: position };
   }
 
-  /** Reads the next report from the database, for a follower that is behind, or after a change of access. */
+  /** Reads the next report from the database, for a subscription that is behind, or after a change of access. */
   async #readReport(): Promise<'over' | undefined> {
     const { feed } = this.#services;
-    const { number } = this.#place;
+    const { number } = this.#position;
     const isLost = feed.timesReplaced !== this.#timesReplaced || feed.last - number > this.#maxBacklog;
     this.#timesReplaced = feed.timesReplaced;
     if (!isLost && number >= Math.min(feed.last, this.#end.upTo)) return undefined;
-    if (isLost) return this.#readAnew();
+    if (isLost) return this.#resync();
     let entry = this.#entryAfter(number);
     if (!entry) {
       const read = await feed.read(number);
-      if (!read) return this.#readAnew();
+      if (!read) return this.#resync();
       this.#entries = read;
       entry = read[0];
       if (!entry) return undefined;
     }
     const effects = this.#isLatest ? [] : await this.#effectsOfAccess(entry);
-    if (effects === 'lost') return this.#readAnew();
+    if (effects === 'lost') return this.#resync();
     if (effects === 'over') return effects;
     this.#reportEntry(entry, effects);
     return undefined;
   }
+
   /** No entry that the feed has read since has changed anyone's access. */
   get #isLatest(): boolean {
-    return this.#services.feed.accessChangedAt <= this.#standing.position.number;
+    return this.#services.feed.accessChangedAt <= this.#rights.position.number;
   }
 
-  /** Resolves with 'over' when the viewer can no longer log in: the subscription waits for its connection to end. */
+  /** Resolves with 'over' when the viewer can no longer log in, after the connection has ended. */
   async #unlessOver<T>(read: () => Promise<T>): Promise<T | 'over'> {
     try {
       return await read();
@@ -207,32 +224,32 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     }
   }
 
-  /** What another access does to what the viewer knows, before the entry is judged with it. */
+  /** The effects of the viewer's new access, which come before the changes of the entry. */
   async #effectsOfAccess(entry: JournalEntry): Promise<readonly Effect[] | 'lost' | 'over'> {
-    const { accessChanges, inTurn } = this.#services;
-    const changed = { before: this.#standing, entry, under: this.#under };
+    const { accessChanges, runFairly } = this.#services;
+    const changed = { before: this.#rights, entry, under: this.#under };
     const found = await this.#unlessOver(
-      () => accessChanges.find(changed) ?? inTurn(() => accessChanges.read(changed), this.#end),
+      () => accessChanges.find(changed) ?? runFairly(() => accessChanges.read(changed), this.#end),
     );
     if (found === 'over') return found;
-    this.#standing = found.latest;
+    this.#rights = found.latest;
     return found.effects;
   }
 
   #latestRights(): Promise<AccessSnapshot | 'over'> {
-    return this.#unlessOver(() => this.#services.accessChanges.latest(this.#standing.access.userId));
+    return this.#unlessOver(() => this.#services.accessChanges.latest(this.#rights.access.userId));
   }
 
-  async #readAnew(): Promise<'over' | undefined> {
+  async #resync(): Promise<'over' | undefined> {
     const latest = await this.#latestRights();
     if (latest === 'over') return latest;
     const { access, position } = latest;
     if (this.#under !== undefined) {
-      this.#watched = await this.#services.database.moment((reader) =>
-        trackFolder(reader, access, position.number, this.#under),
+      this.#tracked = await this.#services.database.moment((reader) =>
+        TrackedFolder.at(reader, access, position.number, this.#under),
       );
     }
-    this.#standing = latest;
+    this.#rights = latest;
     this.#entries = [];
     this.#resyncAt({ number: position.number, nonce: position.nonce });
     return undefined;
@@ -244,25 +261,16 @@ export class FolderSubscription implements ChangeStream<FolderChange> {
     );
   }
 
-  #effectsOf(entry: JournalEntry, ofAccess: readonly Effect[]): readonly Effect[] {
-    const { access } = this.#standing;
-    const onWatched = this.#watched?.follow(entry, access);
+  #effectsOf(entry: JournalEntry, accessEffects: readonly Effect[]): readonly Effect[] {
+    const { access } = this.#rights;
+    const trackedEffect = this.#tracked?.apply(entry, access);
     const effects: Effect[] = [];
-    for (const effect of [...ofAccess, effectOf(entry, access, this.#under), onWatched]) {
-      const isTwice = effects.some(
+    for (const effect of [...accessEffects, effectOf(entry, access, this.#under), trackedEffect]) {
+      const isRepeated = effects.some(
         ({ kind, folderId }) => kind === effect?.kind && folderId === effect.folderId,
       );
-      if (effect && !isTwice) effects.push(effect);
+      if (effect && !isRepeated) effects.push(effect);
     }
     return effects;
   }
-}
-
-export async function trackFolder(
-  reader: ConsistentReader,
-  { rootId }: Access,
-  number: number,
-  under: string | undefined,
-): Promise<TrackedFolder | undefined> {
-  return under === undefined ? undefined : TrackedFolder.at(reader, { rootId, number }, under);
 }

@@ -1,4 +1,4 @@
-/** What a folder says of itself beside its name, and what it may say. */
+/** The name and the texts of a folder, and their limits. Lengths count code points. */
 
 import { Refusal } from '../refusal.ts';
 
@@ -6,11 +6,11 @@ export interface FolderTexts {
   readonly title: string | null;
   readonly icon: string | null;
   readonly description: string | null;
-  /** A JSON object, as text; null is the empty one. */
+  /** A JSON object as text; null for the empty object. */
   readonly properties: string | null;
 }
 
-/** As given: undefined leaves it as it is, null takes it away. */
+/** Undefined keeps a text; null removes it. */
 export interface TextsInput {
   readonly title?: string | null | undefined;
   readonly icon?: string | null | undefined;
@@ -18,12 +18,13 @@ export interface TextsInput {
   readonly properties?: unknown;
 }
 
+export const maxNameLength = 255;
 const maxLineLength = 255;
 const maxDescriptionLength = 10_000;
 export const maxPropertyBytes = 16 * 1024;
 const maxPropertyDepth = 32;
 
-/** Only what was given; an empty text is none. */
+/** Returns only the texts in the input. An empty text becomes null. */
 export function toTexts({ title, icon, description, properties }: TextsInput): Partial<FolderTexts> {
   return {
     ...(title !== undefined && { title: toLine(title, 'title') }),
@@ -76,7 +77,7 @@ function toProperties(input: unknown): string | null {
   return text === '{}' ? null : text;
 }
 
-/** Stops at what is too large, however large it is: every value and every key takes at least a byte. */
+/** Stops early for large values: every value and every key takes at least one byte. */
 function checkValue(value: unknown, levels: number, left: { bytes: number }): void {
   left.bytes -= typeof value === 'string' ? value.length + 2 : 1;
   if (left.bytes < 0) throw tooLarge();
@@ -106,11 +107,10 @@ function checkValue(value: unknown, levels: number, left: { bytes: number }): vo
 function tooLarge(): Refusal {
   return new Refusal('BAD_INPUT', `\`properties\` take at most ${maxPropertyBytes} bytes as JSON.`);
 }
-export const maxNameLength = 255;
-/** The name as it is kept: composed (NFC), so that the same letters are the same name. Lengths count code points. */
 
+/** Returns the name in NFC, so that names with the same letters are equal. */
 export function toFolderName(input: string): string {
-  // Before any work on it: composing makes a name at most four times as short.
+  // Rejects very long input before any work. NFC shortens a text at most to a quarter.
   if (input.length > 8 * maxNameLength) throw tooLong();
   const name = input.normalize('NFC');
   if (!name.isWellFormed()) throw new Refusal('BAD_INPUT', 'A folder name must be well-formed Unicode.');
@@ -121,11 +121,12 @@ export function toFolderName(input: string): string {
   }
   return name;
 }
+
 function tooLong(): Refusal {
   return new Refusal('BAD_INPUT', `A folder name has at most ${maxNameLength} characters.`);
 }
-/** A text that is looked for as it can be asked of any database. No name holds a control character, this or another. */
 
+/** PostgreSQL rejects NUL in a parameter. No name contains a control character, so the replacement matches nothing either. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u0001');
 }

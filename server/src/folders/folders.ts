@@ -1,20 +1,18 @@
 /**
- * The tree as one person sees it: finding folders. Whoever asks gets only what they may see, each folder with what
- * they may do with it; nothing else in the server reads a folder for a viewer.
+ * Reads folders for a viewer: only folders that the viewer may see, each with the viewer's level. Nothing else in the server reads
+ * a folder for a viewer.
  */
 
-import { accessLevels, type AccessLevel } from '../access/access.ts';
-import type { Access } from '../access/access.ts';
+import { accessLevels, type Access, type AccessLevel } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { together, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, type ConsistentReader, type Reader } from '../database/database.ts';
+import { inBatches, type ConsistentReader } from '../database/database.ts';
 import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/statement.ts';
 import type { FolderColumns } from './folder-slice.ts';
-import { withoutNul } from './folder-texts.ts';
-import type { FolderTexts } from './folder-texts.ts';
+import { withoutNul, type FolderTexts } from './folder-texts.ts';
 
 export interface Folder {
   readonly id: string;
@@ -25,25 +23,25 @@ export interface Folder {
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** What the viewer may do with it; on a passage, nothing. */
+  /** NONE on a passage. */
   readonly accessLevel: AccessLevel;
-  /** Undefined if they were not read together with the folder. */
+  /** Undefined if the texts were not read with the folder. */
   readonly texts?: LongTexts | undefined;
 }
 
 export type FolderRow = Omit<Folder, 'accessLevel'>;
 
 /**
- * The tree as one viewer may see it at one moment: the rights come from the snapshot or transaction that the folders are
- * read from. It is of no use once that has ended.
+ * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction that the folders are read
+ * from. It must not be used after that has ended.
  */
 export interface TreeView {
   readonly reader: ConsistentReader;
   readonly access: Access;
   readonly ancestry: Ancestry;
-  /** Folders that were read together with the head of the journal: the first one, and perhaps its ancestors. */
+  /** Folders that were read with the head of the journal: the first folder, and possibly its ancestors. */
   readonly rows: ReadonlyMap<string, FolderRow>;
-  /** Children of the first one that were read with it. */
+  /** Children of the first folder that were read with it. */
   readonly firstPage?: FirstPage | undefined;
 }
 
@@ -59,7 +57,7 @@ export interface FirstPage extends PageRead {
 
 const { NONE, READ } = accessLevels;
 const maxPathDepth = 1_000;
-/** They may be long. */
+/** Texts may be long. */
 const textsPerStatement = 500;
 
 export const folderColumns = sql`folders.id, folders.parent_id as "parentId", folders.name, folders.title,
@@ -80,8 +78,8 @@ const findByIdsWithTexts = sql<{ ids: readonly string[] }, FolderRow & LongTexts
 const findTexts = sql<{ ids: readonly string[] }, LongTexts & { id: string }>`
   select id, icon, description, properties from folders where id in (select value from ${list('ids')})`;
 
-// A cross join is SQLite's way to keep the order of the tables: one look-up by name for each step.
-const findWay = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
+// With a cross join, SQLite keeps the order of the tables: one lookup by name for each step.
+const findByPath = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
   with recursive walk (id, depth) as (
     select id, 0 from folders where id = ${'rootId'}
     union all
@@ -103,9 +101,9 @@ export const noRows: TreeView['rows'] = new Map();
 /** The head of the journal and a folder with its ancestors, from one snapshot. */
 export interface FirstRead {
   readonly head: JournalHead;
-  /** The folder, if there is one, and its ancestors, if they were read. */
+  /** The folder, if it exists, and its ancestors, if they were read. */
   readonly rows: ReadonlyMap<string, FolderRow>;
-  /** From the folder up. They show whether it is in the tree. */
+  /** From the folder up. They determine whether the folder is in the tree. */
   readonly steps: Iterable<Step>;
   readonly page?: FirstPage | undefined;
 }
@@ -115,10 +113,10 @@ function readRow({ reader, rows }: TreeView, id: string): PromiseOrValue<FolderR
   return rows.get(id) ?? reader.get(findById, { id });
 }
 
-/** As it is shown to somebody with this level: of a passage, only the name. */
+/** Of a passage, the viewer sees only the name. */
 export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
   if (accessLevel >= READ) return { ...row, accessLevel };
-  // The id tells the time of creation anyhow.
+  // The id reveals the time of creation anyway.
   return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel, texts: noTexts };
 }
 
@@ -137,22 +135,22 @@ export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | 
   return whenDone(found, ([, row]) => row && visibleFolder(view, row));
 }
 
-/** The folder of a row whose ancestors are loaded; undefined if the viewer does not see it. */
+/** The ancestors must be loaded. Undefined if the viewer does not see the folder. */
 function visibleFolder(view: TreeView, row: FolderRow): Folder | undefined {
   const level = visibleLevel(view, row.id);
   return level === undefined ? undefined : withLevel(row, level);
 }
 
-/** What the viewer does not see does not exist. */
+/** Refuses with NOT_FOUND a folder that the viewer does not see. */
 export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
   const folder = await readFolder(view, id);
   if (folder) return folder;
-  // Repeats an id only if it can be one: a text of any length could stand there.
-  const shown = isRowId(id) ? `the id ${id}` : 'this id';
-  throw new Refusal('NOT_FOUND', `There is no folder with ${shown}.`);
+  // Repeats only a valid id, because the input may be a text of any length.
+  const name = isRowId(id) ? `the id ${id}` : 'this id';
+  throw new Refusal('NOT_FOUND', `There is no folder with ${name}.`);
 }
 
-/** Those of the folders that the viewer may see, by their ids. */
+/** The map has no entry for a folder that the viewer may not see. */
 export function readFolders(
   view: TreeView,
   ids: readonly string[],
@@ -164,8 +162,8 @@ export function readFolders(
     for (const id of ids) {
       const level = visibleLevel(view, id);
       if (level === undefined) continue;
-      const known = view.rows.get(id);
-      if (known && (columns === 'all' || known.texts)) found.set(id, withLevel(known, level));
+      const row = view.rows.get(id);
+      if (row && (columns === 'all' || row.texts)) found.set(id, withLevel(row, level));
       else levels.set(id, level);
     }
     if (levels.size === 0) return found;
@@ -186,7 +184,7 @@ export function readFolders(
   });
 }
 
-/** `names` lead from the root down; none of them is the root itself. */
+/** `names` start below the root. */
 export function readFolderByPath(
   view: TreeView,
   names: readonly string[],
@@ -197,7 +195,7 @@ export function readFolderByPath(
   }
   const { rootId } = view.access;
   const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };
-  return whenDone(view.reader.all(findWay, parameters), (rows) => {
+  return whenDone(view.reader.all(findByPath, parameters), (rows) => {
     if (rows.length < names.length) return undefined;
     for (const { id, parentId } of rows) view.ancestry.setParent(id, parentId);
     return visibleFolder(view, rows.at(-1)!);
@@ -208,7 +206,7 @@ export type LongTexts = Omit<FolderTexts, 'title'>;
 
 export const noTexts: LongTexts = { icon: null, description: null, properties: null };
 
-/** What folders say of themselves beside name and title; passages say nothing. A folder without a row is left out. */
+/** Passages have no texts. The map has no entry for a folder without a row. */
 export function readTexts(
   { reader }: TreeView,
   folders: readonly Folder[],
@@ -224,7 +222,7 @@ export function readTexts(
   });
 }
 
-/** What the viewer may do with a folder whose way is loaded; undefined if it is not there for them. */
+/** The viewer's level on a folder whose ancestors are loaded; undefined if the viewer does not see it. */
 export function visibleLevel({ access, ancestry }: TreeView, id: string): AccessLevel | undefined {
   const pathIds = ancestry.pathTo(id);
   if (!pathIds) return undefined;
@@ -232,7 +230,7 @@ export function visibleLevel({ access, ancestry }: TreeView, id: string): Access
   return access.isVisible(id, level) ? level : undefined;
 }
 
-/** The ids of a folder's ancestors, the root first; its way must be loaded. */
+/** The ids of a folder's ancestors, the root first. They must be loaded. */
 export function ancestorIds({ ancestry }: TreeView, id: string): readonly string[] {
   return ancestry.pathTo(id)?.slice(0, -1) ?? [];
 }

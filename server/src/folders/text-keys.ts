@@ -1,11 +1,11 @@
-/** Texts as they are compared in search and filters: without case, accents and the ways to write the same letter. */
+/** Keys made from names and titles: folded texts for search and filters, and sort keys for the natural order. */
 
 export function foldText(text: string): string {
   return (
     text
       .normalize('NFKD')
       .replace(/\p{Mn}+/gu, '')
-      // There and back: "Straße" is found by "strasse". Down first: of "ẞ" alone there is nothing to go up to.
+      // To upper case and back, so that "strasse" finds "Straße". First to lower case, because "ẞ" has no other upper case.
       .toLowerCase()
       .toUpperCase()
       .toLowerCase()
@@ -14,23 +14,24 @@ export function foldText(text: string): string {
   );
 }
 
-/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Only texts of letters that fold to many are cut. */
+/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Only letters that fold to several letters exceed it. */
 const maxStoredBytes = 2_048;
 
-/** As it is kept, for search to find. */
+/** The folded text that the database stores. */
 export function foldForStorage(text: string): string {
   const folded = foldText(text);
   if (Buffer.byteLength(folded) <= maxStoredBytes) return folded;
   const { read } = new TextEncoder().encodeInto(folded, new Uint8Array(maxStoredBytes));
   return folded.slice(0, read);
 }
-/**
- * The bytes by which siblings are ordered, the same on every database: "Floor 2" before "Floor 10", letters without
- * regard to case and accents first, and only then with them. Compared byte by byte; a collation never has a say.
- */
-/** Keeps an index entry well below PostgreSQL's limit of 2,704 bytes; equal keys are ordered by id. */
-const maxKeyBytes = 1024;
 
+/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Equal keys are ordered by id. */
+const maxKeyBytes = 1_024;
+
+/**
+ * The bytes that order siblings: "Floor 2" before "Floor 10", first without regard to case and accents, then with them. They are
+ * compared byte by byte, so the order does not depend on a collation and is the same on every database.
+ */
 export function sortKey(name: string): Uint8Array {
   const letters = name
     .normalize('NFD')
@@ -38,13 +39,14 @@ export function sortKey(name: string): Uint8Array {
     .normalize('NFC')
     .toLowerCase();
   const primary = letters.replace(/\d+/g, orderedNumber);
-  // No name holds a control character, so the separator sorts before whatever a longer name goes on with.
+  // No name contains a control character, so the separator sorts before every character of a longer name.
   const key = Buffer.from(primary === name ? primary : `${primary}\0${name}`);
   return key.subarray(0, maxKeyBytes);
 }
-/** Ahead of the digits stands how many there are: a longer number is a greater one. Leading zeros do not count. */
+
+/** Puts the number of digits before the digits, so that longer numbers sort later. Ignores leading zeros. */
 function orderedNumber(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, '');
-  // "0" keeps numbers where digits stand among other characters; lengths up to 255 are one two-byte character or less.
+  // The "0" keeps numbers at the position of digits among other characters. A length up to 255 takes at most two bytes.
   return `0${String.fromCharCode(significant.length)}${significant}`;
 }

@@ -1,73 +1,95 @@
-/** The answers to a subscription, one at a time: the next is made when it is asked for. */
+/** The responses of a subscription: each is computed when the transport requests it. */
 
 import type { GraphQLFormattedError } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { FolderChange } from '../folders/folder-changes.ts';
 import type { ChangeStream } from '../journal/change-stream.ts';
-import { toJournalCursor } from '../journal/journal-entry.ts';
+import { toJournalCursor } from '../journal/journal-cursor.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalEvent } from '../journal/journal-subscription.ts';
 
 export interface GraphResult {
-  /** False when the request failed before anything was run: then there is no `data`. */
+  /** False when the request failed before anything was executed: then there is no `data`. */
   readonly isExecuted: boolean;
-  /** The answer as JSON. */
+  /** The response as JSON. */
   readonly text: string;
   /** The text in UTF-8, if it is long or if several subscriptions share it: then it is encoded once. */
   readonly bytes?: () => Buffer;
-  /** Of a request that failed before anything was run. */
+  /** The errors of a request that was not executed. */
   readonly errors?: readonly GraphQLFormattedError[];
-  /** Nothing could be had right now, and it may be tried again after so many seconds. */
+  /** The request failed for now; the client can retry after this time. */
   readonly retryAfterSeconds?: number;
-}
-
-export interface GraphStream {
-  /** At once if the answer is in memory. Asked for one at a time. */
-  next(): PromiseOrValue<IteratorResult<GraphResult, undefined>>;
-  /** Ends it at once, even while an answer is awaited: that one comes as done. */
-  return(): Promise<unknown>;
-  /** Where the client may go on. `isSent`: it was sent the last answer that `next` gave, not only those before. */
-  cursorAfter(isSent: boolean): string | undefined;
-  /** The number of the journal's entry that it has come to. */
-  readonly reached: number;
-  /** It goes on to the entry of that number, and then waits to be ended. */
-  stopAfter(number: number): void;
 }
 
 const end = { done: true, value: undefined } as const;
 
-export function createGraphStream<Told extends { readonly place: JournalPlace }>(
-  followed: ChangeStream<Told>,
-  { answer, onEnd }: { answer: (told: Told) => PromiseOrValue<GraphResult>; onEnd: () => void },
-): GraphStream {
-  /** The change of the last answer, until the next is asked for: that one is asked for when this one was sent. */
-  let given: JournalPlace | undefined;
-  let isOpen = true;
-  const close = () => {
-    if (isOpen) onEnd();
-    isOpen = false;
-  };
-  const stream: GraphStream = {
-    next() {
-      given = undefined;
-      return whenDone(followed.next(), (next) => {
-        if (next.done) {
-          close();
-          return end;
-        }
-        return whenDone(answer(next.value), (value) => {
-          given = next.value.place;
-          return { done: false, value };
-        });
+/** A change that a subscription reports. */
+export type ReportedChange = FolderChange | JournalEvent;
+
+export interface GraphStream {
+  /** Synchronous if the response is in memory. There must be no more than one call at a time. */
+  next(): PromiseOrValue<IteratorResult<GraphResult, undefined>>;
+  /** Ends the stream at once; a pending `next` then returns done. */
+  return(): Promise<unknown>;
+  /** Where the client can continue. `isSent` says whether the last response was sent. */
+  cursorAfter(isSent: boolean): string | undefined;
+  /** The number of the last journal entry that was returned. */
+  readonly reached: number;
+  /** Returns the responses of the entries up to that number, and then waits for `return`. */
+  stopAfter(number: number): void;
+}
+
+export interface GraphStreamOptions {
+  readonly changes: ChangeStream<ReportedChange>;
+  readonly respond: (change: ReportedChange) => PromiseOrValue<GraphResult>;
+  readonly onEnd: () => void;
+}
+
+export class ResponseStream implements GraphStream {
+  readonly #options: GraphStreamOptions;
+  /** The position of the last response, until the next one is requested: until then it may not have been sent. */
+  #returned: JournalPlace | undefined;
+  #isOpen = true;
+
+  constructor(options: GraphStreamOptions) {
+    this.#options = options;
+  }
+
+  next(): PromiseOrValue<IteratorResult<GraphResult, undefined>> {
+    const { changes, respond } = this.#options;
+    this.#returned = undefined;
+    return whenDone(changes.next(), (next) => {
+      if (next.done) {
+        this.#close();
+        return end;
+      }
+      return whenDone(respond(next.value), (value) => {
+        this.#returned = next.value.position;
+        return { done: false, value };
       });
-    },
-    async return() {
-      close();
-      await followed.return();
-    },
-    cursorAfter: (isSent) => toJournalCursor((isSent ? given : undefined) ?? followed.deliveredUpTo),
-    get reached() {
-      return (given ?? followed.deliveredUpTo).number;
-    },
-    stopAfter: (number) => followed.stopAfter(number),
-  };
-  return stream;
+    });
+  }
+
+  return(): Promise<void> {
+    this.#close();
+    this.#options.changes.return();
+    return Promise.resolve();
+  }
+
+  cursorAfter(isSent: boolean): string | undefined {
+    return toJournalCursor((isSent ? this.#returned : undefined) ?? this.#options.changes.deliveredUpTo);
+  }
+
+  get reached(): number {
+    return (this.#returned ?? this.#options.changes.deliveredUpTo).number;
+  }
+
+  stopAfter(number: number): void {
+    this.#options.changes.stopAfter(number);
+  }
+
+  #close(): void {
+    if (this.#isOpen) this.#options.onEnd();
+    this.#isOpen = false;
+  }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { manageGroups, type Groups } from '../accounts/manage-groups.ts';
+import { manageGroups, type Groups } from '../accounts/group-management.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Snapshot } from '../database/database.ts';
 import { stepsOf } from '../folders/first-read.ts';
@@ -15,9 +15,9 @@ import { identifyChange } from '../journal/idempotency.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { managePasswords, type PasswordChanges } from '../sessions/manage-passwords.ts';
-import { manageSessions, type SessionRevocations } from '../sessions/manage-sessions.ts';
-import { manageUsers, type Users } from '../sessions/manage-users.ts';
+import { managePasswords, type PasswordChanges } from '../sessions/user-management.ts';
+import { manageSessions, type SessionRevocations } from '../sessions/revocation.ts';
+import { manageUsers, type Users } from '../sessions/user-management.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import type { LongReads, ViewerSnapshot } from './long-reads.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';

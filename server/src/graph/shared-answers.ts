@@ -7,11 +7,9 @@ import { createHash } from 'node:crypto';
 import { TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql';
 import type { AccessCache, CachedAccess, LatestAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
-import type { FolderChange } from '../folders/folder-changes.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
-import type { JournalEvent } from '../journal/watch-journal.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { GraphResult } from './graph-stream.ts';
+import type { GraphResult, ReportedChange } from './graph-stream.ts';
 import { createFieldCheck } from './long-reads.ts';
 import type { SubscriptionRequest } from './subscriptions.ts';
 
@@ -19,9 +17,6 @@ import type { SubscriptionRequest } from './subscriptions.ts';
 export const personalField = { isPersonal: true } as const;
 /** Marks an argument that only says where a subscription starts: its answers do not depend on it. */
 export const startArgument = { isStart: true } as const;
-
-/** A change that a subscription reports. */
-export type Reported = FolderChange | JournalEvent;
 
 export interface SharedAnswersOptions {
   readonly schema: GraphQLSchema;
@@ -137,7 +132,7 @@ export class SharedAnswers {
 
 /** The other inputs of an answer, besides group and rights. */
 interface ChangeFor {
-  readonly reported: Reported;
+  readonly reported: ReportedChange;
   /** The viewer made the change: then `by` names the user. */
   readonly isOwn: boolean;
 }
@@ -167,7 +162,7 @@ export class SharingMember {
    * The viewer's answer to a change, if an equal subscription has computed it or is computing it. Resolves with undefined
    * if that one cannot be shared after all.
    */
-  find(reported: Reported): PromiseOrValue<Answer | undefined> | undefined {
+  find(reported: ReportedChange): PromiseOrValue<Answer | undefined> | undefined {
     const rightsKey = this.#knownRights();
     const found = rightsKey && this.#answers.find(rightsKey, this.#changeFor(reported));
     if (!found) return undefined;
@@ -177,7 +172,7 @@ export class SharingMember {
   }
 
   /** Called before the answer is computed. Undefined if there is no other subscription to share it with. */
-  begin(reported: Reported): SharedAnswer | undefined {
+  begin(reported: ReportedChange): SharedAnswer | undefined {
     const rightsKey = this.#knownRights();
     return rightsKey ? this.#answers.begin(rightsKey, this.#changeFor(reported)) : undefined;
   }
@@ -206,7 +201,7 @@ export class SharingMember {
     return known && this.#rightsKey;
   }
 
-  #changeFor(reported: Reported): ChangeFor {
+  #changeFor(reported: ReportedChange): ChangeFor {
     return { reported, isOwn: reported.entry?.byUserId === this.#userId };
   }
 }
@@ -263,7 +258,7 @@ function withSharedBytes(answer: GraphResult): GraphResult {
   return { ...answer, bytes: () => (bytes ??= Buffer.from(answer.text)) };
 }
 
-function isSame(one: Reported, other: Reported): boolean {
+function isSame(one: ReportedChange, other: ReportedChange): boolean {
   const isSameEntry =
     one.position.number === other.position.number &&
     one.position.nonce === other.position.nonce &&

@@ -14,10 +14,10 @@ import { abandoned } from '../refusal.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { eventCharge, type Scheduler } from '../concurrency/fair-scheduler.ts';
 import { troubleIn, tryRequest, type Results } from './graph-results.ts';
-import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
+import { ResponseStream, type GraphResult, type GraphStream, type ReportedChange } from './graph-stream.ts';
 import type { ViewerSnapshot } from './long-reads.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
-import { SharedAnswers, type Reported, type SharingMember } from './shared-answers.ts';
+import { SharedAnswers, type SharingMember } from './shared-answers.ts';
 import type { GraphTracing } from './traced-graph.ts';
 import type { Viewer } from '../sessions/viewer.ts';
 
@@ -101,8 +101,9 @@ export function createSubscriptions({
       inOwnTrace: tracing ? tracing.traceAnswers(request) : (run) => run(),
     };
     activity.subscriptions++;
-    return createGraphStream(source as ChangeStream<Reported>, {
-      answer: (reported) => {
+    return new ResponseStream({
+      changes: source as ChangeStream<ReportedChange>,
+      respond: (reported) => {
         const respond = () => answer(reported, subscription);
         return whenRoom ? whenRoom(respond) : respond();
       },
@@ -114,7 +115,7 @@ export function createSubscriptions({
   };
 
   function answer(
-    reported: Reported,
+    reported: ReportedChange,
     { operation, member, inOwnTrace }: Subscription,
   ): PromiseOrValue<GraphResult> {
     const found = member.find(reported);
@@ -135,7 +136,7 @@ export function createSubscriptions({
 
   /** At the turn of the first subscription of the equal ones. The others do not compute it: they are not charged. */
   async function readShort(
-    reported: Reported,
+    reported: ReportedChange,
     operation: SubscriptionRequest,
     member: SharingMember,
   ): Promise<GraphResult | null> {
@@ -155,7 +156,7 @@ export function createSubscriptions({
 
   /** Each answer has a budget and a snapshot of its own. Null if it takes more than one piece. */
   function compute(
-    reported: Reported,
+    reported: ReportedChange,
     operation: SubscriptionRequest,
     { member, turn }: { readonly member: SharingMember; readonly turn: Task },
   ): PromiseOrValue<GraphResult | null> {
@@ -191,7 +192,7 @@ export function createSubscriptions({
   }
 
   /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
-  function readLong(reported: Reported, operation: SubscriptionRequest): Promise<GraphResult> {
+  function readLong(reported: ReportedChange, operation: SubscriptionRequest): Promise<GraphResult> {
     const { query, request, signal } = operation;
     return read.long(operation, { place: reported.position }, async (contextValue) => {
       requireReceiver(signal);

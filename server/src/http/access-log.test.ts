@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import {
   reportToAll,
-  requestLog,
+  createAccessLog,
   traceIdOf,
   type FinishedRequest,
   type ReportRequest,
@@ -23,7 +23,7 @@ function linesOf(level: string, use: (report: ReportRequest) => void) {
   const lines: string[] = [];
   const timestamp = () => ',"time":1794848040554';
   const log = pino({ level, timestamp }, { write: (line) => void lines.push(line) }).child({ worker: 2 });
-  const report = requestLog(log);
+  const report = createAccessLog(log);
   if (report) use(report);
   return lines.map((line) => {
     const { time, pid, hostname, ...rest } = JSON.parse(line) as Record<string, unknown>;
@@ -76,13 +76,13 @@ test('logs probes at debug level only', () => {
 
 test('returns nothing if the log level excludes the lines', () => {
   const log = pino({ level: 'warn' }, { write: () => assert.fail() });
-  assert.equal(requestLog(log), undefined);
+  assert.equal(createAccessLog(log), undefined);
 });
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
 
-for (const [ms, shown] of [
+for (const [ms, written] of [
   [0, 0],
   [0.0004, 0],
   [0.0206, 0.021],
@@ -90,9 +90,9 @@ for (const [ms, shown] of [
   [12, 12],
   [3_600_000.5, 3_600_000.5],
 ] as const) {
-  test(`writes ${ms} ms as ${shown}`, () => {
+  test(`writes ${ms} ms as ${written}`, () => {
     const [line] = linesOf('info', (report) => report({ ...finished, ms }));
-    assert.equal(line!['ms'], shown);
+    assert.equal(line!['ms'], written);
   });
 }
 
@@ -103,11 +103,11 @@ test('logs the trace id that the client sent', () => {
 });
 
 for (const [what, header] of [
-  ['something else', 'hello","admin":"'],
+  ['another format', 'hello","admin":"'],
   ['no trace', `00-${'0'.repeat(32)}-${parentId}-01`],
   ['no parent', `00-${traceId}-${'0'.repeat(16)}-01`],
-  ['a version that is none', `ff-${traceId}-${parentId}-01`],
-  ['more than its version has', `00-${traceId}-${parentId}-01-more`],
+  ['an invalid version', `ff-${traceId}-${parentId}-01`],
+  ['more fields than its version has', `00-${traceId}-${parentId}-01-more`],
   ['capital letters', `00-${traceId.toUpperCase()}-${parentId}-01`],
 ] as const) {
   test(`logs no trace id for a header with ${what}`, () => {

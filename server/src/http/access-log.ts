@@ -1,4 +1,4 @@
-/** The access log: one line for each finished request. Never contains a URL with its query, a header or a body. */
+/** The access log: one line for each finished request. Never contains a query string, a header or a body. */
 
 import { endpoints } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -15,15 +15,15 @@ export interface FinishedRequest {
   readonly ms: number;
   /** Undefined if the request was not authenticated. */
   readonly userId: string | undefined;
-  /** As the client sent it. */
+  /** The header of the request. */
   readonly traceparent: string | string[] | undefined;
   /** Undefined if the request is not traced here. */
   readonly trace?: TracedSpan | undefined;
   /** Why the request was refused, and the client's address if it is still known. */
   readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
-  /** A health probe: some programs send one every second. */
+  /** Some programs send a health probe every second. */
   readonly isProbe?: boolean;
-  /** The response was an event stream, which lasts as long as the client listens. */
+  /** The response was an event stream, which can last for days. */
   readonly isStream?: boolean;
 }
 
@@ -32,7 +32,7 @@ export type ReportRequest = (request: FinishedRequest) => void;
 /** Status in the log of a request whose client left before the response. Several proxies use the same. */
 export const clientLeft = 499;
 
-/** Calls all of them, one after the other. Undefined if there is none. */
+/** Calls all functions, one after the other. Undefined if there are none. */
 export function reportToAll(...all: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
   const reports = all.filter((report) => report !== undefined);
   if (reports.length <= 1) return reports[0];
@@ -70,7 +70,7 @@ function isProbeEndpoint(endpoint: unknown): boolean {
 }
 
 /** Undefined if the log level excludes these lines. */
-export function requestLog(log: Logger): ReportRequest | undefined {
+export function createAccessLog(log: Logger): ReportRequest | undefined {
   if (!log.isLevelEnabled('info')) return undefined;
   return ({ requestId, method, route, status, ms, userId, traceparent, trace, refused, isProbe }) => {
     const fields = {

@@ -1,42 +1,36 @@
 /** The HTTP layer: a Fastify app with the endpoints of the contract. It translates requests and responses. */
 
-import { randomBytes } from 'node:crypto';
-import { createOpenApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Activity } from '../observability/activity.ts';
 import type { Clock } from '../clock.ts';
+import type { Settings } from '../config/config.ts';
 import type { Graph } from '../graph/graph.ts';
+import { Activity } from '../observability/activity.ts';
 import { canSign, type HealthCheck } from '../observability/health.ts';
+import { createOutageLog, type LogOutage } from '../observability/outage-log.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
-import { createOutageLog, type LogOutage } from '../observability/outage-log.ts';
+import { createAccessLog, finishedRequest, reportToAll, type ReportRequest } from './access-log.ts';
+import { onFinished, OpenConnections } from './connections.ts';
 import { sendError } from './errors.ts';
 import { readBytes } from './guards/body-limits.ts';
 import { BrokenRequests } from './guards/broken-requests.ts';
-import { addConsole } from './routes/console.ts';
-import { refuseOtherMethods } from './routes/endpoint.ts';
-import { addGraphRoute } from './routes/graphql.ts';
-import { addGraphSocket, isUpgrade } from './websocket/upgrade.ts';
 import { addGuards, type GuardOptions } from './guards/guards.ts';
-import { serverOptions, defaultTimeouts, type HttpTimeouts } from './guards/timeouts.ts';
-import { addIntrospection } from './routes/keys.ts';
-import { addKeySet } from './routes/keys.ts';
-import { whenOver } from './guards/body-limits.ts';
-import { listen, type ListenOptions, type Listening } from './listen.ts';
-import { LiveConnections, type RemoteConnections, type LiveTimings } from './websocket/live-connections.ts';
-import { OpenConnections } from './connections.ts';
-import { addProbes } from './routes/probes.ts';
 import type { Admission } from './guards/overload.ts';
-import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './access-log.ts';
-import { addRequestState } from './request-context.ts';
-import { securityHeaders } from './request-context.ts';
-import { addServiceRoot } from './routes/service-root.ts';
-import { stopListening, type StopSettings, type StopTimings } from './stop.ts';
-import type { TlsFiles } from './listen.ts';
-import { addTokenRoutes } from './routes/tokens.ts';
+import { defaultTimeouts, serverOptions, type HttpTimeouts } from './guards/timeouts.ts';
+import { listen, type Listening, type ListenOptions, type TlsFiles } from './listen.ts';
+import { addRequestState, normalizeUrl, requestIds, securityHeaders } from './request-context.ts';
 import type { RequestTracing } from './request-tracing.ts';
+import { addConsole } from './routes/console.ts';
+import { addGraphRoute } from './routes/graphql.ts';
+import { addIntrospection, addKeySet } from './routes/keys.ts';
+import { addProbes } from './routes/probes.ts';
+import { addServiceRoot } from './routes/service-root.ts';
+import { addTokenRoutes } from './routes/tokens.ts';
+import { stopListening, type StopSettings, type StopTimings } from './stop.ts';
+import { LiveConnections, type LiveTimings, type RemoteConnections } from './websocket/live-connections.ts';
+import { addGraphSocket, isUpgrade } from './websocket/upgrade.ts';
 
 export interface AppOptions {
   readonly sessions: Sessions;
@@ -45,14 +39,14 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** Whether the database answers. May be called as often as needed. */
+  /** Whether the database responds. May be called as often as needed. */
   readonly isReady: () => Promise<boolean>;
   /** Why the database cannot be used, as text that anyone may read. */
   readonly findFault: () => string | undefined;
   /** The state of everything that this node needs. */
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
   /** Called for each request when its response is sent. */
-  readonly onAnswered?: ReportRequest | undefined;
+  readonly onRequestFinished?: ReportRequest | undefined;
   /** Undefined if requests are not traced. */
   readonly tracing?: RequestTracing | undefined;
   /** Counts requests, logins and errors. */
@@ -63,25 +57,21 @@ export interface AppOptions {
   readonly consoleFolder?: string | null | undefined;
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  readonly settings: StopSettings & {
-    /** Without a slash at its end. */
-    readonly basePath: string;
-    readonly trustProxy: boolean | number | string[];
-    readonly corsOrigins: readonly string[];
-    readonly introspectionClient?: string | undefined;
-    readonly maxSubscriptions: number;
-    readonly maxConnections: number;
-    readonly maxImportFolders: number;
-  };
+  readonly settings: AppSettings;
   /** Connections of users to the other workers of this node. */
   readonly remoteConnections?: RemoteConnections | undefined;
   /** For tests. */
   readonly liveTimings?: LiveTimings;
   readonly stopTimings?: StopTimings;
   readonly httpTimeouts?: HttpTimeouts;
-  /** For tests. */
   readonly guardOptions?: Pick<GuardOptions, 'maxConnections' | 'load' | 'admissionLimits'>;
 }
+
+/** The base path has no slash at its end. */
+type AppSettings = StopSettings &
+  Pick<Settings, 'basePath' | 'trustProxy' | 'corsOrigins'> &
+  Pick<Settings, 'maxSubscriptions' | 'maxConnections' | 'maxImportFolders'> &
+  Partial<Pick<Settings, 'introspectionClient'>>;
 
 export interface App {
   readonly server: FastifyInstance['server'];
@@ -96,11 +86,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     activity: options.activity ?? new Activity(clock),
     logOutage: options.logOutage ?? createOutageLog(log, clock),
     times: options.httpTimeouts ?? defaultTimeouts,
-    report: reportToAll(requestLog(log), options.onAnswered, tracing?.endRequest),
+    report: reportToAll(createAccessLog(log), options.onRequestFinished, tracing?.endRequest),
     nextRequestId: requestIds(),
     headers: securityHeaders(tls !== undefined),
   };
-  const { activity } = services;
   const broken = new BrokenRequests(services);
   const app = createFastify(services, broken);
   addRequestState(app, version);
@@ -109,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     done();
   });
   tracing?.traceRequests(app);
-  const pressure = addGuards(app, { ...services, broken, ...options.guardOptions });
+  const admission = addGuards(app, { ...services, broken, ...options.guardOptions });
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
   // The first one by name: for any other type, Fastify searches for a parser.
@@ -120,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const live = new LiveConnections({
     log,
-    activity,
+    activity: services.activity,
     maxConnections: settings.maxConnections,
     remote: options.remoteConnections,
     ...(liveTimings && { times: liveTimings }),
@@ -128,7 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const connections = new OpenConnections(app.server, tls !== undefined);
   let listening: Listening | undefined;
   let isStopping = false;
-  await addRoutes(app, services, { broken, pressure, live, isStopping: () => isStopping });
+  await addRoutes(app, services, { broken, admission, live, isStopping: () => isStopping });
   await app.ready();
   return {
     server: app.server,
@@ -165,10 +154,10 @@ function createFastify(services: AppServices, broken: BrokenRequests): FastifyIn
     // Fastify would create a logger for each request. The access log needs none.
     logger: false,
     genReqId: nextRequestId,
-    rewriteUrl: ({ url = '/' }) => withBasePath(foldSlashes(pathOf(url)), basePath),
+    rewriteUrl: ({ url = '/' }) => normalizeUrl(url, basePath),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     keepAliveTimeout: times.keepAliveMs,
-    // An upper bound only: slow-bodies.ts closes slow requests earlier.
+    // An upper bound only: timeouts.ts refuses slow requests earlier.
     requestTimeout: times.headersMs + 2 * times.maxBodyMs,
     exposeHeadRoutes: false,
     // No route has a schema, so Fastify's schema compilers are not loaded.
@@ -201,7 +190,7 @@ function beginRequest(
   reply.headers(headers);
   if (!report) return;
   request.startedAt = performance.now();
-  whenOver(reply.raw, () => report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)));
+  onFinished(reply.raw, () => report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)));
 }
 
 async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Promise<void> {
@@ -218,7 +207,7 @@ async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Pr
 
 interface RouteServices {
   readonly broken: BrokenRequests;
-  readonly pressure: Admission;
+  readonly admission: Admission;
   readonly live: LiveConnections;
   readonly isStopping: () => boolean;
 }
@@ -226,26 +215,20 @@ interface RouteServices {
 async function addRoutes(
   app: FastifyInstance,
   services: AppServices,
-  { broken, pressure, live, isStopping }: RouteServices,
+  { broken, admission, live, isStopping }: RouteServices,
 ): Promise<void> {
-  const { sessions, keys, settings, consoleFolder, version, report } = services;
+  const { sessions, keys, settings, consoleFolder, version, report, times } = services;
   const { basePath } = settings;
-  const graphServices = { ...services, connections: live, pressure };
-  // One buffer for all responses, also for those that clients do not read.
-  const document = Buffer.from(JSON.stringify(createOpenApiDocument({ url: basePath || '/', version })));
+  const graphServices = { ...services, connections: live, admission };
   await app.register(
     (routes, _, done) => {
       addProbes(routes, { ...services, isStopping, canSign: () => canSign(keys) });
-      addTokenRoutes(routes, sessions, { ...services, pressure });
+      addTokenRoutes(routes, sessions, { ...services, admission });
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
-      addGraphRoute(routes, graphServices, { ...settings, pressure, times: services.times });
+      addGraphRoute(routes, graphServices, { ...settings, times });
       addGraphSocket(routes, graphServices, { ...settings, broken, report });
-      routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
-        reply.header('content-type', 'application/json; charset=utf-8').send(document),
-      );
-      refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
-      addServiceRoot(routes, { basePath, hasConsole: typeof consoleFolder === 'string' });
+      addServiceRoot(routes, { basePath, version, hasConsole: typeof consoleFolder === 'string' });
       if (consoleFolder !== undefined) addConsole(routes, { folder: consoleFolder, basePath });
       done();
     },
@@ -255,39 +238,4 @@ async function addRoutes(
 
 function noCompiler(): never {
   throw new Error('Routes have no schemas: see json-body.ts.');
-}
-
-/** A proxy may send the absolute URL (RFC 9112 §3.2.2). */
-function pathOf(url: string): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
-}
-
-/** Contract §4 rule 4: clients may repeat slashes. Only the path is changed, never the query. */
-function foldSlashes(url: string): string {
-  const end = url.indexOf('?');
-  const path = end < 0 ? url : url.slice(0, end);
-  return path.includes('//') ? path.replace(/\/{2,}/g, '/') + url.slice(path.length) : url;
-}
-
-/** The base path matches in any letter case: `/Api/login` is `/api/login`. */
-function withBasePath(url: string, basePath: string): string {
-  const start = url.slice(0, basePath.length);
-  const isOtherCase = start !== basePath && start.toLowerCase() === basePath.toLowerCase();
-  return isOtherCase ? basePath + url.slice(basePath.length) : url;
-}
-
-/** Unique across processes, and cheap: the endings are created once, and the beginning changes rarely. */
-function requestIds(): () => string {
-  const prefix = randomBytes(6).toString('base64url');
-  const endings = Array.from({ length: 36 ** 2 }, (_, count) => count.toString(36).padStart(2, '0'));
-  let round = 0;
-  let index = 0;
-  let beginning = `${prefix}-0`;
-  return () => {
-    if (++index === endings.length) {
-      index = 0;
-      beginning = `${prefix}-${(++round).toString(36)}`;
-    }
-    return beginning + endings[index]!;
-  };
 }

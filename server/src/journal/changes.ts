@@ -39,7 +39,7 @@ export interface Memory<T, Kept> {
 }
 
 export const nothing: Memory<void, null> = { keep: () => null, recall: () => undefined };
-export const aNumber: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
+export const numberResult: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
 
 export interface Change<Rights, T, Kept, Read = undefined> extends ChangeOptions {
   /** Without it, the change may be made any number of times: for example a dry run. */

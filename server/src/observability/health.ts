@@ -100,7 +100,7 @@ function checkSigning(keys: SigningKeys): HealthCheck {
       'This node cannot open the key that signs auth tokens: it has another master key than the others.';
     return { name, isOk: false, detail };
   }
-  if (!keys.areAllKnown) {
+  if (!keys.isKeyListCurrent) {
     const detail = 'The signing keys could not be read for a while: some may be unknown here.';
     return { name, isOk: false, detail };
   }

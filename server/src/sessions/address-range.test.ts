@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressRange } from './address-range.ts';
+import { addressRange } from './login-throttle.ts';
 
 const sameRange = [
   ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],

@@ -38,7 +38,7 @@ function nodeAt(now: number, lifetimeSeconds = 600) {
     get current() {
       return signingAt(all, clock.now())!;
     },
-    areAllKnown: true,
+    isKeyListCurrent: true,
     reread: () => Promise.resolve(),
     rereadSoon: () => undefined,
   };

@@ -9,7 +9,7 @@ import { randomUUID, sign, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
-import { longestAuthTokenMs } from './revocation.ts';
+import { maxAuthTokenMs } from './revocation.ts';
 import type { Viewer } from './viewer.ts';
 import { clockSkewMs, stopsSigningAt, type SigningKey, type SigningKeys } from './signing-keys.ts';
 
@@ -34,7 +34,7 @@ export interface AuthTokens {
    */
   read(token: string): Viewer | undefined;
   /** Whether the key that signed a token has been retired since: then it is good no more. */
-  isKeyGone(keyId: string): boolean;
+  isKeyRetired(keyId: string): boolean;
 }
 
 export interface AuthTokenOptions {
@@ -82,7 +82,7 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
   function missKeyOf(header: string): undefined {
     if (!headerShape.test(decode(header)?.toString() ?? '')) return undefined;
     keys.rereadSoon();
-    if (keys.areAllKnown) return undefined;
+    if (keys.isKeyListCurrent) return undefined;
     throw unavailable('Auth tokens cannot be checked right now. Try again later.');
   }
 
@@ -90,7 +90,7 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
     issuer,
     issue(userId, sessionId) {
       // Cut off for long, it could still have a key that stopped signing meanwhile, and nobody would take what that signs.
-      if (!keys.areAllKnown) {
+      if (!keys.isKeyListCurrent) {
         keys.rereadSoon();
         throw unavailable('Auth tokens cannot be signed right now. Try again later.');
       }
@@ -114,7 +114,7 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
       return token;
     },
 
-    isKeyGone(keyId) {
+    isKeyRetired(keyId) {
       if (listed !== keys.all) relist();
       return !keyIds.has(keyId);
     },
@@ -163,7 +163,7 @@ function isTimely(
   // Another node's clock may be ahead of ours.
   const isBegun = Math.max(nbf, iat) * 1000 <= now + clockSkewMs;
   // Rounded, because these are fractions.
-  return isBegun && iat * 1000 <= stoppedAt && Math.round((exp - iat) * 1000) <= longestAuthTokenMs;
+  return isBegun && iat * 1000 <= stoppedAt && Math.round((exp - iat) * 1000) <= maxAuthTokenMs;
 }
 
 function unavailable(text: string): Refusal {

@@ -8,11 +8,11 @@ import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { record } from '../journal/journal.ts';
 import { StartError } from '../config/start-error.ts';
-import type { KeySeal, StoredKey } from './key-seal.ts';
+import type { KeyEncryption, StoredKey } from './key-encryption.ts';
 import { publishingMs, readKeyRows, signingAt, type KeyRow } from './signing-keys.ts';
 
 export interface KeyChange {
-  readonly seal: KeySeal;
+  readonly seal: KeyEncryption;
   /** To be read inside of the transaction: waiting for that one must not take from the time of publishing. */
   readonly now: number;
 }
@@ -45,7 +45,7 @@ export async function ensureSigningKey(transaction: Transaction, { seal, now }: 
     if (!publicKey) await transaction.run(updatePublic, { id, publicKey: publicPartOf(privateKey) });
   }
   const unsealed = rows.filter(({ sealedWith }) => sealedWith === null);
-  if (seal.id !== null) await sealKeys(transaction, unsealed, { from: seal, to: seal });
+  if (seal.id !== null) await encryptKeys(transaction, unsealed, { from: seal, to: seal });
 }
 
 /** Publishes a new key, which signs after some time. Refused while another waits for its time. */
@@ -84,7 +84,7 @@ export async function retireSigningKey(
     );
   }
   const hasSigned = retired.signsFrom <= now;
-  await removeKey(transaction, id, now);
+  await deleteKey(transaction, id, now);
   if (!isSigning) return { hasSigned };
   // In its very place, so that it signs whatever a node's clock says.
   const replacementId = await replace(transaction, { seal, now, signsFrom: retired.signsFrom });
@@ -98,7 +98,7 @@ export async function retireAllKeys(
 ): Promise<{ readonly count: number; readonly replacementId: string }> {
   const rows = await readKeyRows(transaction);
   const signsFrom = signingAt(rows, now)?.signsFrom ?? 0;
-  for (const { id } of rows) await removeKey(transaction, id, now);
+  for (const { id } of rows) await deleteKey(transaction, id, now);
   return { count: rows.length, replacementId: await replace(transaction, { seal, now, signsFrom }) };
 }
 
@@ -108,16 +108,16 @@ async function replace(transaction: Transaction, change: NewKey): Promise<string
   return id;
 }
 
-export async function removeKey(transaction: Transaction, id: string, now: number): Promise<void> {
+export async function deleteKey(transaction: Transaction, id: string, now: number): Promise<void> {
   await transaction.run(deleteKey, { id });
   record(transaction, { kind: 'RETIRE_KEY', at: now, byUserId: null, after: { keyId: id } });
 }
 
 /** Opens each with one seal, and closes it with another. */
-export async function sealKeys(
+export async function encryptKeys(
   transaction: Transaction,
   rows: readonly KeyRow[],
-  { from, to }: { readonly from: KeySeal; readonly to: KeySeal },
+  { from, to }: { readonly from: KeyEncryption; readonly to: KeyEncryption },
 ): Promise<void> {
   for (const row of rows) await transaction.run(updateSealed, to.seal(row.id, from.open(row)));
 }

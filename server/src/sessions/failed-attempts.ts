@@ -104,7 +104,7 @@ export async function forgetFailures(transaction: Transaction, { digest }: Failu
 }
 
 /** Forgets those that no longer count, in small batches. */
-export async function sweepFailures(database: Database, now: number): Promise<void> {
+export async function pruneFailures(database: Database, now: number): Promise<void> {
   const before = counting(now).from - 1;
   while (await database.get(anyBefore, { before })) {
     await changeInTurn(database, (transaction) =>

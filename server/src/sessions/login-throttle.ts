@@ -11,18 +11,18 @@ import { accountNameKey, toAccountName } from '../accounts/account-name.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { addressRange } from './address-range.ts';
-import { createAttemptLines, type Attempt, type Line, type SharedLines } from './attempt-lines.ts';
+import { createAttemptQueues, type Attempt, type Line, type SharedAttemptQueues } from './attempt-queues.ts';
 import {
   countFailures,
   countIfStill,
   forgetFailures,
   readFailures,
-  sweepFailures,
+  pruneFailures,
   takeBack,
   windowMs,
   type Failures,
 } from './failed-attempts.ts';
+import { isIPv6 } from 'net';
 
 /** Who tries: somebody who logs in, or somebody who is logged in and asked for the password again. */
 export type Guess =
@@ -45,7 +45,7 @@ export interface LoginThrottleOptions {
   readonly installation: string;
   readonly isOn: boolean;
   /** Those of all workers of this node; unless given, this process has its own. */
-  readonly lines?: SharedLines | undefined;
+  readonly lines?: SharedAttemptQueues | undefined;
 }
 
 interface Limit {
@@ -81,7 +81,7 @@ interface Entry {
 }
 
 export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { database, clock, installation, isOn, lines = createAttemptLines() } = options;
+  const { database, clock, installation, isOn, lines = createAttemptQueues() } = options;
 
   const counter = (key: readonly string[], { failures, atOnce }: Limit): Counter => {
     const digest = createHmac('sha256', installation).update(JSON.stringify(key)).digest();
@@ -90,7 +90,7 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
 
   function countersOf(guess: Guess): Counter[] {
     if ('sessionId' in guess) return [counter(['session', guess.sessionId], ofGuess)];
-    const { name, range } = loginSource(guess);
+    const { name, range } = identifyLogin(guess);
     return [counter(['login', name, range], ofGuess), counter(['address', range], ofAddress)];
   }
 
@@ -155,12 +155,12 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
         attempt.leave();
       }
     },
-    sweep: () => sweepFailures(database, clock.now()),
+    sweep: () => pruneFailures(database, clock.now()),
   };
 }
 
 /** What logins are counted and queued by. A text that cannot be a user name is treated like one. */
-export function loginSource({ username, address }: { username: string; address: string | null }): {
+export function identifyLogin({ username, address }: { username: string; address: string | null }): {
   name: string;
   range: string;
 } {
@@ -180,4 +180,28 @@ function tooMany(leftMs: number): Refusal {
     retryAfterSeconds,
     facts: { retryAfterSeconds },
   });
+}
+/**
+ * An IPv4 address stands for itself. Of IPv6 a client has a /64 at the least (RFC 6177), so that is its range. An IPv4
+ * address written as IPv6 (mapped: RFC 4291 §2.5.5.2; translated: RFC 6052 §2.1) is IPv4, or all of them were one client.
+ */
+
+export function addressRange(address: string | null): string {
+  if (address === null || !isIPv6(address)) return address ?? '';
+  const groups = groupsOf(address.replace(/%.*$/, ''));
+  const prefix = groups.slice(0, 6).join(':');
+  if (prefix === '0:0:0:0:0:ffff' || prefix === '64:ff9b:0:0:0:0') return toIPv4(groups[6]!, groups[7]!);
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+/** The eight groups, in lower case and without leading zeros. */
+function groupsOf(address: string): string[] {
+  // A URL's host is written in the one canonical form.
+  const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const head = before ? before.split(':') : [];
+  const tail = after ? after.split(':') : [];
+  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+}
+function toIPv4(high: string, low: string): string {
+  const [upper, lower] = [parseInt(high, 16), parseInt(low, 16)];
+  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }

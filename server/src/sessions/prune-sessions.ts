@@ -3,7 +3,7 @@
 import type { Database } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import { spentKeptMs } from './spent-tokens.ts';
+import { spentTokenRetentionMs } from './spent-tokens.ts';
 
 type Choice = { readonly before: number };
 
@@ -25,7 +25,7 @@ const ofRevoked = statementsOf(sql`revoked_at < ${'before'}`);
  * session that was ended is known as such for as long as anybody can show a token of it.
  */
 export async function pruneSessions(database: Database, now: number): Promise<void> {
-  const before = now - spentKeptMs;
+  const before = now - spentTokenRetentionMs;
   for (const { any, forget } of [ofExpired, ofRevoked]) {
     for (let count = 0; count < mostBatches && (await database.get(any, { before })); count++) {
       await changeInTurn(database, (transaction) => transaction.run(forget, { before, batch }), {

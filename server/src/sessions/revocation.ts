@@ -6,6 +6,11 @@ import { nobodysId } from '../database/statement.ts';
 import { list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
+import { type ViewerRights, requireAdministrator } from '../accounts/users.ts';
+import { requireUser } from '../accounts/users.ts';
+import { type Caller, type Changed, type Changes, nothing, numberResult } from '../journal/changes.ts';
+import { Refusal } from '../refusal.ts';
+import { readActiveSession } from './list-sessions.ts';
 
 export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
@@ -16,7 +21,7 @@ export interface Revocation extends ChangedBy {
 type Stored = Pick<Revocation, 'because' | 'now'>;
 
 /** No auth token lives longer. */
-export const longestAuthTokenMs = maxAuthTokenSeconds * 1000;
+export const maxAuthTokenMs = maxAuthTokenSeconds * 1000;
 
 const byId = sql<Stored & { id: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
@@ -98,14 +103,14 @@ export async function revokeByDigest(
 }
 
 /** Ends all living sessions of a user, or all but one; answers how many. */
-export async function revokeSessionsOf(
+export async function revokeUserSessions(
   transaction: Transaction,
   { userId, exceptId = nobodysId }: { userId: string; exceptId?: string | undefined },
   revocation: Revocation,
 ): Promise<number> {
   const { because, now } = revocation;
   const count = await transaction.run(byUser, { userId, exceptId, because, now });
-  const since = now - longestAuthTokenMs;
+  const since = now - maxAuthTokenMs;
   const afterwards = await transaction.run(withTokenLeft, { userId, exceptId, because, now, since });
   if (count + afterwards > 0) recordEnd(transaction, { userId }, revocation, count);
   return count;
@@ -141,4 +146,40 @@ function recordEnd(
 ): void {
   const after = { because, count, ...details };
   record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
+}
+export interface SessionRevocations {
+  revoke(caller: Caller, id: string): Promise<Changed<void>>;
+  /** Ends all sessions of a user, by default the caller, or all but the caller's session. Answers how many. */
+  revokeAll(
+    caller: Caller,
+    input: { userId?: string | null | undefined; keepCurrent: boolean },
+  ): Promise<Changed<number>>;
+}
+
+export function manageSessions(changes: Changes<ViewerRights>): SessionRevocations {
+  return {
+    revoke: (caller, id) =>
+      changes.run(caller, {
+        memory: nothing,
+        work: async (transaction, { userId, isAdministrator }, by) => {
+          const session = await readActiveSession(transaction, id, by.now);
+          if (!session || (session.userId !== userId && !isAdministrator)) {
+            throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
+          }
+          await revokeById(transaction, id, { because: 'revoked', ...by });
+        },
+      }),
+    revokeAll: (caller, { userId: given, keepCurrent }) => {
+      const userId = given ?? caller.userId;
+      return changes.run(caller, {
+        memory: numberResult,
+        ...(userId !== caller.userId && { check: requireAdministrator }),
+        work: async (transaction, _, by) => {
+          await requireUser(transaction, userId);
+          const exceptId = keepCurrent ? caller.sessionId : undefined;
+          return revokeUserSessions(transaction, { userId, exceptId }, { because: 'revoked', ...by });
+        },
+      });
+    },
+  };
 }

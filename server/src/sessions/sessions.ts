@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { checkCredentials, recordLogin, type CheckedCredentials } from '../accounts/accounts.ts';
+import { checkCredentials, recordLogin, type CheckedCredentials } from '../accounts/credentials.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -13,30 +13,30 @@ import { changeInTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AuthTokens } from './auth-token.ts';
 import type { Viewer } from './viewer.ts';
-import type { Client } from './session-list.ts';
-import type { EndedSessions } from './ended-sessions.ts';
-import { loginSource, type Forgive, type LoginThrottle } from './login-throttle.ts';
+import type { Client } from './list-sessions.ts';
+import type { RevocationCache } from './revocation-cache.ts';
+import { identifyLogin, type Forgive, type LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
-import { createReplayNotes } from './spent-tokens.ts';
+import { createReplayCounts } from './spent-tokens.ts';
 import {
   findSpent,
   recordReplays,
   recordSpent,
-  sweepSpent,
+  pruneSpentTokens,
   type SpentToken,
   type TokenUse,
 } from './spent-tokens.ts';
 
-export interface IssuedPair extends TokenPair {
+export interface IssuedTokens extends TokenPair {
   readonly userId: string;
   readonly expiresInSeconds: number;
 }
 
 export interface Sessions {
-  logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedPair>;
-  refresh(pair: TokenPair, client: Client): Promise<IssuedPair>;
+  logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedTokens>;
+  refresh(pair: TokenPair, client: Client): Promise<IssuedTokens>;
   /** Revokes the login of an auth token that is valid; answers with whose it was. */
   logOutByAuthToken(authToken: string): Promise<Pick<Viewer, 'userId'>>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
@@ -56,7 +56,7 @@ export interface SessionOptions {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly authTokens: AuthTokens;
-  readonly ended: EndedSessions;
+  readonly ended: RevocationCache;
   /** Told of a session that was ended because somebody else must hold one of its tokens. */
   readonly onTheft: (theft: Theft) => void;
   /** Told of a spent token that came back so soon that it may well be the same client. */
@@ -89,7 +89,7 @@ interface Replay {
   /** The session must be revoked: the token was spent too long ago for a lost reply or a second tab. */
   readonly isTheft: boolean;
   /** The pair that the token was exchanged for, while `refreshRetrySeconds` lets a client ask for it again. */
-  readonly successor?: IssuedPair | undefined;
+  readonly successor?: IssuedTokens | undefined;
 }
 
 const insertSession = sql<SessionStart>`
@@ -119,18 +119,18 @@ export function createSessions({
   onReplay,
   settings,
 }: SessionOptions): Sessions {
-  const replays = createReplayNotes();
+  const replays = createReplayCounts();
   const refreshExpiry = (now: number) => now + settings.refreshTokenSeconds * 1000;
-  const issue = (userId: string, sessionId: string, refreshToken: string): IssuedPair => ({
+  const issue = (userId: string, sessionId: string, refreshToken: string): IssuedTokens => ({
     authToken: authTokens.issue(userId, sessionId),
     refreshToken,
     expiresInSeconds: settings.accessTokenSeconds,
     userId,
   });
 
-  async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedPair> {
+  async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedTokens> {
     const guess = { username: given.username, address: client.address };
-    const { name, range } = loginSource(guess);
+    const { name, range } = identifyLogin(guess);
     const entry = { key: `address ${range}`, subkey: name };
     const issued = await throttle.attempt(guess, async (forgive) => {
       const credentials = await checkCredentials(database, passwords, given, entry);
@@ -145,14 +145,14 @@ export function createSessions({
     credentials: CheckedCredentials,
     client: Client,
     forgive: Forgive,
-  ): Promise<IssuedPair | undefined> {
+  ): Promise<IssuedTokens | undefined> {
     const id = randomUUID();
     const refreshToken = newRefreshToken();
     const now = clock.now();
     const digest = digestOf(refreshToken);
     const max = settings.maxSessionsPerUser;
     let excess: readonly string[] = [];
-    const start = async (transaction: Transaction): Promise<IssuedPair | undefined> => {
+    const start = async (transaction: Transaction): Promise<IssuedTokens | undefined> => {
       if (!(await recordLogin(transaction, credentials, now))) return undefined;
       const { userId } = credentials;
       const expiresAt = refreshExpiry(now);
@@ -168,7 +168,7 @@ export function createSessions({
     return issued;
   }
 
-  async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
+  async function refresh(old: TokenPair, client: Client): Promise<IssuedTokens> {
     const token = authTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
@@ -198,7 +198,7 @@ export function createSessions({
     { userId, sessionId }: Viewer,
     old: TokenPair,
     used: TokenUse,
-  ): Promise<IssuedPair | undefined> {
+  ): Promise<IssuedTokens | undefined> {
     const refreshToken = newRefreshToken();
     const next = digestOf(refreshToken);
     const changed = await transaction.run(rotate, {
@@ -231,7 +231,7 @@ export function createSessions({
     { successor: sealed }: SpentToken,
     old: TokenPair,
     now: number,
-  ): IssuedPair | undefined {
+  ): IssuedTokens | undefined {
     const successor = sealed ? openSuccessor(sealed, old) : undefined;
     const token = successor && authTokens.read(successor.authToken);
     if (!token) return undefined;
@@ -255,7 +255,7 @@ export function createSessions({
     onTheft({ sessionId, userId, address, agent });
   }
 
-  const isEnded = (token: Omit<Viewer, 'expiresAt'>) => ended.has(token) || authTokens.isKeyGone(token.keyId);
+  const isEnded = (token: Omit<Viewer, 'expiresAt'>) => ended.has(token) || authTokens.isKeyRetired(token.keyId);
 
   function authenticate(authToken: string): Viewer {
     const token = authTokens.read(authToken);
@@ -292,7 +292,7 @@ export function createSessions({
 
   async function sweep(): Promise<void> {
     await replays.store(database);
-    await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
+    await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
     await pruneSessions(database, clock.now());
     await throttle.sweep();
     await ended.sweep();

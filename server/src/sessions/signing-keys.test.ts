@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { createAuthTokens, type AuthTokens } from './auth-token.ts';
-import { createKeySeal } from './key-seal.ts';
+import { createKeyEncryption } from './key-encryption.ts';
 import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './signing-keys.ts';
 
 interface KeyRow {
@@ -46,7 +46,7 @@ class Node {
     node.keys = await openSigningKeys({
       database: { all: () => node.#read() } as unknown as Reader,
       clock,
-      seal: createKeySeal(undefined),
+      seal: createKeyEncryption(undefined),
       onError: () => node.errors++,
       stopwatch: () => node.elapsed,
     });

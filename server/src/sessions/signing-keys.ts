@@ -16,7 +16,7 @@ import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import type { KeySeal, StoredKey } from './key-seal.ts';
+import type { KeyEncryption, StoredKey } from './key-encryption.ts';
 
 export interface KeyTimes {
   /** Milliseconds since 1970. */
@@ -43,7 +43,7 @@ export interface SigningKeys {
   /** The one that signs now; refused if this node cannot sign with it. */
   readonly current: OpenKey;
   /** No key that is not among them can have signed anything yet. */
-  readonly areAllKnown: boolean;
+  readonly isKeyListCurrent: boolean;
   /** For a timer. Afterwards all are known that were stored before. */
   reread(): Promise<void>;
   /** When a key is asked for that is not among them: rereads soon, however often anybody asks. */
@@ -53,7 +53,7 @@ export interface SigningKeys {
 export interface SigningKeysOptions {
   readonly database: Reader;
   readonly clock: Clock;
-  readonly seal: KeySeal;
+  readonly seal: KeyEncryption;
   /** What could not be read is tried again. */
   readonly onError: (error: unknown) => void;
   /** Goes on evenly while clocks are set; for tests that cannot wait. */
@@ -127,7 +127,7 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
         retryAfterSeconds: 5,
       });
     },
-    get areAllKnown() {
+    get isKeyListCurrent() {
       return stopwatch() - knownAt < areAllKnownForMs;
     },
     async reread() {

@@ -4,7 +4,7 @@ import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import type { Client } from './session-list.ts';
+import type { Client } from './list-sessions.ts';
 import type { TokenUse, Replays } from './spent-tokens.ts';
 
 /** Somebody sends a refresh token. */
@@ -33,7 +33,7 @@ export interface Replays extends TokenUse {
 }
 
 /** How long a spent token is recognised as a replay. */
-export const spentKeptMs = 7 * 86_400_000;
+export const spentTokenRetentionMs = 7 * 86_400_000;
 const sweepBatch = 1_000;
 
 const insert = sql<NewlySpent>`
@@ -81,7 +81,7 @@ export async function recordReplays(transaction: Transaction, replays: readonly 
 }
 
 /** Forgets tokens that are long spent, and erases successors whose time is over; in small batches. */
-export async function sweepSpent(database: Database, now: number, retrySeconds: number): Promise<void> {
+export async function pruneSpentTokens(database: Database, now: number, retrySeconds: number): Promise<void> {
   const inBatches = async ({ any, clear }: typeof forgetBefore, bound: number) => {
     while (await database.get(any, { bound })) {
       await changeInTurn(database, (transaction) => transaction.run(clear, { bound, batch: sweepBatch }), {
@@ -90,26 +90,26 @@ export async function sweepSpent(database: Database, now: number, retrySeconds: 
     }
   };
   const retryMs = retrySeconds * 1000;
-  await inBatches(forgetBefore, now - spentKeptMs);
+  await inBatches(forgetBefore, now - spentTokenRetentionMs);
   await inBatches(eraseSealedBefore, now - retryMs);
   // After the clock was set back, a successor must not become available again when the clock reaches its time once
   // more. Up to one window in the future, it may come from a node whose clock is ahead.
   await inBatches(eraseSealedAfter, now + retryMs);
 }
-export interface ReplayNotes {
+export interface ReplayCounts {
   add(use: TokenUse): void;
   store(database: Database): Promise<void>;
 }
 /** Of different tokens; what is beyond is not counted. */
-const mostNotes = 10000;
+const maxReplayCounts = 10000;
 
-export function createReplayNotes(): ReplayNotes {
+export function createReplayCounts(): ReplayCounts {
   let notes = new Map<string, Replays>();
   return {
     add(use) {
       const key = Buffer.from(use.digest).toString('base64');
       const known = notes.get(key);
-      if (known || notes.size < mostNotes) notes.set(key, { ...use, times: (known?.times ?? 0) + 1 });
+      if (known || notes.size < maxReplayCounts) notes.set(key, { ...use, times: (known?.times ?? 0) + 1 });
     },
     async store(database) {
       if (notes.size === 0) return;

@@ -3,7 +3,7 @@
 import type { RemoteConnections } from '../http/websocket/live-connections.ts';
 import type { Samples } from '../observability/metrics.ts';
 import type { Semaphore } from '../concurrency/semaphore.ts';
-import type { SharedLines } from '../sessions/attempt-lines.ts';
+import type { SharedAttemptQueues } from '../sessions/attempt-queues.ts';
 
 export interface ClusterWorker {
   /** From 1 to `count`. */
@@ -12,7 +12,7 @@ export interface ClusterWorker {
   /** No other worker of this cluster listens on the port yet. */
   readonly isFirst: boolean;
   /** All workers share one login queue and one limit of password hashes at a time. */
-  readonly lines: SharedLines;
+  readonly attemptQueues: SharedAttemptQueues;
   readonly hashingSemaphore: Semaphore;
   readonly connections: RemoteConnections;
   readonly publishCommit: () => void;

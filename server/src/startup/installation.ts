@@ -2,9 +2,9 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { toAccountName } from '../accounts/account-name.ts';
-import { hasUsers } from '../accounts/accounts.ts';
-import { createUser } from '../accounts/change-users.ts';
-import { generatePassword } from '../accounts/generated-password.ts';
+import { hasUsers } from '../accounts/credentials.ts';
+import { createUser } from '../accounts/users.ts';
+import { generatePassword } from '../accounts/passwords.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Database } from '../database/database.ts';
 import { readStored, storeOnce } from '../database/stored-settings.ts';
@@ -12,13 +12,13 @@ import { plantDemoTree } from '../folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import { ensureSigningKey } from '../sessions/change-keys.ts';
-import type { KeySeal } from '../sessions/key-seal.ts';
+import type { KeyEncryption } from '../sessions/key-encryption.ts';
 import { StartError } from '../config/start-error.ts';
 
 export interface FirstStartOptions {
   readonly database: Database;
   readonly passwords: Passwords;
-  readonly seal: KeySeal;
+  readonly seal: KeyEncryption;
   readonly now: number;
   readonly settings: {
     readonly adminUsername: string;

@@ -1,7 +1,7 @@
 /** Nodes on one database. Each node can be killed and restarts at its port, as a supervisor would do. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openAsItIs } from '../../../server/src/database/open-database.ts';
+import { openWithoutMigrating } from '../../../server/src/database/open-database.ts';
 import type { Statement } from '../../../server/src/database/statement.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { NodeProcess, startNodes, type NodeOptions } from '../node-process.ts';
@@ -58,7 +58,7 @@ export class Cluster {
 
   /** Reads rows outside the nodes. */
   async rows<Row>(statement: Statement<object, Row>): Promise<Row[]> {
-    const database = await openAsItIs(this.#database.url, { mustExist: true });
+    const database = await openWithoutMigrating(this.#database.url, { mustExist: true });
     try {
       return await database.all(statement, {});
     } finally {

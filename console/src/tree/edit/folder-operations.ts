@@ -13,7 +13,7 @@ import { folderVersions } from '../../actions/undo-steps.ts';
 import type { BackStep } from '../../actions/task.ts';
 import { problemOf } from '../../graph/problem.ts';
 import type { About } from '../../graph/use-graph.ts';
-import { foreseeMove, foreseeRemoval, foreseeTexts } from '../state/optimistic-changes.ts';
+import { moveOptimistically, removeOptimistically, updateTextsOptimistically } from '../state/optimistic-changes.ts';
 import { shownTree } from '../tree.ts';
 
 /** As much as is needed to do something with a folder and to take it back. */
@@ -47,7 +47,7 @@ export async function makeFolder(parentId: string, texts: FolderTexts & { name: 
           variables: {
             input: { id: folder.id, recursive: false, expectedVersion: versionNow(folder) },
           },
-          foresee: () => foreseeRemoval(store, folder.id),
+          foresee: () => removeOptimistically(store, folder.id),
           stale,
         }),
       },
@@ -75,7 +75,7 @@ export async function changeFolder(
     action: updateFolder,
     variables: { input: { id: folder.id, ...changes } },
     done: changes.name === undefined ? `Changed “${folder.name}”` : `Renamed to “${changes.name}”`,
-    foresee: () => foreseeTexts(store, folder.id, changes),
+    foresee: () => updateTextsOptimistically(store, folder.id, changes),
     stale,
     back: ({ updateFolder: { folder: made } }) => [
       {
@@ -83,7 +83,7 @@ export async function changeFolder(
         task: () => ({
           action: updateFolder,
           variables: { input: { id: folder.id, ...before, expectedVersion: versionNow(made) } },
-          foresee: () => foreseeTexts(store, folder.id, before),
+          foresee: () => updateTextsOptimistically(store, folder.id, before),
           stale,
         }),
         onDone: noteBack(made, ({ updateFolder: { folder: back } }: typeof updateFolder.result & {}) => back),
@@ -102,7 +102,7 @@ export async function moveFolders(
   const task = (id: string, from: string | null, to: string, expectedVersion?: number) => ({
     action: moveFolder,
     variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
-    foresee: () => foreseeMove(store, id, to),
+    foresee: () => moveOptimistically(store, id, to),
     stale: about(id, from, to),
   });
   const back: BackStep[] = [];
@@ -143,7 +143,7 @@ export async function deleteFolders(folders: readonly WorkFolder[]): Promise<voi
       const { deleteFolder: done } = await perform({
         action: deleteFolder,
         variables: { input: { id: folder.id, recursive: true } },
-        foresee: () => foreseeRemoval(store, folder.id),
+        foresee: () => removeOptimistically(store, folder.id),
         stale: stale(folder.parentId),
       });
       deleted.push({ ...folder, count: done.folderCount });

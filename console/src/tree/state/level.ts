@@ -1,70 +1,68 @@
 /**
- * What is inside one folder, as far as it is known: how many folders there are, and the ids of some by their place. A
- * level of 100,000 costs what was read of it.
+ * The children of one folder, as far as they are loaded: their number, and the ids of some by position. Memory grows with
+ * the loaded part, not with the size of the level.
  */
 
-/** So many ids are kept of a level; more are forgotten where nobody looks. */
+/** Above this number of ids, `putRange` drops those far from the range that it stores. */
 const maxCachedIds = 10_000;
 
 export interface IndexRange {
-  /** The first place. */
+  /** The first index. */
   readonly from: number;
-  /** The place after the last. */
+  /** The index after the last. */
   readonly to: number;
 }
 
 export class Level {
   total: number;
-  /** Something in it has changed that is not known here: what is shown of it is to be read again. */
+  /** The level has changed on the server, so its visible rows must be read again. */
   isStale = false;
   readonly #ids = new Map<number, string>();
-  readonly #places = new Map<string, number>();
+  readonly #positions = new Map<string, number>();
 
   constructor(total: number) {
     this.total = total;
   }
 
-  /** Whether all of it is known. */
   get isComplete(): boolean {
     return !this.isStale && this.#ids.size === this.total;
   }
 
-  /** Whether it has no rows by which it would be seen that it is stale. */
+  /** An empty level has no visible row that would cause a new read, so the loader checks for this. */
   get isEmptyAndStale(): boolean {
     return this.isStale && this.total === 0;
   }
 
-  /** How much of it is known. */
   get loadedCount(): number {
     return this.#ids.size;
   }
 
   get ids(): Iterable<string> {
-    return this.#places.keys();
+    return this.#positions.keys();
   }
 
-  idAt(place: number): string | undefined {
-    return this.#ids.get(place);
+  idAt(position: number): string | undefined {
+    return this.#ids.get(position);
   }
 
   positionOf(id: string): number | undefined {
-    return this.#places.get(id);
+    return this.#positions.get(id);
   }
 
-  /** The part of a stretch that is not known; null if there is none. */
+  /** Returns the smallest range that covers all unloaded positions in a range, or null if all are loaded. */
   findMissing({ from, to }: IndexRange): IndexRange | null {
     let [first, last] = [-1, -1];
-    for (let place = Math.max(0, from); place < Math.min(to, this.total); place++) {
-      if (this.#ids.has(place)) continue;
-      if (first < 0) first = place;
-      last = place;
+    for (let position = Math.max(0, from); position < Math.min(to, this.total); position++) {
+      if (this.#ids.has(position)) continue;
+      if (first < 0) first = position;
+      last = position;
     }
     return first < 0 ? null : { from: first, to: last + 1 };
   }
 
   /**
-   * Takes what was read of a stretch, which may reach beyond the end. If that does not go with what is known, only what
-   * must be kept stays of it. Answers with what is not there any more: of what must be kept, it is to be asked where it is.
+   * Stores a range read from the server, which may extend past the end. If it contradicts the loaded ids, all other ids
+   * are dropped except those that `mustKeep` accepts. Returns the ids that are no longer in the level.
    */
   putRange(
     { from, to }: IndexRange,
@@ -72,69 +70,69 @@ export class Level {
     total: number,
     mustKeep: (id: string) => boolean,
   ) {
-    const isOther =
+    const isContradictory =
       this.isStale ||
       total !== this.total ||
-      ids.some((id, at) => (this.#places.get(id) ?? from + at) !== from + at);
+      ids.some((id, index) => (this.#positions.get(id) ?? from + index) !== from + index);
     this.total = total;
     this.isStale = false;
-    const read = new Set(ids);
-    const gone: string[] = [];
+    const readIds = new Set(ids);
+    const removed: string[] = [];
     const isFull = this.#ids.size > maxCachedIds;
-    for (const [place, id] of this.#ids) {
-      const isInside = place >= from && place < to;
-      if (!isInside && !read.has(id) && place < total) {
+    for (const [position, id] of this.#ids) {
+      const isInRange = position >= from && position < to;
+      if (!isInRange && !readIds.has(id) && position < total) {
         if (mustKeep(id)) continue;
-        if (!isOther && !(isFull && Math.abs(place - from) > maxCachedIds / 4)) continue;
+        if (!isContradictory && !(isFull && Math.abs(position - from) > maxCachedIds / 4)) continue;
       }
-      this.#ids.delete(place);
-      this.#places.delete(id);
-      if (!read.has(id)) gone.push(id);
+      this.#ids.delete(position);
+      this.#positions.delete(id);
+      if (!readIds.has(id)) removed.push(id);
     }
-    ids.forEach((id, at) => this.#set(from + at, id));
-    return gone;
+    ids.forEach((id, index) => this.#set(from + index, id));
+    return removed;
   }
 
-  /** Puts one at the place that it is known to have, as one of `total`. */
-  putAt(id: string, putAt: number, total: number): void {
-    const before = this.#places.get(id);
-    const other = this.#ids.get(putAt);
-    if (before === putAt && total === this.total) return;
-    if (this.#ids.size > 0 && (total !== this.total || before !== undefined || other !== undefined)) {
+  /** Stores the position of one folder in a level of `total` folders. */
+  putAt(id: string, position: number, total: number): void {
+    const oldPosition = this.#positions.get(id);
+    const displacedId = this.#ids.get(position);
+    if (oldPosition === position && total === this.total) return;
+    if (this.#ids.size > 0 && (total !== this.total || oldPosition !== undefined || displacedId !== undefined)) {
       this.isStale = true;
     }
-    if (before !== undefined) this.#ids.delete(before);
-    if (other !== undefined) this.#places.delete(other);
-    this.total = Math.max(total, putAt + 1);
-    this.#set(putAt, id);
+    if (oldPosition !== undefined) this.#ids.delete(oldPosition);
+    if (displacedId !== undefined) this.#positions.delete(displacedId);
+    this.total = Math.max(total, position + 1);
+    this.#set(position, id);
   }
 
-  /** What comes after it moves on by one place. */
-  insert(place: number, id: string): void {
-    this.#shift(place, 1);
-    this.#set(place, id);
+  /** Shifts the later folders down by one position. */
+  insert(position: number, id: string): void {
+    this.#shift(position, 1);
+    this.#set(position, id);
     this.total += 1;
   }
 
-  /** What comes after it moves up; answers with where it was. */
+  /** Shifts the later folders up by one position. Returns the former position. */
   remove(id: string): number | undefined {
-    const place = this.#places.get(id);
-    if (place === undefined) return undefined;
-    this.#places.delete(id);
-    this.#ids.delete(place);
-    this.#shift(place + 1, -1);
+    const position = this.#positions.get(id);
+    if (position === undefined) return undefined;
+    this.#positions.delete(id);
+    this.#ids.delete(position);
+    this.#shift(position + 1, -1);
     this.total -= 1;
-    return place;
+    return position;
   }
 
   #shift(from: number, by: number): void {
-    const moved = [...this.#ids].filter(([place]) => place >= from);
-    for (const [place] of moved) this.#ids.delete(place);
-    for (const [place, id] of moved) this.#set(place + by, id);
+    const moved = [...this.#ids].filter(([position]) => position >= from);
+    for (const [position] of moved) this.#ids.delete(position);
+    for (const [position, id] of moved) this.#set(position + by, id);
   }
 
-  #set(place: number, id: string): void {
-    this.#ids.set(place, id);
-    this.#places.set(id, place);
+  #set(position: number, id: string): void {
+    this.#ids.set(position, id);
+    this.#positions.set(id, position);
   }
 }

@@ -1,27 +1,27 @@
-/** A server for tests of the tree: folders in memory, answers that come when the test lets them, changes as events. */
+/** An in-memory server for tests of the tree. Tests decide when responses arrive and which changes are delivered. */
 
 import { compareSiblings } from '@espalier/client';
 import type { FolderChange, FolderRow } from '../../graph/live.tsx';
-import type { TreeQueries, Way } from './tree-queries.ts';
+import type { TreeQueries, FolderPath } from './tree-queries.ts';
 
-interface Kept {
+interface ModelFolder {
   readonly id: string;
   name: string;
   parentId: string | null;
 }
 
 export class ModelServer {
-  readonly #folders = new Map<string, Kept>([['root', { id: 'root', name: 'Root', parentId: null }]]);
-  /** Sorted once, until something changes. */
-  readonly #levels = new Map<string, Kept[]>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #folders = new Map<string, ModelFolder>([['root', { id: 'root', name: 'Root', parentId: null }]]);
+  /** The sorted children by parent. Cleared on each change. */
+  readonly #levels = new Map<string, ModelFolder[]>();
+  readonly #pendingResponses: (() => void)[] = [];
   #lastId = 0;
 
   get ids(): string[] {
     return [...this.#folders.keys()];
   }
 
-  children(id: string): Kept[] {
+  children(id: string): ModelFolder[] {
     if (this.#levels.size === 0) {
       for (const one of this.#folders.values()) {
         const siblings = this.#levels.get(one.parentId ?? '');
@@ -54,8 +54,8 @@ export class ModelServer {
     return false;
   }
 
-  /** Without telling. */
-  plant(parentId: string, name: string): string {
+  /** Adds a folder without creating a change. */
+  addSilently(parentId: string, name: string): string {
     const id = `f${++this.#lastId}`;
     this.#folders.set(id, { id, name, parentId });
     this.#levels.clear();
@@ -63,7 +63,7 @@ export class ModelServer {
   }
 
   create(parentId: string, name: string): FolderChange {
-    return this.#change('CREATE', this.plant(parentId, name));
+    return this.#change('CREATE', this.addSilently(parentId, name));
   }
 
   rename(id: string, name: string): FolderChange {
@@ -84,12 +84,12 @@ export class ModelServer {
   }
 
   import(parentId: string, names: readonly string[]): FolderChange {
-    for (const name of names) this.plant(parentId, name);
+    for (const name of names) this.addSilently(parentId, name);
     return this.#change('IMPORT', parentId);
   }
 
-  /** A change shows the folder as it is when it is told of, which may be later. */
-  told(change: FolderChange): FolderChange {
+  /** A change shows the folder as it is when it is withCurrentFolder of, which may be later. */
+  withCurrentFolder(change: FolderChange): FolderChange {
     const { folderId: id, kind } = change;
     if (id === null || kind === 'DELETE') return change;
     return { ...change, folder: this.#folders.has(id) ? this.row(id) : null };
@@ -99,45 +99,47 @@ export class ModelServer {
     return { ...this.#change('RESYNC', 'root'), folderId: null, folder: null };
   }
 
-  /** Lets the first answer go that is waited for; false if there is none. */
-  async answer(): Promise<boolean> {
-    const next = this.#waiting.shift();
+  /** Delivers the oldest pending response. Returns false if there is none. */
+  async deliver(): Promise<boolean> {
+    const next = this.#pendingResponses.shift();
     next?.();
-    // What hangs on it is done in a few turns.
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    // The loader needs a few microtasks to handle the response.
+    for (let task = 0; task < 10; task++) await Promise.resolve();
     return next !== undefined;
   }
 
-  /** Each answer is of the moment of the question. */
-  readonly reads: TreeQueries = {
-    root: (signal) => this.#later(this.row('root'), signal),
-    stretch: (id, { from, to }, signal) => {
-      if (!this.#folders.has(id)) return this.#later(null, signal);
+  /** Each response has the state at request time. */
+  readonly queries: TreeQueries = {
+    readRoot: (signal) => this.#respond(this.row('root'), signal),
+    readRange: (id, { from, to }, signal) => {
+      if (!this.#folders.has(id)) return this.#respond(null, signal);
       const all = this.children(id);
       const items = all.slice(from, to).map((one) => this.row(one.id));
-      return this.#later({ totalCount: all.length, items }, signal);
+      return this.#respond({ totalCount: all.length, items }, signal);
     },
-    way: (id, signal) => this.#later(this.#folders.has(id) ? this.#way(id) : null, signal),
-    beginning: (id, text) =>
-      this.#later(this.children(id).find(({ name }) => name.startsWith(text))?.id ?? null),
+    readPath: (id, signal) => this.#respond(this.#folders.has(id) ? this.#pathOf(id) : null, signal),
+    findByPrefix: (id, text) =>
+      this.#respond(this.children(id).find(({ name }) => name.startsWith(text))?.id ?? null),
   };
 
-  #way(id: string): Way {
-    const above: string[] = [];
-    let one = this.#folders.get(id)!.parentId;
-    for (; one !== null; one = this.#folders.get(one)!.parentId) above.unshift(one);
-    const placed = (of: string) => {
-      const { parentId } = this.#folders.get(of)!;
-      const position = parentId === null ? 0 : this.children(parentId).findIndex((each) => each.id === of);
-      return { ...this.row(of), position };
+  #pathOf(id: string): FolderPath {
+    const ancestorIds: string[] = [];
+    let ancestorId = this.#folders.get(id)!.parentId;
+    for (; ancestorId !== null; ancestorId = this.#folders.get(ancestorId)!.parentId) {
+      ancestorIds.unshift(ancestorId);
+    }
+    const withPosition = (folderId: string) => {
+      const { parentId } = this.#folders.get(folderId)!;
+      const siblings = parentId === null ? [] : this.children(parentId);
+      return { ...this.row(folderId), position: Math.max(0, siblings.findIndex(({ id: each }) => each === folderId)) };
     };
-    return { ...placed(id), ancestors: above.map(placed) };
+    return { ...withPosition(id), ancestors: ancestorIds.map(withPosition) };
   }
 
-  #later<Value>(value: Value, signal?: AbortSignal): Promise<Value> {
+  #respond<Value>(value: Value, signal?: AbortSignal): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     signal?.addEventListener('abort', () => reject(new Error('aborted')));
-    this.#waiting.push(() => resolve(value));
+    this.#pendingResponses.push(() => resolve(value));
     return promise;
   }
 

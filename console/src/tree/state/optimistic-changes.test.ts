@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ModelServer } from './model-server.test-bed.ts';
 import { applyChange } from './tree-loader.ts';
-import { foreseeMove, foreseeRemoval, foreseeTexts } from './optimistic-changes.ts';
+import { moveOptimistically, removeOptimistically, updateTextsOptimistically } from './optimistic-changes.ts';
 import { TreeStore } from './tree-store.ts';
 
-function bed() {
+function createTree() {
   const server = new ModelServer();
-  const [a, b] = [server.plant('root', 'a'), server.plant('root', 'b')];
-  const inside = server.plant(a, 'inside');
+  const [a, b] = [server.addSilently('root', 'a'), server.addSilently('root', 'b')];
+  const inside = server.addSilently(a, 'inside');
   const store = new TreeStore();
   store.setRoot(server.row('root'));
   for (const id of ['root', a]) {
@@ -21,75 +21,75 @@ function bed() {
   return { server, store, a, b, inside, names };
 }
 
-test('a new name is shown where it belongs, and the old one again if it was refused', () => {
-  const { store, a, names } = bed();
-  const takeBack = foreseeTexts(store, a, { name: 'z' });
+test('sorts a renamed folder at once, and restores the old name on rollback', () => {
+  const { store, a, names } = createTree();
+  const rollback = updateTextsOptimistically(store, a, { name: 'z' });
   assert.equal(names(), 'Root b z inside');
-  assert.equal(store.folder(a)!.title, 'z', 'the title is the name, unless there is one');
-  takeBack();
+  assert.equal(store.folder(a)!.title, 'z', 'the title follows the name');
+  rollback();
   assert.equal(names(), 'Root a inside b');
 });
 
-test('a title of its own stays when the name changes, and goes when it is taken away', () => {
-  const { store, a } = bed();
-  foreseeTexts(store, a, { title: 'Alpha' });
-  foreseeTexts(store, a, { name: 'z' });
+test('keeps an own title when the name changes, and falls back to the name when the title is removed', () => {
+  const { store, a } = createTree();
+  updateTextsOptimistically(store, a, { title: 'Alpha' });
+  updateTextsOptimistically(store, a, { name: 'z' });
   assert.equal(store.folder(a)!.title, 'Alpha');
-  foreseeTexts(store, a, { title: null });
+  updateTextsOptimistically(store, a, { title: null });
   assert.equal(store.folder(a)!.title, 'z');
 });
 
-test('a moved folder is in its new place, with what is open inside, and back if it was refused', () => {
-  const { store, a, b, names } = bed();
+test('moves a folder with its open subtree, and moves it back on rollback', () => {
+  const { store, a, b, names } = createTree();
   store.open(b);
-  const takeBack = foreseeMove(store, a, b);
+  const rollback = moveOptimistically(store, a, b);
   assert.equal(store.folder(b)!.folders.totalCount, 1);
   assert.equal(store.folder(a)!.parent!.id, b);
-  takeBack();
+  rollback();
   assert.equal(names(), 'Root a inside b');
 });
 
-test('a deleted folder is gone at once, and open again if it was refused', () => {
-  const { store, a, names } = bed();
-  const takeBack = foreseeRemoval(store, a);
+test('removes a folder at once, and restores it open on rollback', () => {
+  const { store, a, names } = createTree();
+  const rollback = removeOptimistically(store, a);
   assert.equal(names(), 'Root b');
-  takeBack();
+  rollback();
   assert.equal(store.isOpen(a), true);
   assert.equal(names(), 'Root a … b');
 });
 
-test('what is not shown has nothing to foresee', () => {
-  const { store, names } = bed();
-  foreseeRemoval(store, 'elsewhere')();
-  foreseeMove(store, 'elsewhere', 'root')();
-  foreseeTexts(store, 'elsewhere', { name: 'x' })();
+test('ignores folders that are not loaded', () => {
+  const { store, names } = createTree();
+  removeOptimistically(store, 'elsewhere')();
+  moveOptimistically(store, 'elsewhere', 'root')();
+  updateTextsOptimistically(store, 'elsewhere', { name: 'x' })();
   assert.equal(names(), 'Root a inside b');
 });
 
-test('what somebody else did meanwhile stays when a new name is refused', () => {
-  const { server, store, a, names } = bed();
-  const takeBack = foreseeTexts(store, a, { name: 'z' });
+test('keeps another user’s rename when the own rename is rolled back', () => {
+  const { server, store, a, names } = createTree();
+  const rollback = updateTextsOptimistically(store, a, { name: 'z' });
   applyChange(store, server.rename(a, 'm'));
-  takeBack();
+  rollback();
   assert.equal(names(), 'Root b m inside');
-  assert.equal(store.level('root')!.isStale, true, 'and is read again');
+  assert.equal(store.level('root')!.isStale, true, 'the level is read again');
 });
 
-test('a refused name is taken back also if something was made inside meanwhile, which is counted', () => {
-  const { server, store, a, names } = bed();
-  const takeBack = foreseeTexts(store, a, { name: 'z' });
+test('rolls back a rename after another user has added a child, and keeps the new child count', () => {
+  const { server, store, a, names } = createTree();
+  const rollback = updateTextsOptimistically(store, a, { name: 'z' });
   applyChange(store, server.create(a, 'new'));
-  takeBack();
+  rollback();
   assert.equal(names(), 'Root a inside new b');
   assert.equal(store.folder(a)!.folders.totalCount, 2);
 });
 
-test('what somebody else moved meanwhile stays there when another move is refused', () => {
-  const { server, store, a, b, inside } = bed();
+test('keeps another user’s move when the own move is rolled back', () => {
+  const { server, store, a, b, inside } = createTree();
   store.open(b);
-  const takeBack = foreseeMove(store, inside, b);
+  const rollback = moveOptimistically(store, inside, b);
   applyChange(store, server.move(inside, 'root'));
-  takeBack();
+  rollback();
   assert.equal(store.folder(inside)!.parent!.id, 'root');
   assert.deepEqual(
     [a, b].map((id) => store.folder(id)!.folders.totalCount),
@@ -97,20 +97,20 @@ test('what somebody else moved meanwhile stays there when another move is refuse
   );
 });
 
-test('what somebody else deleted meanwhile stays gone when a removal finds nothing', () => {
-  const { server, store, a, names } = bed();
-  const takeBack = foreseeRemoval(store, a);
+test('keeps a folder removed if another user has deleted it before the rollback', () => {
+  const { server, store, a, names } = createTree();
+  const rollback = removeOptimistically(store, a);
   applyChange(store, server.remove(a));
-  takeBack();
+  rollback();
   assert.equal(names(), 'Root b');
   assert.equal(store.root!.folders.totalCount, 1);
 });
 
-test('what was told anew while its removal was refused is shown as it was told', () => {
-  const { server, store, a, names } = bed();
-  const takeBack = foreseeRemoval(store, a);
+test('shows the newest state of a folder whose removal is rolled back', () => {
+  const { server, store, a, names } = createTree();
+  const rollback = removeOptimistically(store, a);
   applyChange(store, server.rename(a, 'm'));
-  takeBack();
+  rollback();
   assert.equal(names(), 'Root b m …');
   assert.equal(store.root!.folders.totalCount, 2);
 });

@@ -1,21 +1,21 @@
 /**
- * Shows in a tree what an action will do before the server has done it; each gives back how to take that back. What the
- * server has told of the folder meanwhile stays.
+ * Shows the effect of an action in the tree before the server has confirmed it. Each function returns a rollback, which
+ * keeps changes that the server has reported in the meantime.
  */
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';
 import type { FolderRow } from '../../graph/live.tsx';
 import type { TreeStore } from './tree-store.ts';
 
-type TakeBack = () => void;
+type Rollback = () => void;
 
-export function foreseeTexts(store: TreeStore, id: string, { name, title, icon }: FolderTexts): TakeBack {
+export function updateTextsOptimistically(store: TreeStore, id: string, { name, title, icon }: FolderTexts): Rollback {
   const before = store.folder(id);
   if (!before) return () => undefined;
   const newName = name ?? before.name;
-  // The title is the name, unless there is one.
+  // Without a title of its own, a folder's title is its name.
   const ownTitle = title === undefined ? (before.title === before.name ? null : before.title) : title;
-  return foreseeRow(store, before, {
+  return upsertOptimistically(store, before, {
     ...before,
     name: newName,
     title: ownTitle ?? newName,
@@ -23,47 +23,47 @@ export function foreseeTexts(store: TreeStore, id: string, { name, title, icon }
   });
 }
 
-export function foreseeMove(store: TreeStore, id: string, parentId: string): TakeBack {
+export function moveOptimistically(store: TreeStore, id: string, parentId: string): Rollback {
   const before = store.folder(id);
-  return before ? foreseeRow(store, before, { ...before, parent: { id: parentId } }) : () => undefined;
+  return before ? upsertOptimistically(store, before, { ...before, parent: { id: parentId } }) : () => undefined;
 }
 
-export function foreseeRemoval(store: TreeStore, id: string): TakeBack {
+export function removeOptimistically(store: TreeStore, id: string): Rollback {
   const before = store.folder(id);
   if (!before) return () => undefined;
   const isOpen = store.openIds.has(id);
-  const wasToldGone = store.trackRemoval(id);
+  const isConfirmed = store.trackRemoval(id);
   store.remove(id);
   return () => {
-    const isGone = wasToldGone();
+    const isGone = isConfirmed();
     if (!isGone && !store.folder(id)) store.upsert(before);
     if (!isGone && isOpen) store.open(id);
-    expireParents(store, before);
+    markParentsStale(store, before);
   };
 }
 
-function foreseeRow(store: TreeStore, before: FolderRow, foreseen: FolderRow): TakeBack {
-  store.upsert(foreseen);
+function upsertOptimistically(store: TreeStore, before: FolderRow, expected: FolderRow): Rollback {
+  store.upsert(expected);
   return () => {
     const now = store.folder(before.id);
-    if (now && isAsForeseen(now, foreseen)) {
+    if (now && matchesExpected(now, expected)) {
       const { name, title, icon, parent } = before;
       store.upsert({ ...now, name, title, icon, parent });
-    } else expireParents(store, before, foreseen);
+    } else markParentsStale(store, before, expected);
   };
 }
 
-/** How many are inside may have been counted anew; that is no change of the folder itself. */
-function isAsForeseen(now: FolderRow, foreseen: FolderRow): boolean {
+/** Ignores the child count, because it can change without a change to the folder itself. */
+function matchesExpected(now: FolderRow, expected: FolderRow): boolean {
   return (
-    now.version === foreseen.version &&
-    now.name === foreseen.name &&
-    now.title === foreseen.title &&
-    now.icon === foreseen.icon &&
-    now.parent?.id === foreseen.parent?.id
+    now.version === expected.version &&
+    now.name === expected.name &&
+    now.title === expected.title &&
+    now.icon === expected.icon &&
+    now.parent?.id === expected.parent?.id
   );
 }
 
-function expireParents(store: TreeStore, ...rows: readonly FolderRow[]): void {
+function markParentsStale(store: TreeStore, ...rows: readonly FolderRow[]): void {
   for (const id of new Set(rows.map(({ parent }) => parent?.id))) if (id !== undefined) store.markStale(id);
 }

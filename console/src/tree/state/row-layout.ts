@@ -1,22 +1,22 @@
 /**
- * Which row of the tree is which place of which level: levels inside open folders lie between the rows of the level
- * above. Counts only open folders, never rows, and counts again only where something has changed.
+ * Maps rows of the tree to positions in depth and back. The rows of an open folder lie between the rows of its own level.
+ * The cost depends on the number of open folders, not rows. Cached counts are recomputed only after a change.
  */
 
 import type { Level } from './level.ts';
 
 interface Layout {
-  /** The open folders of a level, in order. */
+  /** The open folders of the level, in order. */
   readonly ids: readonly string[];
-  readonly places: readonly number[];
-  /** The rows inside those before each; at last, inside all of them. */
+  readonly positions: readonly number[];
+  /** For each open folder, the number of rows inside the open folders before it. The last item is the sum. */
   readonly before: readonly number[];
-  /** All rows inside. */
+  /** The number of rows in the level, with those of open folders. */
   readonly size: number;
 }
 
 export interface LayoutSource {
-  readonly opened: ReadonlySet<string>;
+  readonly openIds: ReadonlySet<string>;
   level(id: string): Level | undefined;
   isOpen(id: string): boolean;
 }
@@ -29,53 +29,53 @@ export class RowLayout {
     this.#source = source;
   }
 
-  /** The rows below that of a folder which belong to it. */
+  /** Returns the number of rows below a folder's row that belong to the folder. */
   countRowsInside(id: string): number {
     return this.#source.isOpen(id) ? this.#layout(id).size : 0;
   }
 
-  /** What is so many rows below the row of an open folder. */
-  locate(id: string, below: number): { parentId: string; place: number; levels: number } {
-    let [parentId, row, levels] = [id, below - 1, 1];
+  /** Returns the position that lies `below` rows below the row of an open folder. */
+  locate(id: string, below: number): { parentId: string; position: number; depth: number } {
+    let [parentId, row, depth] = [id, below - 1, 1];
     for (;;) {
-      const { ids, places, before } = this.#layout(parentId);
-      const nearest = findFirstIndex(ids.length, (at) => places[at]! + before[at]! > row) - 1;
-      if (nearest < 0) return { parentId, place: row, levels };
-      const after = row - places[nearest]! - before[nearest]!;
+      const { ids, positions, before } = this.#layout(parentId);
+      const nearest = findFirstIndex(ids.length, (index) => positions[index]! + before[index]! > row) - 1;
+      if (nearest < 0) return { parentId, position: row, depth };
+      const after = row - positions[nearest]! - before[nearest]!;
       const size = before[nearest + 1]! - before[nearest]!;
       if (after === 0 || after > size)
-        return { parentId, place: row - before[nearest + Math.sign(after)]!, levels };
-      [parentId, row, levels] = [ids[nearest]!, after - 1, levels + 1];
+        return { parentId, position: row - before[nearest + Math.sign(after)]!, depth };
+      [parentId, row, depth] = [ids[nearest]!, after - 1, depth + 1];
     }
   }
 
-  /** How many rows below that of its parent a place is. */
-  countRowsAbove(parentId: string, place: number): number {
-    const { ids, places, before } = this.#layout(parentId);
-    return 1 + place + before[findFirstIndex(ids.length, (at) => places[at]! >= place)]!;
+  /** Returns how many rows below its parent's row a position is. */
+  offsetOf(parentId: string, position: number): number {
+    const { ids, positions, before } = this.#layout(parentId);
+    return 1 + position + before[findFirstIndex(ids.length, (index) => positions[index]! >= position)]!;
   }
 
-  /** To be told of a folder, and of all above it, when something of it has changed. */
+  /** Callers must invalidate a changed folder and all its ancestors. */
   invalidate(id: string): void {
     this.#layouts.delete(id);
   }
 
   #layout(id: string): Layout {
-    const known = this.#layouts.get(id);
-    if (known) return known;
+    const cached = this.#layouts.get(id);
+    if (cached) return cached;
     const level = this.#source.level(id)!;
-    const { opened } = this.#source;
-    const open: { readonly id: string; readonly place: number }[] = [];
-    for (const one of opened.size < level.loadedCount ? opened : level.ids) {
-      const place = level.positionOf(one);
-      if (place !== undefined && this.#source.isOpen(one)) open.push({ id: one, place });
+    const { openIds } = this.#source;
+    const open: { readonly id: string; readonly position: number }[] = [];
+    for (const openId of openIds.size < level.loadedCount ? openIds : level.ids) {
+      const position = level.positionOf(openId);
+      if (position !== undefined && this.#source.isOpen(openId)) open.push({ id: openId, position });
     }
-    open.sort((one, other) => one.place - other.place);
+    open.sort((one, other) => one.position - other.position);
     const before = [0];
-    for (const one of open) before.push(before.at(-1)! + this.countRowsInside(one.id));
+    for (const folder of open) before.push(before.at(-1)! + this.countRowsInside(folder.id));
     const layout: Layout = {
-      ids: open.map((one) => one.id),
-      places: open.map((one) => one.place),
+      ids: open.map((folder) => folder.id),
+      positions: open.map((folder) => folder.position),
       before,
       size: level.total + before.at(-1)!,
     };
@@ -84,12 +84,12 @@ export class RowLayout {
   }
 }
 
-/** The first that is so, where all after it are so too; `count` if none is. */
-export function findFirstIndex(count: number, isSo: (at: number) => boolean): number {
+/** Binary search: returns the first index that matches, or `count`. All indexes after a match must match. */
+export function findFirstIndex(count: number, matches: (index: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isSo(middle)) high = middle;
+    if (matches(middle)) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -1,7 +1,7 @@
-/** What is done after a while: passed in, so that tests do not wait. */
+/** Timers that are passed in, so that tests do not wait. */
 
 export interface Timers {
-  /** Answers with how to give it up. */
+  /** Returns a function that cancels the call. */
   after(ms: number, run: () => void): () => void;
 }
 

@@ -12,8 +12,8 @@ const id: Record<string, string> = {};
 /** Root, a with a1 and a2 inside, b, c. */
 beforeEach(() => {
   server = new ModelServer();
-  for (const name of ['a', 'b', 'c']) id[name] = server.plant('root', name);
-  for (const name of ['a1', 'a2']) id[name] = server.plant(id['a']!, name);
+  for (const name of ['a', 'b', 'c']) id[name] = server.addSilently('root', name);
+  for (const name of ['a1', 'a2']) id[name] = server.addSilently(id['a']!, name);
   store = new TreeStore();
   store.setRoot(server.row('root'));
   read('root');
@@ -27,15 +27,15 @@ function read(parentId: string): void {
   store.putRange(parentId, { from: 0, to: rows.length }, rows, rows.length);
 }
 
-test('the focus stays on its folder when rows come before it', () => {
+test('keeps the focus on its folder when rows are added before it', () => {
   focus.moveTo(4);
   assert.equal(focus.folder?.name, 'b');
-  store.upsert(server.row(server.plant('root', 'a0')));
+  store.upsert(server.row(server.addSilently('root', 'a0')));
   assert.equal(focus.index, 5);
   assert.equal(focus.folder?.name, 'b');
 });
 
-test('the focus goes to what follows a folder that is deleted, and to one that closes above it', () => {
+test('moves the focus to the row after a deleted folder, and to an ancestor that is closed', () => {
   focus.moveTo(4);
   store.remove(id['b']!);
   assert.equal(focus.folder?.name, 'c');
@@ -44,7 +44,7 @@ test('the focus goes to what follows a folder that is deleted, and to one that c
   assert.equal(focus.folder?.name, 'a');
 });
 
-test('the focus on a row that is not read yet is on its folder once it is', () => {
+test('moves the focus from an unloaded row to its folder once it is loaded', () => {
   const other = new TreeStore();
   other.setRoot(server.row('root'));
   const waiting = new TreeFocus(other);
@@ -59,7 +59,7 @@ test('the focus on a row that is not read yet is on its folder once it is', () =
   assert.equal(waiting.folder?.name, 'b');
 });
 
-test('a selection is extended from where it began, in both directions', () => {
+test('extends a selection from its anchor in both directions', () => {
   focus.moveTo(2);
   focus.extendTo(4);
   assert.deepEqual([...focus.selected].sort(), [id['a1'], id['a2'], id['b']].sort());
@@ -67,19 +67,19 @@ test('a selection is extended from where it began, in both directions', () => {
   assert.deepEqual([...focus.selected].sort(), [id['a'], id['a1']].sort());
 });
 
-test('what is done is done with all that are selected, but not twice with what is inside them', () => {
+test('applies an action to the whole selection without its nested folders', () => {
   focus.select(id['a']!);
   focus.toggle(id['a1']!);
   focus.toggle(id['c']!);
-  const names = (of: string) => focus.chosen(store.folder(id[of]!)!).map(({ name }) => name);
+  const names = (of: string) => focus.selectionFor(store.folder(id[of]!)!).map(({ name }) => name);
   assert.deepEqual(names('c'), ['a', 'c']);
-  assert.deepEqual(names('b'), ['b'], 'one that is not selected is taken alone');
+  assert.deepEqual(names('b'), ['b'], 'a folder outside the selection is used alone');
 });
 
-test('a goal waits for its row, and is reached once', () => {
-  focus.show('later', 'middle');
-  assert.equal(focus.takeGoal(), null);
+test('returns a scroll target once, when its row is loaded', () => {
+  focus.scrollTo('later', 'middle');
+  assert.equal(focus.takeScrollTarget(), null);
   store.upsert({ ...server.row(id['c']!), id: 'later', name: 'd' });
-  assert.equal(focus.takeGoal()?.index, 6);
-  assert.equal(focus.takeGoal(), null);
+  assert.equal(focus.takeScrollTarget()?.index, 6);
+  assert.equal(focus.takeScrollTarget(), null);
 });

@@ -1,36 +1,36 @@
-/** Which row has the focus, and which folders are selected: by folder, so that both stay while rows come and go. */
+/** The focused row and the selected folders. Both are stored by folder id, so they survive changes of the rows around them. */
 
 import type { FolderRow } from '../../graph/live.tsx';
 import type { TreeStore } from './tree-store.ts';
 
-/** So many are selected at once, at most: what is done with them is done one after the other. */
-const mostSelected = 500;
+/** A bound, because an action runs on the selected folders one after the other. */
+const maxSelected = 500;
 
-/** A row that the tree is to be scrolled to, as soon as it is there. */
-export interface Goal {
+/** A row to scroll to as soon as it is loaded. Without an id, this is the focused row. */
+export interface ScrollTarget {
   readonly id: string | null;
   readonly align: 'near' | 'middle' | 'top';
-  /** How far the row is scrolled past. */
+  /** The pixels by which the row is scrolled out at the top. */
   readonly past: number;
 }
 
 export class TreeFocus {
   readonly #store: TreeStore;
   readonly #listeners = new Set<() => void>();
-  #focused: string | { readonly parentId: string; readonly place: number } | null = null;
+  #focused: string | { readonly parentId: string; readonly position: number } | null = null;
   #lastIndex = 0;
   #selected: ReadonlySet<string> = new Set();
   #anchor: string | null = null;
-  #goal: Goal | null = null;
+  #scrollTarget: ScrollTarget | null = null;
   #version = 0;
 
   constructor(store: TreeStore) {
     this.#store = store;
   }
 
-  /** The row that has the focus; if it is gone or hidden, one that is near. */
+  /** The focused row, or a row near it if it is gone or hidden. */
   get index(): number {
-    const index = this.#find();
+    const index = this.#findIndex();
     if (index !== null) this.#lastIndex = index;
     return Math.max(0, Math.min(this.#lastIndex, this.#store.rowCount - 1));
   }
@@ -44,12 +44,13 @@ export class TreeFocus {
   }
 
   /**
-   * What something is done with, for which this folder was pointed at: all that are selected, if it is one of them. Not
-   * those inside others that are selected.
+   * The folders that an action on this folder applies to: the whole selection if the folder is selected, otherwise only the
+   * folder. Descendants of other selected folders are left out.
    */
-  chosen(folder: FolderRow): readonly FolderRow[] {
+  selectionFor(folder: FolderRow): readonly FolderRow[] {
     if (!this.#selected.has(folder.id)) return [folder];
-    const isTop = (id: string) => !this.#store.ancestorIds(id).some((above) => this.#selected.has(above));
+    const isTop = (id: string) =>
+      !this.#store.ancestorIds(id).some((ancestorId) => this.#selected.has(ancestorId));
     const top = [...this.#selected].filter(isTop).flatMap((id) => this.#store.folder(id) ?? []);
     return top.length > 0 ? top : [folder];
   }
@@ -57,59 +58,59 @@ export class TreeFocus {
   moveTo(index: number): void {
     const row = this.#store.rowAt(Math.max(0, Math.min(index, this.#store.rowCount - 1)));
     if (!row) return;
-    this.#focused = row.folder?.id ?? { parentId: row.parentId!, place: row.position };
-    this.#goal = { id: null, align: 'near', past: 0 };
-    this.#changed();
+    this.#focused = row.folder?.id ?? { parentId: row.parentId!, position: row.position };
+    this.#scrollTarget = { id: null, align: 'near', past: 0 };
+    this.#notify();
   }
 
-  /** Also of one that is not known yet. */
-  moveToFolder(id: string, align: Goal['align'] = 'near'): void {
+  /** The folder need not be loaded yet. */
+  moveToFolder(id: string, align: ScrollTarget['align'] = 'near'): void {
     this.#focused = id;
-    this.#goal = { id: null, align, past: 0 };
-    this.#changed();
+    this.#scrollTarget = { id: null, align, past: 0 };
+    this.#notify();
   }
 
-  /** Scrolls, without moving the focus. */
-  show(id: string, align: Goal['align'], past = 0): void {
-    this.#goal = { id, align, past };
-    this.#changed();
+  /** Scrolls without moving the focus. */
+  scrollTo(id: string, align: ScrollTarget['align'], past = 0): void {
+    this.#scrollTarget = { id, align, past };
+    this.#notify();
   }
 
-  /** The row to scroll to, once it is there: then it is reached, and null from then on. */
-  takeGoal(): (Goal & { readonly index: number }) | null {
-    const goal = this.#goal;
-    if (!goal) return null;
-    const index = goal.id === null ? this.#find() : this.#store.indexOf(goal.id);
+  /** Returns the row to scroll to once it is loaded, and null afterwards. */
+  takeScrollTarget(): (ScrollTarget & { readonly index: number }) | null {
+    const target = this.#scrollTarget;
+    if (!target) return null;
+    const index = target.id === null ? this.#findIndex() : this.#store.indexOf(target.id);
     if (index === null) return null;
-    this.#goal = null;
-    return { ...goal, index };
+    this.#scrollTarget = null;
+    return { ...target, index };
   }
 
-  /** This one alone, or none. */
+  /** Selects only this folder, or none. */
   select(id: string | null): void {
     this.#selected = new Set(id === null ? [] : [id]);
     this.#anchor = id;
-    this.#changed();
+    this.#notify();
   }
 
   toggle(id: string): void {
     const selected = new Set(this.#selected);
-    if (!selected.delete(id) && selected.size < mostSelected) selected.add(id);
+    if (!selected.delete(id) && selected.size < maxSelected) selected.add(id);
     this.#selected = selected;
     this.#anchor = id;
-    this.#changed();
+    this.#notify();
   }
 
-  /** From where the selection began to a row, as far as rows are read. */
+  /** Selects from the anchor to a row. Rows that are not loaded are skipped. */
   extendTo(index: number): void {
     this.#anchor ??= this.folder?.id ?? null;
     const from = (this.#anchor === null ? null : this.#store.indexOf(this.#anchor)) ?? this.index;
     const step = index < from ? -1 : 1;
     const selected = new Set<string>();
-    for (let at = from, left = mostSelected; left > 0; at += step, left--) {
-      const folder = this.#store.rowAt(at)?.folder;
+    for (let row = from, left = maxSelected; left > 0; row += step, left--) {
+      const folder = this.#store.rowAt(row)?.folder;
       if (folder) selected.add(folder.id);
-      if (at === index) break;
+      if (row === index) break;
     }
     this.#selected = selected;
     this.moveTo(index);
@@ -117,7 +118,7 @@ export class TreeFocus {
 
   clear(): void {
     this.#focused = null;
-    this.#goal = null;
+    this.#scrollTarget = null;
     this.#lastIndex = 0;
     this.select(null);
   }
@@ -129,13 +130,13 @@ export class TreeFocus {
 
   readonly version = (): number => this.#version;
 
-  #find(): number | null {
+  #findIndex(): number | null {
     if (this.#focused === null) return null;
     if (typeof this.#focused !== 'string') {
-      const { parentId, place } = this.#focused;
-      const index = this.#store.indexOfPosition(parentId, place);
-      const known = index === null ? undefined : this.#store.rowAt(index)?.folder?.id;
-      if (known !== undefined) this.#focused = known;
+      const { parentId, position } = this.#focused;
+      const index = this.#store.indexOfPosition(parentId, position);
+      const loadedId = index === null ? undefined : this.#store.rowAt(index)?.folder?.id;
+      if (loadedId !== undefined) this.#focused = loadedId;
       return index;
     }
     for (const id of [this.#focused, ...this.#store.ancestorIds(this.#focused)]) {
@@ -145,8 +146,8 @@ export class TreeFocus {
     return null;
   }
 
-  #changed(): void {
-    this.#lastIndex = this.#find() ?? this.#lastIndex;
+  #notify(): void {
+    this.#lastIndex = this.#findIndex() ?? this.#lastIndex;
     this.#version += 1;
     for (const listener of this.#listeners) listener();
   }

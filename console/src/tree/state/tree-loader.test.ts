@@ -8,12 +8,12 @@ import type { TreeQueries } from './tree-queries.ts';
 import { TreeLoader } from './tree-loader.ts';
 import { TreeStore } from './tree-store.ts';
 
-/** A tree of a model server; time passes when the test says so. */
-function bed(levels: Readonly<Record<string, number>> = {}) {
+/** Creates a tree on a model server. Time passes only when `passTime` is called. */
+function createTree(levels: Readonly<Record<string, number>> = {}) {
   const server = new ModelServer();
   for (const [name, count] of Object.entries(levels)) {
-    const id = server.plant('root', name);
-    for (let at = 0; at < count; at++) server.plant(id, `${name} ${at}`);
+    const id = server.addSilently('root', name);
+    for (let at = 0; at < count; at++) server.addSilently(id, `${name} ${at}`);
   }
   const due: (() => void)[] = [];
   const timers: Timers = {
@@ -24,27 +24,27 @@ function bed(levels: Readonly<Record<string, number>> = {}) {
   };
   const store = new TreeStore();
   const failing = { error: null as Error | null };
-  const stretch: TreeQueries['stretch'] = (...asked) =>
-    failing.error ? Promise.reject(failing.error) : server.reads.stretch(...asked);
-  const loader = new TreeLoader(store, { ...server.reads, stretch }, timers);
-  const pause = () => {
+  const readRange: TreeQueries['readRange'] = (...args) =>
+    failing.error ? Promise.reject(failing.error) : server.queries.readRange(...args);
+  const loader = new TreeLoader(store, { ...server.queries, readRange }, timers);
+  const passTime = () => {
     for (const run of due.splice(0)) run();
   };
-  /** Until nothing is missing of all rows. */
+  /** Delivers responses until all rows are loaded. */
   const settle = async () => {
-    // What is found missing in one round is asked for at its end, and answered in the next.
+    // Rows found missing in one round are requested at its end and delivered in the next round.
     for (let round = 0, idle = 0; round < 200; round++) {
       loader.setVisibleRows({ from: 0, to: store.rowCount });
-      idle = (await server.answer()) ? 0 : idle + 1;
-      pause();
+      idle = (await server.deliver()) ? 0 : idle + 1;
+      passTime();
       if (idle > 3) return;
     }
-    assert.fail('there is always something to read');
+    assert.fail('the loader never stops reading');
   };
-  return { server, store, loader, failing, pause, settle };
+  return { server, store, loader, failing, passTime, settle };
 }
 
-/** What is shown. */
+/** The displayed rows as text. */
 function rowsOf(store: TreeStore): string[] {
   return Array.from({ length: store.rowCount }, (_, index) => {
     const { folder, depth, position, siblingCount } = store.rowAt(index)!;
@@ -52,139 +52,139 @@ function rowsOf(store: TreeStore): string[] {
   });
 }
 
-/** What should be, with the same folders open. */
-function rowsWanted(server: ModelServer, store: TreeStore): string[] {
+/** The rows that the server has, with the same folders open. */
+function expectedRows(server: ModelServer, store: TreeStore): string[] {
   const inside = (id: string, depth: number): string[] =>
     server
       .children(id)
-      .flatMap((one, place, { length }) => [
-        `${depth} ${one.name} ${place + 1}/${length}`,
-        ...(store.isOpen(one.id) ? inside(one.id, depth + 1) : []),
+      .flatMap((child, position, { length }) => [
+        `${depth} ${child.name} ${position + 1}/${length}`,
+        ...(store.isOpen(child.id) ? inside(child.id, depth + 1) : []),
       ]);
   return ['0 Root 1/1', ...inside('root', 1)];
 }
 
 const idOf = (server: ModelServer, name: string) => server.ids.find((id) => server.row(id).name === name)!;
 
-describe('the loader', () => {
-  test('reads what is shown and nothing else', async () => {
-    const { server, store, loader, pause } = bed({ a: 1_000 });
+describe('TreeLoader', () => {
+  test('reads only the visible rows', async () => {
+    const { server, store, loader, passTime } = createTree({ a: 1_000 });
     void loader.readRoot();
-    await server.answer();
+    await server.deliver();
     const a = idOf(server, 'a');
-    pause();
+    passTime();
     loader.setVisibleRows({ from: 0, to: 30 });
-    await server.answer();
+    await server.deliver();
     store.open(a);
     loader.setVisibleRows({ from: 500, to: 530 });
-    pause();
-    await server.answer();
-    assert.equal(store.level(a)!.loadedCount, 200, 'two pages, since the rows are of two');
+    passTime();
+    await server.deliver();
+    assert.equal(store.level(a)!.loadedCount, 200, 'two pages, because the visible rows span two');
     assert.equal(store.rowAt(502)!.folder?.name, 'a 500');
-    assert.equal(await server.answer(), false);
+    assert.equal(await server.deliver(), false);
   });
 
-  test('does not wait for what was scrolled past', async () => {
-    const { server, store, loader, pause } = bed({ a: 1_000 });
+  test('aborts reads of rows that have left the screen', async () => {
+    const { server, store, loader, passTime } = createTree({ a: 1_000 });
     void loader.readRoot();
-    await server.answer();
-    pause();
+    await server.deliver();
+    passTime();
     loader.setVisibleRows({ from: 0, to: 30 });
-    await server.answer();
+    await server.deliver();
     store.open(idOf(server, 'a'));
     for (const from of [100, 400, 900]) {
-      pause();
+      passTime();
       loader.setVisibleRows({ from, to: from + 30 });
     }
-    pause();
-    while (await server.answer());
+    passTime();
+    while (await server.deliver());
     assert.equal(store.rowAt(410)!.folder, null);
     assert.equal(store.rowAt(910)!.folder?.name, 'a 908');
   });
 
-  test('opens the way to a folder in the middle of a large level', async () => {
-    const { server, store, loader } = bed({ a: 3_000, b: 2 });
+  test('reveals a folder in the middle of a large level', async () => {
+    const { server, store, loader } = createTree({ a: 3_000, b: 2 });
     const target = idOf(server, 'a 2700');
     const revealed = loader.reveal(target);
-    await server.answer();
+    await server.deliver();
     assert.ok(await revealed);
     assert.equal(store.indexOf(target), 2_702);
     assert.equal(store.rowCount, 3_003);
     const gone = loader.reveal('nowhere');
-    await server.answer();
+    await server.deliver();
     assert.equal(await gone, null);
   });
 
-  test('shows what happened while the way to a folder was asked for', async () => {
-    const { server, store, loader, settle } = bed({ a: 2, b: 1 });
+  test('applies changes that arrive while a folder is being revealed', async () => {
+    const { server, store, loader, settle } = createTree({ a: 2, b: 1 });
     void loader.readRoot();
     await settle();
     const [a, target] = [idOf(server, 'a'), idOf(server, 'a 1')];
     const revealed = loader.reveal(target);
     loader.apply(server.rename(a, 'aa'));
-    await server.answer();
+    await server.deliver();
     assert.ok(await revealed);
     assert.equal(store.folder(a)!.name, 'aa');
     await settle();
-    assert.deepEqual(rowsOf(store), rowsWanted(server, store));
+    assert.deepEqual(rowsOf(store), expectedRows(server, store));
 
     const gone = loader.reveal(target);
     loader.apply(server.remove(target));
-    await server.answer();
-    assert.equal(await gone, null, 'it was deleted meanwhile');
+    await server.deliver();
+    assert.equal(await gone, null, 'the folder was deleted in the meantime');
     await settle();
-    assert.deepEqual(rowsOf(store), rowsWanted(server, store));
+    assert.deepEqual(rowsOf(store), expectedRows(server, store));
   });
 
-  test('reads again a level that was emptied by something from before', async () => {
-    const { server, store, loader, settle } = bed({ a: 0 });
+  test('reads a level again after an outdated response has emptied it', async () => {
+    const { server, store, loader, settle } = createTree({ a: 0 });
     void loader.readRoot();
     await settle();
     const target = idOf(server, 'a');
     const revealed = loader.reveal(target);
     loader.apply(server.create('root', 'b'));
     loader.apply(server.remove(target));
-    await server.answer();
+    await server.deliver();
     assert.equal(await revealed, null);
     await settle();
     assert.deepEqual(rowsOf(store), ['0 Root 1/1', '1 b 1/1']);
   });
 
-  test('shows what happened to the root while it was read', async () => {
-    const { server, store, loader, settle } = bed();
+  test('applies changes of the root that arrive while it is being read', async () => {
+    const { server, store, loader, settle } = createTree();
     void loader.readRoot();
     await settle();
     void loader.readRoot();
     loader.apply(server.rename('root', 'Other'));
-    await server.answer();
+    await server.deliver();
     assert.equal(store.root!.name, 'Other');
   });
 
-  test('tells that reading failed, and reads when it is told to try again', async () => {
-    const { server, store, loader, failing, pause } = bed({ a: 1 });
-    let told = 0;
-    loader.subscribe(() => told++);
+  test('reports a failed read, and reads again after retry()', async () => {
+    const { server, store, loader, failing, passTime } = createTree({ a: 1 });
+    let notifications = 0;
+    loader.subscribe(() => notifications++);
     void loader.readRoot();
-    await server.answer();
-    pause();
+    await server.deliver();
+    passTime();
     failing.error = new Error('broken');
     loader.setVisibleRows({ from: 0, to: 5 });
-    await server.answer();
+    await server.deliver();
     assert.equal(loader.failure(), failing.error);
-    pause();
+    passTime();
     loader.setVisibleRows({ from: 0, to: 5 });
-    assert.equal(await server.answer(), false, 'nothing is asked until then');
+    assert.equal(await server.deliver(), false, 'nothing is requested before the retry');
     failing.error = null;
-    pause();
+    passTime();
     loader.retry();
-    await server.answer();
+    await server.deliver();
     assert.equal(loader.failure(), null);
     assert.equal(store.rowAt(1)!.folder?.name, 'a');
-    assert.equal(told, 2);
+    assert.equal(notifications, 2);
   });
 
-  test('reads again what is shown after RESYNC, and leaves open what is open', async () => {
-    const { server, store, loader, settle } = bed({ a: 3, b: 3 });
+  test('reads the visible rows again after RESYNC, and keeps open folders open', async () => {
+    const { server, store, loader, settle } = createTree({ a: 3, b: 3 });
     void loader.readRoot();
     await settle();
     store.open(idOf(server, 'a'));
@@ -194,12 +194,12 @@ describe('the loader', () => {
     loader.apply(server.resync());
     assert.equal(store.isOpen(idOf(server, 'a')), true);
     await settle();
-    assert.deepEqual(rowsOf(store), rowsWanted(server, store));
+    assert.deepEqual(rowsOf(store), expectedRows(server, store));
   });
 });
 
-/** Numbers that become what is done, with folders as they are by then. */
-const deed = fc.record({
+/** A random action. The numbers select folders among those that exist when it runs. */
+const action = fc.record({
   what: fc.constantFrom(
     'open',
     'close',
@@ -217,25 +217,25 @@ const deed = fc.record({
   other: fc.nat(),
 });
 
-/** Often one of a few, so that things happen to the same folders. */
-function some({ ids }: ModelServer, number: number): string {
+/** Prefers the first few folders, so that several actions hit the same folder. */
+function pickId({ ids }: ModelServer, number: number): string {
   return ids[number % (number % 3 === 0 ? ids.length : Math.min(7, ids.length))]!;
 }
 
-test('whatever happens in whatever order, in the end the rows are those of the server', async () => {
+test('shows the rows of the server after any sequence of actions', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(deed, { maxLength: 40 }),
+      fc.array(action, { maxLength: 40 }),
       fc.constantFrom(4, 230),
       fc.array(fc.boolean(), { maxLength: 40 }),
-      async (deeds, large, delays) => {
-        const { server, store, loader, pause, settle } = bed({ a: 3, b: large, c: 0 });
+      async (actions, large, delays) => {
+        const { server, store, loader, passTime, settle } = createTree({ a: 3, b: large, c: 0 });
         void loader.readRoot();
         await settle();
         const delayed: FolderChange[] = [];
-        for (const [at, { what, folder, other }] of deeds.entries()) {
-          const one = some(server, folder);
-          const two = some(server, other);
+        for (const [at, { what, folder, other }] of actions.entries()) {
+          const one = pickId(server, folder);
+          const two = pickId(server, other);
           const name = `n ${other % 50}`;
           const change =
             what === 'create'
@@ -262,14 +262,14 @@ test('whatever happens in whatever order, in the end the rows are those of the s
           }
           if (what === 'reveal') void loader.reveal(one);
           if (what === 'answer') {
-            await server.answer();
-            pause();
+            await server.deliver();
+            passTime();
           }
-          if (!delays[at]) for (const known of delayed.splice(0)) loader.apply(server.told(known));
+          if (!delays[at]) for (const known of delayed.splice(0)) loader.apply(server.withCurrentFolder(known));
         }
-        for (const known of delayed) loader.apply(server.told(known));
+        for (const known of delayed) loader.apply(server.withCurrentFolder(known));
         await settle();
-        assert.deepEqual(rowsOf(store), rowsWanted(server, store));
+        assert.deepEqual(rowsOf(store), expectedRows(server, store));
       },
     ),
     { numRuns: 150 },

@@ -1,46 +1,46 @@
 /**
- * Reads what the rows on the screen need, and no more: places that are not known, and levels in which something has
- * changed. What is scrolled past before it has come is not waited for.
+ * Loads the rows that the screen needs and no others: missing positions, and levels that have changed. Requests for rows
+ * that have left the screen are aborted.
  */
 
 import type { FolderChange } from '../../graph/live.tsx';
 import type { IndexRange } from './level.ts';
 import { pageTimers, type Timers } from './timers.ts';
-import { levelPageSize, type TreeQueries, type Way } from './tree-queries.ts';
+import { levelPageSize, type TreeQueries, type FolderPath } from './tree-queries.ts';
 import type { TreeStore } from './tree-store.ts';
 
-/** Around the rows that are seen, what is read again of a level that has changed. */
-const margin = 40;
-/** While the tree is scrolled, or changes, it is looked at so often what is missing. */
-const restMs = 100;
-const mostAtOnce = 4;
+/** The number of rows around the visible ones that are read again after a level has changed. */
+const staleMargin = 40;
+/** While the tree is scrolled or changes, missing rows are looked up at most once per interval. */
+const throttleMs = 100;
+const maxConcurrentReads = 4;
 
-interface Reading {
-  readonly stretch: IndexRange;
-  readonly ending: AbortController;
+interface PendingRead {
+  readonly range: IndexRange;
+  readonly controller: AbortController;
 }
 
 export class TreeLoader {
   readonly #store: TreeStore;
-  readonly #reads: TreeQueries;
+  readonly #queries: TreeQueries;
   readonly #timers: Timers;
-  readonly #readings = new Map<string, Reading>();
-  /** What happened since each question that is under way: its answer may be from before. */
-  readonly #meanwhile = new Set<FolderChange[]>();
+  readonly #pendingReads = new Map<string, PendingRead>();
+  /** For each pending read, the changes since it began. Its response may be older than they are. */
+  readonly #concurrentChanges = new Set<FolderChange[]>();
   readonly #listeners = new Set<() => void>();
-  #shown: IndexRange = { from: 0, to: 0 };
-  #endRest: (() => void) | null = null;
-  #isWanted = false;
-  #rootReading: AbortController | null = null;
+  #visibleRows: IndexRange = { from: 0, to: 0 };
+  #cancelThrottle: (() => void) | null = null;
+  #isCheckPending = false;
+  #rootAbort: AbortController | null = null;
   #failure: unknown = null;
 
-  constructor(store: TreeStore, reads: TreeQueries, timers: Timers = pageTimers) {
+  constructor(store: TreeStore, queries: TreeQueries, timers: Timers = pageTimers) {
     this.#store = store;
-    this.#reads = reads;
+    this.#queries = queries;
     this.#timers = timers;
   }
 
-  /** Why something that is shown could not be read; null if nothing failed. */
+  /** The error of the last failed read, or null. */
   readonly failure = (): unknown => this.#failure;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -48,207 +48,212 @@ export class TreeLoader {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Rows that are on the screen, or will be soon. */
+  /** Sets the rows that are on the screen or close to it, and loads those that are missing. */
   setVisibleRows(rows: IndexRange): void {
-    this.#shown = rows;
+    this.#visibleRows = rows;
     this.loadMissing();
   }
 
-  /** Looks whether something is missing, at once or after a rest. */
+  /** Starts reads for missing rows, at once or at the end of the throttle interval. */
   loadMissing(): void {
-    this.#isWanted = true;
-    if (this.#endRest) return;
-    this.#endRest = this.#timers.after(restMs, () => {
-      this.#endRest = null;
-      if (this.#isWanted) this.loadMissing();
+    this.#isCheckPending = true;
+    if (this.#cancelThrottle) return;
+    this.#cancelThrottle = this.#timers.after(throttleMs, () => {
+      this.#cancelThrottle = null;
+      if (this.#isCheckPending) this.loadMissing();
     });
-    this.#pass();
+    this.#startReads();
   }
 
   retry(): void {
-    this.#fail(null);
+    this.#setFailure(null);
     if (this.#store.root) this.loadMissing();
     else void this.readRoot();
   }
 
   apply(change: FolderChange): void {
-    for (const changes of this.#meanwhile) changes.push(change);
+    for (const changes of this.#concurrentChanges) changes.push(change);
     applyChange(this.#store, change);
     if (change.kind === 'RESYNC') void this.readRoot();
     this.loadMissing();
   }
 
   async readRoot(): Promise<void> {
-    this.#rootReading?.abort();
-    const ending = (this.#rootReading = new AbortController());
+    this.#rootAbort?.abort();
+    const controller = (this.#rootAbort = new AbortController());
     try {
-      await this.#take(
-        () => this.#reads.root(ending.signal),
+      await this.#applyResponse(
+        () => this.#queries.readRoot(controller.signal),
         (root) => this.#store.setRoot(root),
       );
       this.loadMissing();
     } catch (error) {
-      if (!ending.signal.aborted) this.#fail(error);
+      if (!controller.signal.aborted) this.#setFailure(error);
     }
   }
 
-  /** Opens the way to a folder and puts it in its place; null if it is not there, or not to be seen. */
-  async reveal(id: string, signal?: AbortSignal): Promise<Way | null> {
-    const way = await this.#take(
-      () => this.#reads.way(id, signal),
+  /** Loads a folder with its ancestors and opens them. Returns null if the viewer cannot see the folder. */
+  async reveal(id: string, signal?: AbortSignal): Promise<FolderPath | null> {
+    const path = await this.#applyResponse(
+      () => this.#queries.readPath(id, signal),
       (found) => {
         if (!found || signal?.aborted) return;
-        this.#place(found);
-        for (const { id: above } of found.ancestors) this.#store.open(above);
+        this.#putPath(found);
+        for (const ancestor of found.ancestors) this.#store.open(ancestor.id);
       },
     );
-    if (!way || signal?.aborted || !this.#store.folder(id)) return null;
+    if (!path || signal?.aborted || !this.#store.folder(id)) return null;
     this.loadMissing();
-    return way;
+    return path;
   }
 
-  /** The first inside a folder whose name begins so, put in its place; null if there is none. */
+  /** Finds and loads the first child whose name starts with the text. Returns null if there is none. */
   async findByPrefix(id: string, text: string): Promise<string | null> {
     try {
-      const found = await this.#reads.beginning(id, text);
+      const found = await this.#queries.findByPrefix(id, text);
       return found !== null && (await this.reveal(found)) ? found : null;
     } catch {
-      // As if there were none: whoever types goes on typing.
+      // A failed lookup counts as no match, because the person can type on.
       return null;
     }
   }
 
-  /** Forgets all that is under way. */
+  /** Aborts all pending reads. */
   stop(): void {
-    for (const { ending } of this.#readings.values()) ending.abort();
-    this.#readings.clear();
-    this.#rootReading?.abort();
-    this.#endRest?.();
-    this.#endRest = null;
-    this.#fail(null);
+    for (const { controller } of this.#pendingReads.values()) controller.abort();
+    this.#pendingReads.clear();
+    this.#rootAbort?.abort();
+    this.#cancelThrottle?.();
+    this.#cancelThrottle = null;
+    this.#setFailure(null);
   }
 
-  #pass(): void {
-    this.#isWanted = false;
+  #startReads(): void {
+    this.#isCheckPending = false;
     if (!this.#store.root) return;
-    const wanted = this.#wanted();
-    for (const [id, { stretch, ending }] of this.#readings) {
-      const still = wanted.get(id);
-      if (still && still.from >= stretch.from && still.to <= stretch.to) wanted.delete(id);
+    const missing = this.#findMissing();
+    for (const [id, { range, controller }] of this.#pendingReads) {
+      const needed = missing.get(id);
+      if (needed && needed.from >= range.from && needed.to <= range.to) missing.delete(id);
       else {
-        ending.abort();
-        this.#readings.delete(id);
+        controller.abort();
+        this.#pendingReads.delete(id);
       }
     }
     if (this.#failure !== null) return;
-    for (const [id, stretch] of wanted) {
-      if (this.#readings.size >= mostAtOnce) {
-        // The next is begun when one of these has come.
-        this.#isWanted = true;
+    for (const [id, range] of missing) {
+      if (this.#pendingReads.size >= maxConcurrentReads) {
+        // A finished read calls `loadMissing`, which starts the next one.
+        this.#isCheckPending = true;
         return;
       }
-      void this.#read(id, stretch);
+      void this.#read(id, range);
     }
   }
 
-  /** What is missing, by level. */
-  #wanted(): Map<string, IndexRange> {
-    const seen = new Map<string, IndexRange>();
-    for (let index = this.#shown.from; index < this.#shown.to; index++) {
+  /** Returns the range to read for each level. */
+  #findMissing(): Map<string, IndexRange> {
+    const visible = new Map<string, IndexRange>();
+    for (let index = this.#visibleRows.from; index < this.#visibleRows.to; index++) {
       const row = this.#store.rowAt(index);
       if (!row) break;
       if (row.folder && this.#store.level(row.folder.id)?.isEmptyAndStale)
-        seen.set(row.folder.id, { from: 0, to: 0 });
+        visible.set(row.folder.id, { from: 0, to: 0 });
       if (row.parentId === null) continue;
-      const { from } = seen.get(row.parentId) ?? { from: row.position };
-      seen.set(row.parentId, { from, to: row.position + 1 });
+      const { from } = visible.get(row.parentId) ?? { from: row.position };
+      visible.set(row.parentId, { from, to: row.position + 1 });
     }
-    const wanted = new Map<string, IndexRange>();
-    for (const [id, { from, to }] of seen) {
+    const needed = new Map<string, IndexRange>();
+    for (const [id, { from, to }] of visible) {
       const level = this.#store.level(id)!;
-      if (level.isStale) wanted.set(id, { from: Math.max(0, from - margin), to: to + margin });
+      if (level.isStale) needed.set(id, { from: Math.max(0, from - staleMargin), to: to + staleMargin });
       else {
         const missing = level.findMissing({ from, to });
-        if (missing) wanted.set(id, toPages(missing));
+        if (missing) needed.set(id, roundToPages(missing));
       }
     }
-    return wanted;
+    return needed;
   }
 
-  async #read(id: string, stretch: IndexRange): Promise<void> {
-    const ending = new AbortController();
-    this.#readings.set(id, { stretch, ending });
-    const { signal } = ending;
+  async #read(id: string, range: IndexRange): Promise<void> {
+    const controller = new AbortController();
+    this.#pendingReads.set(id, { range, controller });
+    const { signal } = controller;
     let lost: readonly string[] = [];
     try {
-      await this.#take(
-        () => this.#reads.stretch(id, stretch, signal),
+      await this.#applyResponse(
+        () => this.#queries.readRange(id, range, signal),
         (page) => {
           if (signal.aborted) return;
-          this.#readings.delete(id);
-          if (page) lost = this.#store.putRange(id, stretch, page.items, page.totalCount);
+          this.#pendingReads.delete(id);
+          if (page) lost = this.#store.putRange(id, range, page.items, page.totalCount);
           else this.#store.remove(id);
         },
       );
       if (signal.aborted) return;
-      for (const one of lost) void this.#find(one);
+      for (const lostId of lost) void this.#relocate(lostId);
       this.loadMissing();
     } catch (error) {
       if (signal.aborted) return;
-      this.#readings.delete(id);
-      this.#fail(error);
+      this.#pendingReads.delete(id);
+      this.#setFailure(error);
     }
   }
 
-  /** An open folder is not where it was: it has another place, or is gone. */
-  async #find(id: string): Promise<void> {
+  /** Finds the new position of an open folder that left its old one, or removes the folder. */
+  async #relocate(id: string): Promise<void> {
     try {
-      await this.#take(
-        () => this.#reads.way(id),
-        (way) => (way ? this.#place(way) : this.#store.remove(id)),
+      await this.#applyResponse(
+        () => this.#queries.readPath(id),
+        (path) => (path ? this.#putPath(path) : this.#store.remove(id)),
       );
       this.loadMissing();
     } catch {
-      // It is shown where it was until its level is read again.
+      // The folder stays at its old position until its level is read again.
     }
   }
 
-  /** Takes an answer, and once more what happened since it was asked for. */
-  async #take<Answer>(ask: () => Promise<Answer>, take: (answer: Answer) => void): Promise<Answer> {
+  /** Applies a response, and then repeats the changes that arrived since the request. */
+  async #applyResponse<Response>(
+    send: () => Promise<Response>,
+    apply: (response: Response) => void,
+  ): Promise<Response> {
     const changes: FolderChange[] = [];
-    this.#meanwhile.add(changes);
+    this.#concurrentChanges.add(changes);
     try {
-      const answer = await ask();
-      take(answer);
+      const response = await send();
+      apply(response);
       for (const change of changes) applyChange(this.#store, change);
-      return answer;
+      return response;
     } finally {
-      this.#meanwhile.delete(changes);
+      this.#concurrentChanges.delete(changes);
     }
   }
 
-  #place(way: Way): void {
-    const rows = [...way.ancestors, way];
-    rows.forEach((row, at) => {
-      const parent = rows[at - 1];
+  #putPath(path: FolderPath): void {
+    const rows = [...path.ancestors, path];
+    rows.forEach((row, index) => {
+      const parent = rows[index - 1];
       if (parent) this.#store.putAt(row, row.position, parent.folders.totalCount);
       else this.#store.setRoot(row);
     });
   }
 
-  #fail(error: unknown): void {
+  #setFailure(error: unknown): void {
     if (error === this.#failure) return;
     this.#failure = error;
     for (const listener of this.#listeners) listener();
   }
 }
 
-function toPages({ from, to }: IndexRange): IndexRange {
+function roundToPages({ from, to }: IndexRange): IndexRange {
   return {
     from: Math.floor(from / levelPageSize) * levelPageSize,
     to: Math.ceil(to / levelPageSize) * levelPageSize,
   };
 }
+
+/** Applies a change from the server to the store. Applying it twice has no further effect. */
 export function applyChange(
   store: TreeStore,
   { kind, folderId: id, folder, oldParent, at }: FolderChange,
@@ -266,8 +271,7 @@ export function applyChange(
   if (!before && oldParent) store.markStale(oldParent.id);
   store.upsert(folder);
   if (kind === 'IMPORT') store.markStale(id);
-
-  // What is inside may be other folders than before, or be seen with other rights: also if these have come and gone again.
+  // The descendants may have changed, or the viewer's rights on them, even if the level looks the same.
   else if (before && (kind !== 'UPDATE' || at === null || before.accessLevel !== folder.accessLevel)) {
     store.markSubtreeStale(id);
   }

@@ -1,4 +1,4 @@
-/** The queries of the tree. Runs in Node, too: the benchmark sends the same requests. */
+/** The GraphQL queries of the tree. This file also runs in Node, because the benchmark sends the same requests. */
 
 import type { Client } from '@espalier/client';
 import { folderRowFields, type FolderRow } from '../../graph/folder-row.ts';
@@ -13,7 +13,7 @@ const rootDocument =
     }
   ` + folderRowFields;
 
-const stretchDocument =
+const rangeDocument =
   /* GraphQL */ `
     query TreeStretch($id: ID!, $skip: Int!, $first: Int!) {
       folder(id: $id) {
@@ -27,7 +27,7 @@ const stretchDocument =
     }
   ` + folderRowFields;
 
-const wayDocument =
+const pathDocument =
   /* GraphQL */ `
     query TreeWay($id: ID!) {
       folder(id: $id) {
@@ -41,7 +41,7 @@ const wayDocument =
     }
   ` + folderRowFields;
 
-const beginningDocument = /* GraphQL */ `
+const prefixDocument = /* GraphQL */ `
   query TreeBeginning($id: ID!, $text: String!) {
     folder(id: $id) {
       folders(first: 1, filter: { nameStartsWith: $text }) {
@@ -53,25 +53,25 @@ const beginningDocument = /* GraphQL */ `
   }
 `;
 
-export interface PlacedRow extends FolderRow {
+export interface PositionedFolder extends FolderRow {
   readonly position: number;
 }
 
-/** A folder with those above it, the root first. */
-export type Way = PlacedRow & { readonly ancestors: readonly PlacedRow[] };
+/** A folder with its ancestors, the root first. */
+export type FolderPath = PositionedFolder & { readonly ancestors: readonly PositionedFolder[] };
 
 interface FolderPage {
   readonly totalCount: number;
   readonly items: readonly FolderRow[];
 }
 
-/** Null for what is not there, or not to be seen. */
+/** The methods return null for a folder that does not exist or that the viewer cannot see. */
 export interface TreeQueries {
-  root(signal: AbortSignal): Promise<FolderRow>;
-  stretch(id: string, stretch: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
-  way(id: string, signal?: AbortSignal): Promise<Way | null>;
-  /** The first inside a folder whose name begins so. */
-  beginning(id: string, text: string): Promise<string | null>;
+  readRoot(signal: AbortSignal): Promise<FolderRow>;
+  readRange(id: string, range: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
+  readPath(id: string, signal?: AbortSignal): Promise<FolderPath | null>;
+  /** Returns the id of the first child whose name starts with the text. */
+  findByPrefix(id: string, text: string): Promise<string | null>;
 }
 
 /** The loader reads a level in pages of this size. */
@@ -79,25 +79,26 @@ export const levelPageSize = 100;
 
 export function createTreeQueries(client: Pick<Client, 'query'>): TreeQueries {
   return {
-    async root(signal) {
+    async readRoot(signal) {
       return (await client.query<{ folder: FolderRow }>(rootDocument, {}, { signal })).folder;
     },
-    async stretch(id, { from, to }, signal) {
+    async readRange(id, { from, to }, signal) {
       const variables = { id, skip: from, first: to - from };
       const { folder } = await client.query<{ folder: { folders: FolderPage } | null }>(
-        stretchDocument,
+        rangeDocument,
         variables,
         { signal },
       );
       return folder?.folders ?? null;
     },
-    async way(id, signal) {
-      return (await client.query<{ folder: Way | null }>(wayDocument, { id }, signal ? { signal } : {}))
-        .folder;
+    async readPath(id, signal) {
+      return (
+        await client.query<{ folder: FolderPath | null }>(pathDocument, { id }, signal ? { signal } : {})
+      ).folder;
     },
-    async beginning(id, text) {
+    async findByPrefix(id, text) {
       const { folder } = await client.query<{ folder: { folders: { items: { id: string }[] } } | null }>(
-        beginningDocument,
+        prefixDocument,
         { id, text },
       );
       return folder?.folders.items[0]?.id ?? null;

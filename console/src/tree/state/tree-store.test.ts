@@ -11,8 +11,8 @@ function row(id: string, parentId: string | null, inside: number, name = id): Fo
   return { id, name, title: name, icon: null, accessLevel: 'MANAGE', version: 1, parent, folders };
 }
 
-/** A root with so many folders, each with so many inside; all of the first level is read. */
-function planted(count: number, inside: number): TreeStore {
+/** A root with `count` folders, each with `inside` children. The first level is loaded. */
+function createStore(count: number, inside: number): TreeStore {
   const store = new TreeStore();
   store.setRoot(row('root', null, count));
   const all = Array.from({ length: count }, (_, at) => row(`a${at}`, 'root', inside));
@@ -22,9 +22,9 @@ function planted(count: number, inside: number): TreeStore {
 
 const nameAt = (store: TreeStore, index: number) => store.rowAt(index)?.folder?.name;
 
-describe('the rows of a tree', () => {
-  test('are the root and what is inside open folders, each with its place among its siblings', () => {
-    const store = planted(3, 2);
+describe('rows of a tree', () => {
+  test('contain the root and the children of open folders with their positions', () => {
+    const store = createStore(3, 2);
     store.open('a1');
     assert.equal(store.rowCount, 6);
     assert.deepEqual(
@@ -44,14 +44,14 @@ describe('the rows of a tree', () => {
     assert.equal(store.rowAt(4), null);
   });
 
-  test('are found the same way in both directions, whatever is open and read', () => {
+  test('map to folders and back, whatever is open and loaded', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
         fc.integer({ min: 0, max: 4 }),
         fc.array(fc.nat({ max: 40 }), { maxLength: 15 }),
         (count, inside, opened) => {
-          const store = planted(count, inside);
+          const store = createStore(count, inside);
           for (const at of opened) {
             const id = `a${at}`;
             if (store.isOpen(id)) store.close(id);
@@ -73,7 +73,7 @@ describe('the rows of a tree', () => {
     );
   });
 
-  test('of a million folders are found without walking over them', () => {
+  test('are found among a million folders without iterating over them', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 1_000_000));
     store.putAt(row('far', 'root', 100_000), 93_512, 1_000_000);
@@ -87,9 +87,9 @@ describe('the rows of a tree', () => {
   });
 });
 
-describe('a change', () => {
-  test('puts a new folder where it belongs, in a level that is wholly known', () => {
-    const store = planted(3, 0);
+describe('changes', () => {
+  test('insert a new folder at its sorted position in a complete level', () => {
+    const store = createStore(3, 0);
     store.upsert(row('new', 'root', 0, 'a1b'));
     assert.deepEqual(
       Array.from({ length: 5 }, (_, index) => nameAt(store, index)),
@@ -98,7 +98,7 @@ describe('a change', () => {
     assert.equal(store.root!.folders.totalCount, 4);
   });
 
-  test('of a level that is known in part has it read again, and loses no row that is shown', () => {
+  test('mark a partly loaded level as stale and keep its visible rows', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 5_000));
     store.putRange('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
@@ -107,8 +107,8 @@ describe('a change', () => {
     assert.deepEqual([nameAt(store, 1), nameAt(store, 2)], ['a', 'c']);
   });
 
-  test('of a name moves the folder, with what is open inside', () => {
-    const store = planted(3, 1);
+  test('move a renamed folder together with its open subtree', () => {
+    const store = createStore(3, 1);
     store.open('a0');
     store.upsert({ ...store.folder('a0')!, name: 'z' });
     assert.equal(store.indexOf('a0'), 3);
@@ -116,8 +116,8 @@ describe('a change', () => {
     assert.equal(store.rowCount, 5);
   });
 
-  test('takes a folder away with all that was known inside it', () => {
-    const store = planted(2, 1);
+  test('remove a folder with its loaded descendants', () => {
+    const store = createStore(2, 1);
     store.open('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('a0');
@@ -127,8 +127,8 @@ describe('a change', () => {
     assert.equal(store.rowCount, 2);
   });
 
-  test('that empties a folder closes it, and one that fills it can be opened again', () => {
-    const store = planted(1, 1);
+  test('close a folder that becomes empty, and let it open again when it gets a child', () => {
+    const store = createStore(1, 1);
     store.open('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('b');
@@ -139,14 +139,14 @@ describe('a change', () => {
   });
 });
 
-test('what is inside is read again after a move, and after a change of access, though its own level is the same', () => {
-  const told: [FolderChange['kind'], at: string | null, isReadAgain: boolean][] = [
+test('marks a subtree as stale after a move and after an access change', () => {
+  const cases: [FolderChange['kind'], at: string | null, isReadAgain: boolean][] = [
     ['UPDATE', '2026-03-01T10:00:00.000Z', false],
     ['UPDATE', null, true],
     ['MOVE', '2026-03-01T10:00:00.000Z', true],
   ];
-  for (const [kind, at, isReadAgain] of told) {
-    const store = planted(1, 1);
+  for (const [kind, at, isReadAgain] of cases) {
+    const store = createStore(1, 1);
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     const rest = { cursor: '', oldParent: null, newParent: null, folderCount: null, by: null };
     applyChange(store, { kind, folderId: 'a0', at, folder: store.folder('a0')!, ...rest });
@@ -154,36 +154,36 @@ test('what is inside is read again after a move, and after a change of access, t
   }
 });
 
-test('a folder that seems to be inside itself is dropped until it is known where it is', () => {
-  const planted2 = () => {
-    const store = planted(2, 1);
+test('removes a folder that seems to be inside itself until its parent is known', () => {
+  const createNested = () => {
+    const store = createStore(2, 1);
     store.open('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     return store;
   };
-  // On the server, b went to the root and then a0 into b: the second is known before the first.
-  const told = planted2();
-  told.upsert({ ...told.folder('a0')!, parent: { id: 'b' } });
-  assert.equal(told.folder('a0'), undefined);
-  told.upsert(row('b', 'root', 1));
-  assert.equal(told.indexOf('b'), 2);
-  assert.equal(told.rowCount, 3);
+  // On the server, b moved to the root and then a0 into b. The second move arrives first.
+  const fromEvents = createNested();
+  fromEvents.upsert({ ...fromEvents.folder('a0')!, parent: { id: 'b' } });
+  assert.equal(fromEvents.folder('a0'), undefined);
+  fromEvents.upsert(row('b', 'root', 1));
+  assert.equal(fromEvents.indexOf('b'), 2);
+  assert.equal(fromEvents.rowCount, 3);
 
-  const read = planted2();
-  read.putRange('b', { from: 0, to: 1 }, [row('a0', 'b', 1)], 1);
-  assert.equal(read.folder('a0'), undefined);
-  assert.equal(read.rowCount, 2);
+  const fromReads = createNested();
+  fromReads.putRange('b', { from: 0, to: 1 }, [row('a0', 'b', 1)], 1);
+  assert.equal(fromReads.folder('a0'), undefined);
+  assert.equal(fromReads.rowCount, 2);
 });
 
-test('listeners are told once of many changes', async () => {
-  const store = planted(2, 0);
+test('notifies listeners once for several changes', async () => {
+  const store = createStore(2, 0);
   await Promise.resolve();
-  let told = 0;
-  store.subscribe(() => told++);
+  let notifications = 0;
+  store.subscribe(() => notifications++);
   const before = store.version();
   store.upsert(row('b', 'root', 0));
   store.upsert(row('c', 'root', 0));
   await Promise.resolve();
-  assert.equal(told, 1);
+  assert.equal(notifications, 1);
   assert.ok(store.version() > before);
 });

@@ -1,6 +1,6 @@
 /**
- * The tree as it is shown: levels that were read in part, and which folders are open. Finds the folder of any row of a
- * million, and the row of any folder, without walking over the others. Knows nothing of the server.
+ * The state of the displayed tree: partly loaded levels and the open folders. Maps rows to folders and folders to rows
+ * without iterating over all rows. It does not depend on the server.
  */
 
 import { compareSiblings } from '@espalier/client';
@@ -8,11 +8,11 @@ import type { FolderRow } from '../../graph/live.tsx';
 import { Level, type IndexRange } from './level.ts';
 import { findFirstIndex, RowLayout } from './row-layout.ts';
 
-/** One line of the tree. Without a folder, it is not read yet. */
+/** One row of the tree. `folder` is null until the row is loaded. */
 export interface TreeRow {
   readonly folder: FolderRow | null;
   readonly parentId: string | null;
-  /** Its place among its siblings, from 0. */
+  /** Its index among its siblings. */
   readonly position: number;
   readonly siblingCount: number;
   /** 0 for the root. */
@@ -20,27 +20,27 @@ export interface TreeRow {
   readonly isOpen: boolean;
 }
 
-/** In a level up to this size that is wholly known, a new folder is put where it belongs; a larger one is read again. */
-export const maxSortedLevelSize = 1_000;
+/** A complete level below this size is kept sorted when a folder is added. A larger level is read again. */
+const maxSortedLevelSize = 1_000;
 
 export class TreeStore {
   readonly #folders = new Map<string, FolderRow>();
   readonly #levels = new Map<string, Level>();
   readonly #layout = new RowLayout(this);
   readonly #listeners = new Set<() => void>();
-  readonly #opened = new Set<string>();
-  /** Taken away here before the server has done it, each with whether it has been told gone since. */
-  readonly #awaited = new Map<string, { isToldGone: boolean }>();
+  readonly #openIds = new Set<string>();
+  /** Folders removed optimistically, each with whether the server has confirmed the removal. */
+  readonly #pendingRemovals = new Map<string, { isConfirmed: boolean }>();
   #rootId: string | null = null;
   #version = 0;
-  #isTelling = false;
+  #isNotifying = false;
 
   get root(): FolderRow | null {
     return this.#rootId === null ? null : this.#folders.get(this.#rootId)!;
   }
 
   get openIds(): ReadonlySet<string> {
-    return this.#opened;
+    return this.#openIds;
   }
 
   get rowCount(): number {
@@ -56,15 +56,15 @@ export class TreeStore {
   }
 
   isOpen(id: string): boolean {
-    return this.#opened.has(id) && (this.#folders.get(id)?.folders.totalCount ?? 0) > 0;
+    return this.#openIds.has(id) && (this.#folders.get(id)?.folders.totalCount ?? 0) > 0;
   }
 
-  /** From the parent up to the root, as far as it is known. */
+  /** From the parent up to the root, as far as these folders are loaded. */
   ancestorIds(id: string): string[] {
-    const above: string[] = [];
-    for (let one = this.#folders.get(id)?.parent; one; one = this.#folders.get(one.id)?.parent)
-      above.push(one.id);
-    return above;
+    const ancestors: string[] = [];
+    let parent = this.#folders.get(id)?.parent;
+    for (; parent; parent = this.#folders.get(parent.id)?.parent) ancestors.push(parent.id);
+    return ancestors;
   }
 
   rowAt(index: number): TreeRow | null {
@@ -74,71 +74,71 @@ export class TreeStore {
     if (index === 0) {
       return { folder: root, parentId: null, position: 0, siblingCount: 1, depth: 0, isOpen: isOpen(root) };
     }
-    const { parentId, position, levels } = this.#layout.locate(root.id, index);
+    const { parentId, position, depth } = this.#layout.locate(root.id, index);
     const level = this.#levels.get(parentId)!;
     const folder = this.#folders.get(level.idAt(position) ?? '') ?? null;
-    return { folder, parentId, position, siblingCount: level.total, depth: levels, isOpen: isOpen(folder) };
+    return { folder, parentId, position, siblingCount: level.total, depth, isOpen: isOpen(folder) };
   }
 
-  /** The row of a folder; null if it is not known, or inside one that is closed. */
+  /** The row of a folder, or null if it is not loaded or inside a closed folder. */
   indexOf(id: string): number | null {
     if (id === this.#rootId) return 0;
     const parentId = this.#folders.get(id)?.parent?.id;
-    const place = parentId === undefined ? undefined : this.#levels.get(parentId)?.positionOf(id);
-    return place === undefined ? null : this.indexOfPosition(parentId!, place);
+    const position = parentId === undefined ? undefined : this.#levels.get(parentId)?.positionOf(id);
+    return position === undefined ? null : this.indexOfPosition(parentId!, position);
   }
 
-  indexOfPosition(parentId: string, place: number): number | null {
-    const above = this.isOpen(parentId) ? this.indexOf(parentId) : null;
-    return above === null ? null : above + this.#layout.countRowsAbove(parentId, place);
+  indexOfPosition(parentId: string, position: number): number | null {
+    const parentIndex = this.isOpen(parentId) ? this.indexOf(parentId) : null;
+    return parentIndex === null ? null : parentIndex + this.#layout.offsetOf(parentId, position);
   }
 
   setRoot(folder: FolderRow): void {
     this.#rootId = folder.id;
-    this.#opened.add(folder.id);
-    this.#know(folder);
+    this.#openIds.add(folder.id);
+    this.#storeFolder(folder);
     this.changed(folder.id);
   }
 
   open(id: string): void {
-    this.#opened.add(id);
+    this.#openIds.add(id);
     const folder = this.#folders.get(id);
-    if (folder) this.#know(folder);
+    if (folder) this.#storeFolder(folder);
     this.changed(id);
   }
 
   close(id: string): void {
-    this.#opened.delete(id);
+    this.#openIds.delete(id);
     this.changed(id);
   }
 
-  /** What was read of a level. Answers with open folders that are not where they were. */
-  putRange(id: string, stretch: IndexRange, folders: readonly FolderRow[], total: number): string[] {
-    const above = folders.find((folder) => this.#isInside(id, folder.id));
-    if (above) {
-      this.remove(above.id);
+  /** Stores a range of a level. Returns the open folders that are no longer at their old position. */
+  putRange(id: string, range: IndexRange, folders: readonly FolderRow[], total: number): string[] {
+    const ancestor = folders.find((folder) => this.#isInside(id, folder.id));
+    if (ancestor) {
+      this.remove(ancestor.id);
       return [];
     }
-    for (const folder of folders) this.#leaveOther(folder);
-    const isOpen = (one: string) => this.#opened.has(one);
+    for (const folder of folders) this.#leaveOldLevel(folder);
+    const isOpen = (folderId: string) => this.#openIds.has(folderId);
     const ids = folders.map((folder) => folder.id);
-    const gone = this.#levelOf(id, total).putRange(stretch, ids, total, isOpen);
-    for (const one of gone) if (!isOpen(one)) this.#folders.delete(one);
-    for (const folder of folders) this.#know(folder);
-    this.#count(id);
+    const gone = this.#levelOf(id, total).putRange(range, ids, total, isOpen);
+    for (const goneId of gone) if (!isOpen(goneId)) this.#folders.delete(goneId);
+    for (const folder of folders) this.#storeFolder(folder);
+    this.#syncChildCount(id);
     return gone.filter(isOpen);
   }
 
-  /** A folder at the place that it is known to have, as one of `total`. */
-  putAt(folder: FolderRow, putAt: number, total: number): void {
+  /** Stores a folder at its position in a level of `total` folders. */
+  putAt(folder: FolderRow, position: number, total: number): void {
     if (!folder.parent) return;
-    this.#leaveOther(folder);
-    this.#levelOf(folder.parent.id, total).putAt(folder.id, putAt, total);
-    this.#know(folder);
-    this.#count(folder.parent.id);
+    this.#leaveOldLevel(folder);
+    this.#levelOf(folder.parent.id, total).putAt(folder.id, position, total);
+    this.#storeFolder(folder);
+    this.#syncChildCount(folder.parent.id);
   }
 
-  /** New, or other than it was, wherever it belongs now. */
+  /** Adds or updates a folder, and moves it to the level and position where it belongs now. */
   upsert(folder: FolderRow): void {
     const before = this.#folders.get(folder.id);
     const parentId = folder.parent?.id;
@@ -155,52 +155,53 @@ export class TreeStore {
     if (isSibling && (before.name === folder.name || !level || !canSort(level))) {
       if (level && before.name !== folder.name) level.isStale = true;
     } else {
-      if (before) this.#leave(before);
-      this.#enter(folder, parentId);
+      if (before) this.#leaveLevel(before);
+      this.#enterLevel(folder, parentId);
     }
-    if (before || level?.positionOf(folder.id) !== undefined) this.#know(folder);
+    if (before || level?.positionOf(folder.id) !== undefined) this.#storeFolder(folder);
     this.changed(folder.id);
   }
 
-  /** With all that is inside it. */
+  /** Removes a folder and its descendants. */
   remove(id: string): void {
     const folder = this.#folders.get(id);
     if (!folder || id === this.#rootId) return;
-    this.#leave(folder);
-    this.#forget(id);
+    this.#leaveLevel(folder);
+    this.#forgetSubtree(id);
     this.changed(folder.parent?.id ?? null);
   }
 
-  /** Before a removal that the server may refuse: answers with how to ask whether it has been told gone meanwhile. */
+  /** Call this before an optimistic removal. The returned function says whether the server has confirmed it since. */
   trackRemoval(id: string): () => boolean {
-    const awaited = { isToldGone: false };
-    this.#awaited.set(id, awaited);
-    return () => awaited.isToldGone;
+    const removal = { isConfirmed: false };
+    this.#pendingRemovals.set(id, removal);
+    return () => removal.isConfirmed;
   }
 
-  /** The server has told that a folder is not there any more, whether it is known here or not. */
+  /** The server has reported that a folder is gone. The folder need not be loaded here. */
   confirmRemoval(id: string): void {
-    const awaited = this.#awaited.get(id);
-    if (awaited) awaited.isToldGone = true;
-    this.#awaited.delete(id);
+    const removal = this.#pendingRemovals.get(id);
+    if (removal) removal.isConfirmed = true;
+    this.#pendingRemovals.delete(id);
     if (this.#folders.has(id)) this.remove(id);
     else this.markPartialLevelsStale();
   }
 
-  /** What is shown of a level is to be read again. */
+  /** Makes the visible rows of a level be read again. */
   markStale(id: string): void {
     const level = this.#levels.get(id);
     if (level) level.isStale = true;
     this.changed(id);
   }
 
-  /** The same for all levels that are known below a folder; below the root, for all. */
+  /** Marks all loaded levels in a subtree as stale. For the root, that is every level. */
   markSubtreeStale(id: string): void {
-    for (const one of id === this.#rootId ? this.#levels.keys() : [id]) this.markStale(one);
-    if (id !== this.#rootId) for (const one of this.#levels.get(id)?.ids ?? []) this.markSubtreeStale(one);
+    for (const levelId of id === this.#rootId ? this.#levels.keys() : [id]) this.markStale(levelId);
+    if (id === this.#rootId) return;
+    for (const childId of this.#levels.get(id)?.ids ?? []) this.markSubtreeStale(childId);
   }
 
-  /** A folder is gone that was not known: it may have been in any level that is known in part. */
+  /** A folder that is not loaded is gone. It may have been in any partly loaded level. */
   markPartialLevelsStale(): void {
     for (const [id, level] of this.#levels)
       if (level.loadedCount > 0 && !level.isComplete) this.markStale(id);
@@ -208,7 +209,7 @@ export class TreeStore {
 
   clear(): void {
     for (const id of this.#levels.keys()) this.#layout.invalidate(id);
-    for (const known of [this.#folders, this.#levels, this.#opened, this.#awaited]) known.clear();
+    for (const cache of [this.#folders, this.#levels, this.#openIds, this.#pendingRemovals]) cache.clear();
     this.#rootId = null;
     this.changed(null);
   }
@@ -218,24 +219,25 @@ export class TreeStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Another one after each change. */
+  /** Increases with each change, for `useSyncExternalStore`. */
   readonly version = (): number => this.#version;
 
-  /** Rows inside a folder are others, and so are those of all above it. Listeners are told of several changes at once. */
+  /** Invalidates the row counts of a folder and its ancestors. Several changes notify the listeners once. */
   changed(id: string | null): void {
     this.#version += 1;
-    if (id !== null) for (const one of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(one);
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+    if (id !== null)
+      for (const folderId of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(folderId);
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     queueMicrotask(() => {
-      this.#isTelling = false;
+      this.#isNotifying = false;
       for (const listener of this.#listeners) listener();
     });
   }
 
   /**
-   * What is told of one folder can be ahead of what was told of others, so that a folder seems to be inside itself. Then it
-   * is dropped: what led there is still to be told, and brings it back.
+   * Data of one folder can be newer than data of others, so a folder may seem to be inside itself. Such a folder is
+   * removed. The events that are still to come add it again.
    */
   #isInside(id: string, folderId: string): boolean {
     return id === folderId || this.ancestorIds(id).includes(folderId);
@@ -247,10 +249,10 @@ export class TreeStore {
     return level;
   }
 
-  #know(folder: FolderRow): void {
+  #storeFolder(folder: FolderRow): void {
     this.#folders.set(folder.id, folder);
     const { totalCount } = folder.folders;
-    const level = this.#opened.has(folder.id)
+    const level = this.#openIds.has(folder.id)
       ? this.#levelOf(folder.id, totalCount)
       : this.#levels.get(folder.id);
     if (!level || level.total === totalCount) return;
@@ -259,8 +261,8 @@ export class TreeStore {
     this.#layout.invalidate(folder.id);
   }
 
-  /** Tells the folder how many are inside it. */
-  #count(id: string): void {
+  /** Copies the size of a level to its folder. */
+  #syncChildCount(id: string): void {
     const folder = this.#folders.get(id);
     const total = this.#levels.get(id)?.total;
     if (folder && total !== undefined && folder.folders.totalCount !== total) {
@@ -269,16 +271,16 @@ export class TreeStore {
     this.changed(id);
   }
 
-  #enter(folder: FolderRow, parentId: string): void {
+  #enterLevel(folder: FolderRow, parentId: string): void {
     const level = this.#levels.get(parentId);
     const parent = this.#folders.get(parentId);
     if (level && canSort(level)) {
-      const place = findFirstIndex(
+      const position = findFirstIndex(
         level.total,
-        (at) => compareSiblings(this.#folders.get(level.idAt(at)!)!, folder) > 0,
+        (index) => compareSiblings(this.#folders.get(level.idAt(index)!)!, folder) > 0,
       );
-      level.insert(place, folder.id);
-      this.#count(parentId);
+      level.insert(position, folder.id);
+      this.#syncChildCount(parentId);
       return;
     }
     if (level) level.isStale = true;
@@ -288,28 +290,28 @@ export class TreeStore {
     this.changed(parentId);
   }
 
-  #leave(folder: FolderRow): void {
+  #leaveLevel(folder: FolderRow): void {
     const parentId = folder.parent?.id;
     const level = parentId === undefined ? undefined : this.#levels.get(parentId);
     if (parentId === undefined || !level) return;
-    const isSure = level.isComplete;
+    const wasComplete = level.isComplete;
     level.remove(folder.id);
-    if (!isSure) level.isStale = true;
-    this.#count(parentId);
+    if (!wasComplete) level.isStale = true;
+    this.#syncChildCount(parentId);
   }
 
-  /** It was read in a level: it is in no other any more. */
-  #leaveOther(folder: FolderRow): void {
+  /** A folder that was read in one level has left its former level. */
+  #leaveOldLevel(folder: FolderRow): void {
     const before = this.#folders.get(folder.id);
-    if (before && before.parent?.id !== folder.parent?.id) this.#leave(before);
+    if (before && before.parent?.id !== folder.parent?.id) this.#leaveLevel(before);
   }
 
-  #forget(id: string): void {
-    for (const one of this.#levels.get(id)?.ids ?? []) this.#forget(one);
+  #forgetSubtree(id: string): void {
+    for (const childId of this.#levels.get(id)?.ids ?? []) this.#forgetSubtree(childId);
     this.#layout.invalidate(id);
     this.#levels.delete(id);
     this.#folders.delete(id);
-    this.#opened.delete(id);
+    this.#openIds.delete(id);
   }
 }
 

@@ -2,9 +2,14 @@
 
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { backupsIn, installationIn, type KeptBackup } from '../../maintenance/backup/backup-folder.ts';
+import { listBackups, readInstallation, type StoredBackup } from '../../maintenance/backup/backup-folder.ts';
 import { overdueAfterMs } from '../../maintenance/backup/scheduled-backup.ts';
-import { counted, everyHours, shownRoom, shownSize } from '../../maintenance/backup/format-size.ts';
+import {
+  formatCount,
+  formatInterval,
+  formatFreeSpace,
+  formatSize,
+} from '../../maintenance/backup/format-size.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';
@@ -34,7 +39,7 @@ export async function* checkBackups(examined: Examined): Findings {
   }
   const database = resolve(file);
   const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
-  const kept = isThere ? await backupsIn(folder, clock.now()) : [];
+  const kept = isThere ? await listBackups(folder, clock.now()) : [];
   yield* checkOwner(folder, kept, database);
   yield await ageOf(folder, kept, examined);
   yield roomFor(folder, kept.length, { database, keep: settings.backupKeep });
@@ -62,9 +67,9 @@ function unusableFolder(folder: string): Finding | undefined {
   }
 }
 
-async function* checkOwner(folder: string, [newest]: readonly KeptBackup[], database: string): Findings {
+async function* checkOwner(folder: string, [newest]: readonly StoredBackup[], database: string): Findings {
   if (!newest || isHidden(database) || !sizeOf(database)) return;
-  const [ours, theirs] = [await installationIn(database), await installationIn(newest.file)];
+  const [ours, theirs] = [await readInstallation(database), await readInstallation(newest.file)];
   if (theirs === undefined) {
     yield problem(
       `${newest.file} is not a backup that can be read.`,
@@ -80,10 +85,10 @@ async function* checkOwner(folder: string, [newest]: readonly KeptBackup[], data
 
 async function ageOf(
   folder: string,
-  [newest]: readonly KeptBackup[],
+  [newest]: readonly StoredBackup[],
   { clock, server, settings }: Examined,
 ): Promise<Finding> {
-  const every = `one is made ${everyHours(settings.backupEveryHours)}`;
+  const every = `one is made ${formatInterval(settings.backupEveryHours)}`;
   const isServed = await answers(server);
   if (!newest) {
     return warning(
@@ -93,10 +98,10 @@ async function ageOf(
         : 'The server makes the first one soon after it is started.',
     );
   }
-  const ageMs = clock.now() - newest.begunAt;
+  const ageMs = clock.now() - newest.startedAt;
   const hours = Math.floor(ageMs / hourMs);
-  const ago = hours === 0 ? 'less than an hour' : counted(hours, 'hour');
-  const text = `The newest backup in ${folder} is of ${new Date(newest.begunAt).toISOString()}, ${ago} ago; ${every}.`;
+  const ago = hours === 0 ? 'less than an hour' : formatCount(hours, 'hour');
+  const text = `The newest backup in ${folder} is of ${new Date(newest.startedAt).toISOString()}, ${ago} ago; ${every}.`;
   if (ageMs <= settings.backupEveryHours * hourMs + overdueAfterMs) return ok(text);
   return isServed
     ? problem(
@@ -112,8 +117,8 @@ function roomFor(folder: string, count: number, of: { database: string; keep: nu
   const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
   const free = bavail * bsize;
-  const takes = `; the next one takes ${shownSize(one)}, and all ${of.keep} that are kept up to ${shownSize(wanted)} more`;
-  const text = `${shownRoom(free)} are free for backups${one > 0 ? takes : ''}.`;
+  const takes = `; the next one takes ${formatSize(one)}, and all ${of.keep} that are kept up to ${formatSize(wanted)} more`;
+  const text = `${formatFreeSpace(free)} are free for backups${one > 0 ? takes : ''}.`;
   // Some file systems do not tell.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
   const fix = 'Make room, take a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
@@ -127,12 +132,12 @@ function sameDisk(folder: string, database: string): string {
   return one === other ? ' They are on the disk of the database: copy them elsewhere, too.' : '';
 }
 
-function* checkModes(folder: string, kept: readonly KeptBackup[]): Iterable<Finding> {
+function* checkModes(folder: string, kept: readonly StoredBackup[]): Iterable<Finding> {
   const readable = kept.filter(({ file }) => statSync(file).mode & others);
   const { mode } = statSync(folder);
   if (readable.length > 0) {
     yield warning(
-      `Others on this machine may read ${readable.length} of ${counted(kept.length, 'backup')}, with the keys that sign tokens.`,
+      `Others on this machine may read ${readable.length} of ${formatCount(kept.length, 'backup')}, with the keys that sign tokens.`,
       `chmod 600 ${folder}/espalier-*.db`,
     );
   } else if (kept.length > 0) {

@@ -1,16 +1,16 @@
 /** Whether the database can be used, is whole, and is of this program. */
 
 import { resolve } from 'node:path';
-import { shownSize } from '../../maintenance/backup/format-size.ts';
+import { formatSize } from '../../maintenance/backup/format-size.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
-import { migrations, stepsTaken } from '../../database/migrations.ts';
-import { openAsItIs } from '../../database/open-database.ts';
-import { openStored } from '../../database/sqlite/backup.ts';
+import { migrations, requireSchemaVersion } from '../../database/migrations.ts';
+import { openWithoutMigrating } from '../../database/open-database.ts';
+import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { findDamage } from '../../database/sqlite/backup.ts';
 import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
 import { readStored } from '../../database/stored-settings.ts';
-import { createKeySeal } from '../../sessions/key-seal.ts';
+import { createKeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { redactPassword } from '../../config/url-password.ts';
 import { createFileProgress } from '../file-progress.ts';
@@ -39,8 +39,8 @@ async function* checkFile({ settings, server }: Examined, given: string): Findin
     );
     return;
   }
-  yield ok(`${file} is whole (${shownSize(sizeOf(file))}, every page and index looked at).`);
-  const stored = openStored(file);
+  yield ok(`${file} is whole (${formatSize(sizeOf(file))}, every page and index looked at).`);
+  const stored = openDatabaseFile(file);
   try {
     if (stored.applicationId === applicationId) yield* checkContents(stored, settings);
     else yield problem(`${file} is of another program.`, 'Give Espalier a database of its own.');
@@ -86,7 +86,7 @@ async function* checkPostgres({ settings, postgres }: Examined): Findings {
   yield* checkSyncing(facts);
   yield* checkConnections(facts, settings.databaseConnections * settings.workers);
   if (isTooOld || encoding !== 'UTF8' || isStandby) return;
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
+  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     const found = await database.transaction(async (transaction) => {
       const findings: Finding[] = [];
@@ -130,7 +130,7 @@ function* checkConnections({ mostConnections, usedConnections }: Facts, wanted: 
 }
 
 async function* checkContents(stored: Stored, { masterKey, adminPassword }: Settings): Findings {
-  const taken = await stepsTaken(stored);
+  const taken = await requireSchemaVersion(stored);
   if (taken === 0) {
     yield warning('It is empty.', 'The first start of the server prepares it.');
     return;
@@ -161,7 +161,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
 }
 
 async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
-  const seal = createKeySeal(masterKey);
+  const seal = createKeyEncryption(masterKey);
   const rows = await readKeyRows(stored);
   // Throws what to do.
   for (const row of rows) seal.open(row);

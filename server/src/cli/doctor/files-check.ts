@@ -2,7 +2,7 @@
 
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { shownRoom } from '../../maintenance/backup/format-size.ts';
+import { formatFreeSpace } from '../../maintenance/backup/format-size.ts';
 import { listSecretFiles } from '../../config/config.ts';
 import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, isWritable, nearestFolder } from './database-place.ts';
@@ -62,7 +62,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
 function roomIn(folder: string, usedBytes: number): Finding {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const text = `${shownRoom(free)} are free in ${folder}.`;
+  const text = `${formatFreeSpace(free)} are free in ${folder}.`;
   if (blocks === 0 || free >= Math.max(enoughFreeBytes, usedBytes)) return ok(text);
   const fix = 'Make room: on a full disk nothing can be changed, and nobody can log in.';
   return free < leastFreeBytes ? problem(text, fix) : warning(text, fix);

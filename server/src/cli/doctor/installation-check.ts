@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { databaseOptionsFrom } from '../../config/config.ts';
-import { openAsItIs } from '../../database/open-database.ts';
-import { openStored } from '../../database/sqlite/backup.ts';
+import { openWithoutMigrating } from '../../database/open-database.ts';
+import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { ask, jsonOf } from './ask.ts';
 import { whyUnusable } from './database-place.ts';
@@ -31,14 +31,14 @@ async function storedKeyIds({ file, settings, server }: Examined): Promise<reado
   if (file !== undefined) {
     // One that cannot be used is not touched.
     if (await whyUnusable(resolve(file), server)) return [];
-    const stored = openStored(resolve(file));
+    const stored = openDatabaseFile(resolve(file));
     try {
       return ids(await readKeyRows(stored));
     } finally {
       stored.close();
     }
   }
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
+  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     return ids(await readKeyRows(database));
   } finally {

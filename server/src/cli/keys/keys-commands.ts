@@ -22,6 +22,6 @@ export const keysCommands: readonly ListedCommand[] = [
   {
     name: 'keys seal',
     about: 'Seal the signing keys with the master key, or with another',
-    load: async () => (await import('./seal.ts')).sealKeys,
+    load: async () => (await import('./seal.ts')).encryptKeys,
   },
 ];

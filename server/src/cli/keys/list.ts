@@ -3,7 +3,7 @@
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
 import { shownTime } from '../../sessions/change-keys.ts';
-import { keyStates } from '../../sessions/sweep-keys.ts';
+import { listKeyStatuses } from '../../sessions/key-rotation.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
 import { databaseSettings, onDatabase } from '../on-database.ts';
@@ -32,7 +32,7 @@ export const listKeys = command({
 });
 
 function shownKeys(rows: readonly KeyRow[], refreshTokenSeconds: number) {
-  return keyStates(rows, { now: systemClock.now(), refreshTokenSeconds }).map((key) => ({
+  return listKeyStatuses(rows, { now: systemClock.now(), refreshTokenSeconds }).map((key) => ({
     ...key,
     createdAt: shownTime(key.createdAt),
     signsFrom: shownTime(key.signsFrom),

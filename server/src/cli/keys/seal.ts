@@ -2,15 +2,15 @@
 
 import { readInputFile } from '../../config/config.ts';
 import { changeInTurn } from '../../journal/journal.ts';
-import { sealKeys as sealAll } from '../../sessions/change-keys.ts';
-import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
+import { encryptKeys as sealAll } from '../../sessions/change-keys.ts';
+import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { print, printJson } from '../output.ts';
 import { keySettings, onKeys } from './stored-keys.ts';
 
-export const sealKeys = command({
+export const encryptKeys = command({
   options: {
     oldMasterKeyFile: {
       value: 'path',
@@ -25,7 +25,7 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
   run: ({ options, flags }) =>
     onKeys(flags, async ({ database, seal }) => {
       const { oldMasterKeyFile } = options;
-      const old = createKeySeal(
+      const old = createKeyEncryption(
         oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile).text,
       );
       const count = await changeInTurn(database, async (transaction) => {
@@ -38,7 +38,7 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
     }),
 });
 
-function requireOld(rows: readonly KeyRow[], old: KeySeal): void {
+function requireOld(rows: readonly KeyRow[], old: KeyEncryption): void {
   const other = rows.find(({ sealedWith }) => sealedWith !== null && sealedWith !== old.id);
   if (!other) return;
   throw new StartError(
@@ -48,7 +48,7 @@ function requireOld(rows: readonly KeyRow[], old: KeySeal): void {
   );
 }
 
-function told(count: number, { id }: KeySeal): string {
+function told(count: number, { id }: KeyEncryption): string {
   const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
   if (count === 0) return `Nothing to do: every key is ${how}.`;
   return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with that before the next key is made.

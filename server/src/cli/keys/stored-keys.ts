@@ -2,7 +2,7 @@
 
 import { settingsTable } from '../../config/config.ts';
 import type { Database } from '../../database/database.ts';
-import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
+import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encryption.ts';
 import type { KeyRow } from '../../sessions/signing-keys.ts';
 import { StartError } from '../../config/start-error.ts';
 import type { Given } from '../command.ts';
@@ -13,19 +13,19 @@ export const keySettings = [...databaseSettings, settingsTable.masterKey];
 
 export interface StoredKeys {
   readonly database: Database;
-  readonly seal: KeySeal;
+  readonly seal: KeyEncryption;
 }
 
 export function onKeys<T>(flags: Given['flags'], work: (keys: StoredKeys) => Promise<T>): Promise<T> {
   return onDatabase(flags, ({ database, settings }) =>
-    work({ database, seal: createKeySeal(settings.masterKey) }),
+    work({ database, seal: createKeyEncryption(settings.masterKey) }),
   );
 }
 
 /** A node with another master key, or none, could not sign with what is stored here. */
 export function requireSameSeal(
   rows: readonly KeyRow[],
-  seal: KeySeal,
+  seal: KeyEncryption,
   { retiredId }: { readonly retiredId?: string } = {},
 ): void {
   // One that goes need not be whole, but tells which master key is in use.

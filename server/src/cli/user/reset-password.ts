@@ -3,14 +3,14 @@
  * the database needs no other right.
  */
 
-import { resetPassword as setPassword, updateUser } from '../../accounts/change-users.ts';
-import { requireGoodPassword } from '../../accounts/password-rules.ts';
+import { resetPassword as setPassword, updateUser } from '../../accounts/users.ts';
+import { requireGoodPassword } from '../../accounts/passwords.ts';
 import { createPasswords } from '../../accounts/passwords.ts';
 import { readAdministrators, readUserByName, type User } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { changeInTurn } from '../../journal/journal.ts';
-import { revokeSessionsOf } from '../../sessions/revocation.ts';
+import { revokeUserSessions } from '../../sessions/revocation.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { newPasswordOptions, readNewPassword } from '../new-password.ts';
@@ -67,7 +67,7 @@ async function change(
     const by = { byUserId: null, now: systemClock.now() };
     await setPassword(transaction, { userId: id, passwordHash }, by);
     if (isEnabled) await updateUser(transaction, id, { isDisabled: false }, by);
-    const endedSessions = await revokeSessionsOf(transaction, { userId: id }, { because: 'password', ...by });
+    const endedSessions = await revokeUserSessions(transaction, { userId: id }, { because: 'password', ...by });
     const { disabledAt } = await requireNamed(transaction, username);
     return { isDisabled: disabledAt !== null, endedSessions };
   });

@@ -2,7 +2,6 @@
 
 import pg from 'pg';
 import { listPartOf, rowsOfEach, type Part, type Statement } from '../statement.ts';
-import type { PostgresStatement } from './dialect.ts';
 
 export interface PostgresStatement {
   readonly text: string;

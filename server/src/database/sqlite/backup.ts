@@ -25,7 +25,11 @@ export interface CopyFileOptions {
  * Copies the file as it is at one moment, while others write to it: their log grows meanwhile, and nobody waits. Without
  * the transaction, SQLite would begin anew with each of their commits: https://www.sqlite.org/backup.html
  */
-export async function copyInUse(from: string, to: string, options: CopyFileOptions = {}): Promise<void> {
+export async function copyDatabaseFile(
+  from: string,
+  to: string,
+  options: CopyFileOptions = {},
+): Promise<void> {
   const { onPages, signal } = options;
   const source = new BetterSqlite(from, { readonly: true, timeout: openTimeoutMs });
   try {
@@ -56,13 +60,13 @@ function makeOneFile(file: string): void {
   }
 }
 
-export interface StoredFile extends Reader, Pick<Transaction, 'tableNames'> {
+export interface DatabaseFile extends Reader, Pick<Transaction, 'tableNames'> {
   readonly applicationId: number;
   close(): void;
 }
 
 /** A file that nobody uses; it is only read. */
-export function openStored(file: string): StoredFile {
+export function openDatabaseFile(file: string): DatabaseFile {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
   const ask = <P, R>(statement: Statement<P, R>, parameters: P): R[] =>
     prepare(connection, statement).all(parameters) as R[];
@@ -81,7 +85,7 @@ export function openStored(file: string): StoredFile {
   }
 }
 
-export interface Held {
+export interface FileLock {
   /** Whether others use it cannot be told of a file that cannot be read. */
   readonly isCertain: boolean;
   release(): void;
@@ -91,7 +95,7 @@ export interface Held {
  * Nobody else can open the file until it is released; refused while somebody has it open. Locks are on the file, whatever
  * its name is: under another one SQLite sees no log beside it, and leaves both as they are.
  */
-export function holdAlone(file: string): Held {
+export function lockExclusively(file: string): FileLock {
   const other = `${file}.held-${randomBytes(4).toString('hex')}`;
   let connection: Connection | undefined;
   const release = () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refusal } from '../../refusal.ts';
 import { Admission, type AdmissionLimits } from './overload.ts';
-import { ResponseSlot, type ConnectionBackpressure } from './backpressure.ts';
+import { ResponseSlot, type ConnectionBackpressure } from './backadmission.ts';
 
 const kibibyte = 1024;
 const limits: AdmissionLimits = {
@@ -12,11 +12,11 @@ const limits: AdmissionLimits = {
   bodyBytesPerUser: 500 * kibibyte,
 };
 
-function createPressure(load = { isMemoryShort: false, isBehind: false }, now = () => 0): Admission {
+function createAdmission(load = { isMemoryShort: false, isBehind: false }, now = () => 0): Admission {
   return new Admission(load, limits, now);
 }
 
-/** Many subscriptions of one connection, each with a response to compute; it ends when `finish` is called. */
+/** Many subscriptions of one connection, each with a response to compute until `finish` is called. */
 class Crowd {
   readonly slots: ResponseSlot[] = [];
   readonly started: number[] = [];
@@ -24,9 +24,9 @@ class Crowd {
   readonly results: Promise<number>[] = [];
   readonly #gates = new Map<number, () => void>();
 
-  constructor(room: ConnectionBackpressure, count: number) {
+  constructor(connection: ConnectionBackpressure, count: number) {
     for (let number = 0; number < count; number++) {
-      const slot = new ResponseSlot(room, this.stopping.signal);
+      const slot = new ResponseSlot(connection, this.stopping.signal);
       this.slots.push(slot);
       const compute = async () =>
         slot.compute(async () => {
@@ -52,16 +52,16 @@ async function settle(): Promise<void> {
   await new Promise(setImmediate);
 }
 
-describe('room for responses', () => {
+describe('backpressure of responses', () => {
   test('computes one response of a connection and two of a user at the same time', async () => {
-    const pressure = createPressure();
-    const crowds = Array.from({ length: 3 }, () => new Crowd(pressure.connect('ann'), 10));
+    const admission = createAdmission();
+    const crowds = Array.from({ length: 3 }, () => new Crowd(admission.connect('ann'), 10));
     await settle();
     assert.deepEqual(
       crowds.map(({ started }) => started),
       [[0], [0], []],
     );
-    const other = new Crowd(pressure.connect('bob'), 1);
+    const other = new Crowd(admission.connect('bob'), 1);
     await settle();
     assert.deepEqual(other.started, [0], 'another user does not wait');
     await crowds[0]!.finish(0);
@@ -72,12 +72,12 @@ describe('room for responses', () => {
     );
   });
 
-  test('computes nothing for a user whose unsent responses take all the room, until some are sent', async () => {
-    const pressure = createPressure();
-    const silent = pressure.connect('ann');
+  test('computes nothing for a user with too many unsent bytes, until some are sent', async () => {
+    const admission = createAdmission();
+    const silent = admission.connect('ann');
     silent.setUnsent(500 * kibibyte);
-    const waiting = new Crowd(pressure.connect('ann'), 3);
-    const other = new Crowd(pressure.connect('bob'), 1);
+    const waiting = new Crowd(admission.connect('ann'), 3);
+    const other = new Crowd(admission.connect('bob'), 1);
     await settle();
     assert.deepEqual(waiting.started, []);
     assert.deepEqual(other.started, [0]);
@@ -87,50 +87,50 @@ describe('room for responses', () => {
   });
 
   test('counts small responses like large ones', async () => {
-    const pressure = createPressure();
-    const rooms = Array.from({ length: 500 }, () => pressure.connect('ann'));
-    rooms.forEach((room) => room.setUnsent(kibibyte));
-    const waiting = new Crowd(pressure.connect('ann'), 1);
+    const admission = createAdmission();
+    const connections = Array.from({ length: 500 }, () => admission.connect('ann'));
+    connections.forEach((connection) => connection.setUnsent(kibibyte));
+    const waiting = new Crowd(admission.connect('ann'), 1);
     await settle();
     assert.deepEqual(waiting.started, []);
-    assert.throws(() => pressure.reserveBody('ann', 1), isUnavailable);
-    rooms[0]!.setUnsent(0);
+    assert.throws(() => admission.reserveBody('ann', 1), isUnavailable);
+    connections[0]!.setUnsent(0);
     await settle();
     assert.deepEqual(waiting.started, [0]);
   });
 
-  test('leaves room for others when several users read nothing', async () => {
-    const pressure = createPressure();
+  test('computes responses of others when several users read nothing', async () => {
+    const admission = createAdmission();
     for (let number = 0; number < 3; number++) {
-      const room = pressure.connect(`user ${number}`);
+      const connection = admission.connect(`user ${number}`);
       let unsent = 0;
       // Each takes what it gets: 50 KiB for every response.
       for (;;) {
-        const crowd = new Crowd(room, 1);
+        const crowd = new Crowd(connection, 1);
         await settle();
         if (crowd.started.length === 0) {
           crowd.stopping.abort();
           break;
         }
-        room.setUnsent((unsent += 50 * kibibyte));
+        connection.setUnsent((unsent += 50 * kibibyte));
         await crowd.finish(0);
       }
     }
-    const honest = new Crowd(pressure.connect('bob'), 1);
+    const honest = new Crowd(admission.connect('bob'), 1);
     await settle();
     assert.deepEqual(honest.started, [0]);
   });
 
-  test('a connection that is not read does not delay the others of its user', async () => {
-    const pressure = new Admission(
+  test('does not delay other connections of a user whose one connection is not read', async () => {
+    const admission = new Admission(
       { isMemoryShort: false, isBehind: false },
       { ...limits, bodyBytes: 1e9, bodyBytesPerUser: 1e9 },
       () => 0,
     );
-    const asleep = pressure.connect('ann');
+    const asleep = admission.connect('ann');
     asleep.setUnsent(1024 * kibibyte);
     const waiting = new Crowd(asleep, 5);
-    const awake = new Crowd(pressure.connect('ann'), 5);
+    const awake = new Crowd(admission.connect('ann'), 5);
     await settle();
     assert.deepEqual(waiting.started, []);
     assert.deepEqual(awake.started, [0]);
@@ -139,12 +139,12 @@ describe('room for responses', () => {
     assert.deepEqual(waiting.started, [0]);
   });
 
-  test('responses that are in memory are sent for a few milliseconds, then others are served', async () => {
+  test('sends responses for a few milliseconds, then serves other users', async () => {
     let ms = 0;
-    const pressure = createPressure(undefined, () => ms);
+    const admission = createAdmission(undefined, () => ms);
     const sent: string[] = [];
     const send = (userId: string) => {
-      const slot = new ResponseSlot(pressure.connect(userId), new AbortController().signal);
+      const slot = new ResponseSlot(admission.connect(userId), new AbortController().signal);
       const done = slot.compute(() => {
         ms += 4;
         sent.push(userId);
@@ -162,25 +162,25 @@ describe('room for responses', () => {
     while (sent.length < 10) await settle();
   });
 
-  test('what is stopped while it waits is never computed, and makes way', async () => {
-    const pressure = createPressure();
-    const room = pressure.connect('ann');
-    room.setUnsent(500 * kibibyte);
-    const stopped = new Crowd(room, 5);
-    const next = new Crowd(room, 1);
+  test('never computes a response that is stopped while it waits', async () => {
+    const admission = createAdmission();
+    const connection = admission.connect('ann');
+    connection.setUnsent(500 * kibibyte);
+    const stopped = new Crowd(connection, 5);
+    const next = new Crowd(connection, 1);
     await settle();
     stopped.stopping.abort();
     for (const result of stopped.results) await assert.rejects(result, isUnavailable);
-    room.setUnsent(0);
+    connection.setUnsent(0);
     await settle();
     assert.deepEqual(stopped.started, []);
     assert.deepEqual(next.started, [0]);
   });
 
-  test('what is stopped while it is computed takes room until it ends', async () => {
-    const pressure = createPressure();
-    const rooms = [pressure.connect('ann'), pressure.connect('ann'), pressure.connect('ann')];
-    const [first, , third] = rooms.map((room) => new Crowd(room, 2));
+  test('counts a response that is stopped while it is computed until it ends', async () => {
+    const admission = createAdmission();
+    const connections = [admission.connect('ann'), admission.connect('ann'), admission.connect('ann')];
+    const [first, , third] = connections.map((connection) => new Crowd(connection, 2));
     await settle();
     first!.stopping.abort();
     await settle();
@@ -189,11 +189,11 @@ describe('room for responses', () => {
     assert.deepEqual(third!.started, [0]);
   });
 
-  test('a response that fails gives its room back', async () => {
-    const pressure = createPressure();
-    const room = pressure.connect('ann');
+  test('releases the slot of a response that fails', async () => {
+    const admission = createAdmission();
+    const connection = admission.connect('ann');
     for (let number = 0; number < 10; number++) {
-      const slot = new ResponseSlot(room, new AbortController().signal);
+      const slot = new ResponseSlot(connection, new AbortController().signal);
       await assert.rejects(
         slot.compute(() => Promise.reject(new Error('failed'))),
         /failed/,
@@ -201,9 +201,9 @@ describe('room for responses', () => {
     }
   });
 
-  test('waits while memory is short, and goes on by itself', async () => {
+  test('waits while memory is short, and continues without an event', async () => {
     const load = { isMemoryShort: true, isBehind: false };
-    const crowd = new Crowd(createPressure(load).connect('ann'), 1);
+    const crowd = new Crowd(createAdmission(load).connect('ann'), 1);
     await settle();
     assert.deepEqual(crowd.started, []);
     load.isMemoryShort = false;
@@ -215,12 +215,12 @@ describe('room for responses', () => {
 });
 
 describe('requests of open operations', () => {
-  test('small ones are many, large ones are few, and those of one user leave room for others', () => {
-    const open = (pressure: Admission, userId: string, bytes: number) => {
+  test('are limited by their size, in total and per user', () => {
+    const open = (admission: Admission, userId: string, bytes: number) => {
       let count = 0;
       try {
         for (;;) {
-          pressure.reserveRequest(userId, bytes);
+          admission.reserveRequest(userId, bytes);
           count++;
         }
       } catch (error) {
@@ -228,16 +228,16 @@ describe('requests of open operations', () => {
         return count;
       }
     };
-    const pressure = createPressure();
-    assert.equal(open(pressure, 'ann', 400), 250);
-    assert.equal(open(pressure, 'bob', 400), 250);
-    assert.equal(open(pressure, 'cid', 400), 0);
-    assert.ok(open(createPressure(), 'ann', 8 * kibibyte) < 3);
+    const admission = createAdmission();
+    assert.equal(open(admission, 'ann', 400), 250);
+    assert.equal(open(admission, 'bob', 400), 250);
+    assert.equal(open(admission, 'cid', 400), 0);
+    assert.ok(open(createAdmission(), 'ann', 8 * kibibyte) < 3);
   });
 
-  test('one that ends makes room', () => {
-    const pressure = createPressure();
-    for (let number = 0; number < 1_000; number++) pressure.reserveRequest('ann', 8 * kibibyte)();
+  test('are released when the operation ends', () => {
+    const admission = createAdmission();
+    for (let number = 0; number < 1_000; number++) admission.reserveRequest('ann', 8 * kibibyte)();
   });
 });
 

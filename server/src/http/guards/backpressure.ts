@@ -1,14 +1,14 @@
 /**
- * Room for the responses of subscriptions. A response is computed only when its connection and its user have room for it.
- * Until then the subscription waits and falls behind: nothing is queued per event, and nothing is dropped.
+ * Backpressure for the responses of subscriptions. A response is computed only when its connection and its user may have
+ * more unsent bytes. Until then the subscription waits and falls behind: nothing is queued per event, nothing is dropped.
  */
 
 import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { abandoned } from '../../refusal.ts';
 
-/** Per connection: beyond it, the client has to read before another response is computed. */
+/** Per connection: beyond this, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;
-/** At the same time: each response can exceed the limits by its own size. The others wait here, without a turn. */
+/** At the same time: each response can exceed the limits by its own size. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
 /**
@@ -18,14 +18,14 @@ const maxComputingPerUser = 2;
 const maxRoundMs = 10;
 /** How many responses are admitted ahead: the time of a round is checked before each further one. */
 const maxStarting = 8;
-/** How soon to try again when only time brings more room, for example after a shortage of memory. */
+/** How soon to retry when no event signals the change, for example after a shortage of memory. */
 const retryMs = 250;
 
-/** The connections that wait for room, by user. Users do not wait for each other. */
+/** The connections with responses to compute, by user. Users do not wait for each other. */
 export class ResponseQueue {
-  readonly #hasRoom: (userId: string, computing: number) => boolean;
+  readonly #isAdmitted: (userId: string, computing: number) => boolean;
   readonly #now: () => number;
-  /** Connections whose next response could be computed if their user had room, in the order in which they came. */
+  /** Connections that wait only for the limits of their user, in order of arrival. */
   readonly #waiting = new Map<string, Set<ConnectionBackpressure>>();
   readonly #computing = new Map<string, number>();
   /** Responses that are admitted and have not begun. */
@@ -36,14 +36,14 @@ export class ResponseQueue {
 
   /** `computing` responses of the user are being computed already. */
   constructor(
-    hasRoom: (userId: string, computing: number) => boolean,
+    isAdmitted: (userId: string, computing: number) => boolean,
     now: () => number = () => performance.now(),
   ) {
-    this.#hasRoom = hasRoom;
+    this.#isAdmitted = isAdmitted;
     this.#now = now;
   }
 
-  /** Counts a response of the user as being computed, if it needs to wait for no other. */
+  /** Counts a response of the user as being computed, unless it has to wait. */
   admitNow(userId: string): boolean {
     if (this.#waiting.has(userId)) return false;
     const computing = this.#computing.get(userId) ?? 0;
@@ -62,7 +62,7 @@ export class ResponseQueue {
     this.#retryLater();
   }
 
-  /** Called whenever there may be more room for any user. */
+  /** Called whenever a limit may allow more responses. */
   admitAll(): void {
     if (this.#waiting.size === 0 || this.#isRoundOver) return;
     for (const [userId, connections] of this.#waiting) {
@@ -84,7 +84,7 @@ export class ResponseQueue {
   }
 
   #mayCompute(userId: string, computing: number): boolean {
-    return computing < maxComputingPerUser && !this.#isRoundOver && this.#hasRoom(userId, computing);
+    return computing < maxComputingPerUser && !this.#isRoundOver && this.#isAdmitted(userId, computing);
   }
 
   get #isRoundOver(): boolean {
@@ -102,7 +102,7 @@ export class ResponseQueue {
     this.#roundStart = undefined;
     const [first] = this.#waiting;
     if (first) {
-      // So that no user is always the first.
+      // Each round begins with another user.
       this.#waiting.delete(first[0]);
       this.#waiting.set(...first);
     }
@@ -118,7 +118,7 @@ export class ResponseQueue {
       this.#startComputing(userId, computing + 1);
       this.#starting++;
       connection.startNext();
-      // Behind the user's other connections; this loop reaches it again.
+      // Added behind the user's other connections. This loop reaches it again.
       if (connection.isReady) connections.add(connection);
     }
     this.#waiting.delete(userId);
@@ -143,7 +143,7 @@ export class ConnectionBackpressure {
   #computing = 0;
   #unsentBytes = 0;
 
-  /** `count` adds to the bytes that the user's responses take. */
+  /** `count` adds to the unsent bytes of the user. */
   constructor(userId: string, queue: ResponseQueue, count: (bytes: number) => void) {
     this.userId = userId;
     this.#queue = queue;
@@ -158,7 +158,7 @@ export class ConnectionBackpressure {
     return this.#computing < maxComputingPerConnection && this.#unsentBytes < maxUnsentBytes;
   }
 
-  /** What the client has not read, and what the process therefore keeps. */
+  /** Sets the number of bytes in memory that the client has not read yet. */
   setUnsent(bytes: number): void {
     const more = bytes - this.#unsentBytes;
     if (more === 0) return;
@@ -167,28 +167,28 @@ export class ConnectionBackpressure {
     if (more < 0) this.#queue.offer(this);
   }
 
-  /** Begins to compute a response if there is room right now. */
-  enterNow(): boolean {
+  /** Starts a response if it does not have to wait. */
+  tryStart(): boolean {
     if (this.#waiting.size > 0 || !this.#canSend || !this.#queue.admitNow(this.userId)) return false;
     this.#computing++;
     return true;
   }
 
-  /** Waits for room, then begins to compute a response. Rejects when the signal is aborted before. */
-  enter(signal: AbortSignal): Promise<void> {
+  /** Waits until a response may start. Rejects if the signal is aborted before. */
+  waitToStart(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(abandoned());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const start = () => {
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', cancel);
       this.#computing++;
       resolve();
     };
-    const leave = () => {
+    const cancel = () => {
       this.#waiting.delete(start);
       reject(abandoned());
     };
     this.#waiting.add(start);
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', cancel, { once: true });
     this.#queue.offer(this);
     return promise;
   }
@@ -199,13 +199,13 @@ export class ConnectionBackpressure {
     start!();
   }
 
-  /** Called when a response begins for which it has waited. */
+  /** Called when a response begins that has waited. */
   begin(): void {
     this.#queue.begin();
   }
 
-  /** Called once for each response that was begun. */
-  leave(): void {
+  /** Called once for each response that was started. */
+  release(): void {
     this.#computing--;
     this.#queue.offer(this);
     this.#queue.release(this.userId);
@@ -214,29 +214,29 @@ export class ConnectionBackpressure {
 
 /** The responses of one subscription, one at a time. */
 export class ResponseSlot {
-  readonly #room: ConnectionBackpressure;
+  readonly #connection: ConnectionBackpressure;
   readonly #signal: AbortSignal;
   #isComputing = false;
 
-  constructor(room: ConnectionBackpressure, signal: AbortSignal) {
-    this.#room = room;
+  constructor(connection: ConnectionBackpressure, signal: AbortSignal) {
+    this.#connection = connection;
     this.#signal = signal;
   }
 
-  /** Computes a response when there is room. It takes room as one being computed until `release` is called. */
+  /** Computes a response as soon as it may start. It counts as being computed until `release` is called. */
   readonly compute = <T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> =>
-    !this.#signal.aborted && this.#room.enterNow()
+    !this.#signal.aborted && this.#connection.tryStart()
       ? this.#compute(respond)
-      : this.#room.enter(this.#signal).then(() => {
-          this.#room.begin();
+      : this.#connection.waitToStart(this.#signal).then(() => {
+          this.#connection.begin();
           return this.#compute(respond);
         });
 
-  /** Called when the response counts as unsent bytes of its connection, or is of no use any more. */
+  /** Called when the response counts as unsent bytes of its connection, or is discarded. */
   release(): void {
     if (!this.#isComputing) return;
     this.#isComputing = false;
-    this.#room.leave();
+    this.#connection.release();
   }
 
   #compute<T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> {

@@ -5,16 +5,16 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { sendBrokenRequest, lingerMs } from '../errors.ts';
-import { isFinished, latestResponse } from '../connections.ts';
 import type { FinishedRequest, ReportRequest } from '../access-log.ts';
+import { isFinished, latestResponse } from '../connections.ts';
+import { lingerMs, sendBrokenRequest } from '../errors.ts';
 
 export interface BrokenRequestsOptions {
   readonly nextRequestId: () => string;
   readonly report: ReportRequest | undefined;
 }
 
-/** A response that was written to the socket in place of the route's. */
+/** A response that was written to the socket instead of the route's response. */
 interface SocketResponse {
   readonly requestId: string;
   readonly status: number;
@@ -40,7 +40,7 @@ export class BrokenRequests {
 
   /** Called with Node's error code, often several times for the same request. */
   refuse({ code = '' }: { readonly code?: string }, socket: Socket): void {
-    // More of a request that was refused already.
+    // The rest of a request that was refused already.
     if ((socket.writableEnded && !socket.destroyed) || this.#waiting.has(socket)) return;
     const isUnreadable = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
     if (isUnreadable || !socket.writable) {
@@ -50,7 +50,7 @@ export class BrokenRequests {
     const isLate = code === lateCode;
     const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : isLate ? 408 : 400;
     const response = latestResponse(socket);
-    if (!response || (response.req.complete && isOver(response))) this.#refuseUnknown(socket, status);
+    if (!response || (response.req.complete && isFinished(response))) this.#refuseUnknown(socket, status);
     // The client closed the connection within the request and does not wait for a response.
     else if (code === 'HPE_INVALID_EOF_STATE') socket.destroy();
     else if (!response.req.complete) this.#breakOff(response, socket, status);
@@ -59,16 +59,16 @@ export class BrokenRequests {
     else this.#refuseAfter(response, socket, status);
   }
 
-  /** Whether the client got a response from here, because its body was broken or late. */
+  /** Whether this class has sent the response, because the body was broken or late. */
   hasRefused(request: IncomingMessage): boolean {
     return this.#refused.has(request);
   }
 
-  /** Corrects the report of a request if the client got its response from here. */
+  /** Corrects the report of a request if this class has sent the response. */
   correct(
     finished: FinishedRequest,
     request: IncomingMessage,
-    /** Through proxies, if it is still known. */
+    /** The client's address behind proxies, if it is still known. */
     address: string | undefined,
   ): FinishedRequest {
     const refused = this.#refused.get(request);
@@ -108,8 +108,8 @@ export class BrokenRequests {
       sendBrokenRequest(socket, status, requestId);
       return;
     }
-    const isAnswered = isOver(response) || (response.socket === socket && response.writableEnded);
-    if (!isAnswered || status === 408) socket.destroy();
+    const hasResponse = isFinished(response) || (response.socket === socket && response.writableEnded);
+    if (!hasResponse || status === 408) socket.destroy();
     else {
       socket.end();
       setTimeout(() => socket.destroy(), lingerMs).unref();

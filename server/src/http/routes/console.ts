@@ -1,16 +1,19 @@
-/** Serves the web console at `/console`. Its pages are the only answers of the service that may run scripts. */
+/**
+ * Serves the web console at `/console`: static files without secrets, for anyone. Only files that are listed at the start
+ * are ever opened. Its pages are the only responses of the service that may run scripts.
+ */
 
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import { refuseOtherMethods, varyBy } from './endpoint.ts';
-import { createHash } from 'crypto';
-import { readdirSync, readFileSync } from 'fs';
-import { type FileHandle, open } from 'fs/promises';
-import { join, sep, extname } from 'path/posix';
-import { brotliCompressSync, gzipSync } from 'zlib';
 
 export interface ConsoleOptions {
-  /** Where the built files are; null if they have not been built. */
+  /** The folder of the built files; null if they have not been built. */
   readonly folder: string | null;
   /** Without a slash at its end. */
   readonly basePath: string;
@@ -37,12 +40,12 @@ const policy = (styles: string): string =>
   ].join('; ');
 
 const consolePolicy = policy("'self'");
-/** The editor of the explorer writes style elements as it goes. No other page may. */
+/** The editor of the explorer creates style elements. No other page may do this. */
 const explorerPolicy = policy("'self' 'unsafe-inline'");
 const isExplorer = (path: string) => /^explorer(?:\/|$)/.test(path);
 
 export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOptions): void {
-  const files = folder === null ? undefined : listConsole(folder, basePath + consoleRoot);
+  const files = folder === null ? undefined : listFiles(folder, basePath + consoleRoot);
 
   app.route({
     url: address,
@@ -60,45 +63,45 @@ export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOp
         );
       }
       if (isOtherCase(request.originalUrl, basePath + consoleRoot)) return reply.redirect(request.url, 308);
-      return answerFile(files, (request.params as { '*': string })['*'], request, reply);
+      return sendFile(files, (request.params as { '*': string })['*'], request, reply);
     },
   });
   for (const url of [address, `${address}/*`]) refuseOtherMethods(app, { url }, methods);
 }
 
-function answerFile(
-  { page, kept, assets }: ConsoleFiles,
-  path: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply | Promise<FastifyReply> {
-  const asset = assets.get(path);
-  if (asset) return answerAsset(asset, request, reply);
-  const file = kept.get(path) ?? (isPage(path) ? page : undefined);
-  if (!file) throw nothingHere();
-  return answerKept(file, isExplorer(path) ? explorerPolicy : consolePolicy, request, reply);
-}
-
-/** The page compares its own address with the base path letter by letter, and so it is served at one address only. */
+/** The page compares its own address with the base path case-sensitively, so it is served at one address only. */
 function isOtherCase(url: string, root: string): boolean {
   const start = url.toLowerCase().indexOf(root.toLowerCase());
   return start >= 0 && !url.startsWith(root, start);
 }
 
-/** The page knows what to show at each of its addresses; those of files end like files. */
+function sendFile(
+  { page, cached, assets }: ConsoleFiles,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | Promise<FastifyReply> {
+  const asset = assets.get(path);
+  if (asset) return sendAsset(asset, request, reply);
+  const file = cached.get(path) ?? (isPage(path) ? page : undefined);
+  if (!file) throw fileNotFound();
+  return sendCached(file, isExplorer(path) ? explorerPolicy : consolePolicy, request, reply);
+}
+
+/** The single page has many addresses. An address with a file extension belongs to a file. */
 function isPage(path: string): boolean {
   return !path.startsWith(assetFolder) && !/\.[^/]*$/.test(path);
 }
 
-function answerKept(
-  { type, forms }: KeptFile,
+function sendCached(
+  { type, encodings }: CachedFile,
   pagePolicy: string,
   { headers }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const encoding = bestOf(forms, headers['accept-encoding']);
-  const { content, entityTag } = forms.get(encoding)!;
-  describeForm(reply, encoding);
+  const encoding = selectEncoding(encodings, headers['accept-encoding']);
+  const { content, entityTag } = encodings.get(encoding)!;
+  setEncoding(reply, encoding);
   reply
     .header('content-security-policy', pagePolicy)
     .header('cache-control', 'no-cache')
@@ -107,16 +110,14 @@ function answerKept(
   return reply.header('content-type', type).send(content);
 }
 
-async function answerAsset(
+async function sendAsset(
   { type, paths }: Asset,
   { method, headers }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const encoding = bestOf(paths, headers['accept-encoding']);
-  const opened = await openAsset(paths.get(encoding)!);
-  if (!opened) throw nothingHere();
-  const { file, bytes } = opened;
-  describeForm(reply, encoding);
+  const encoding = selectEncoding(paths, headers['accept-encoding']);
+  const { file, bytes } = await openAsset(paths.get(encoding)!);
+  setEncoding(reply, encoding);
   reply
     // A worker runs under the policy of its own script.
     .header('content-security-policy', consolePolicy)
@@ -128,47 +129,60 @@ async function answerAsset(
   return reply.send();
 }
 
-function describeForm(reply: FastifyReply, encoding: Encoding): void {
+/** The file is missing if the console was built again while the server runs. */
+async function openAsset(path: string): Promise<{ file: FileHandle; bytes: number }> {
+  try {
+    const file = await open(path);
+    return { file, bytes: (await file.stat()).size };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw fileNotFound();
+    throw error;
+  }
+}
+
+function setEncoding(reply: FastifyReply, encoding: Encoding): void {
   varyBy(reply, 'accept-encoding');
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
 }
 
-/** The smallest that the client takes (RFC 9110 §12.5.3). */
-function bestOf(forms: ReadonlyMap<Encoding, unknown>, accepted = ''): Encoding {
-  const taken = new Set(
-    accepted
+/** The smallest encoding that the client accepts (RFC 9110 §12.5.3). */
+function selectEncoding(encodings: ReadonlyMap<Encoding, unknown>, header = ''): Encoding {
+  const accepted = new Set(
+    header
       .toLowerCase()
       .split(',')
       .filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each))
       .map((each) => each.split(';', 1)[0]!.trim()),
   );
-  const isTaken = (encoding: Encoding) => forms.has(encoding) && taken.has(encoding);
-  return isTaken('br') ? 'br' : isTaken('gzip') ? 'gzip' : 'identity';
+  const isPossible = (encoding: Encoding) => encodings.has(encoding) && accepted.has(encoding);
+  return isPossible('br') ? 'br' : isPossible('gzip') ? 'gzip' : 'identity';
 }
 
-function nothingHere(): Refusal {
+function fileNotFound(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no such file of the console.');
 }
-export type Encoding = 'br' | 'gzip' | 'identity';
-/** Of a page or an icon, in memory; its tag tells one state of it from another. */
 
-export interface KeptFile {
+type Encoding = 'br' | 'gzip' | 'identity';
+
+/** A page or an icon, in memory. */
+interface CachedFile {
   readonly type: string;
-  readonly forms: ReadonlyMap<Encoding, { readonly content: Buffer; readonly entityTag: string }>;
+  readonly encodings: ReadonlyMap<Encoding, { readonly content: Buffer; readonly entityTag: string }>;
 }
-/** Its name tells its content, so that it never changes. It is read when it is asked for. */
 
-export interface Asset {
+/** A file whose name contains a digest of its content, so that it never changes. It is read for each request. */
+interface Asset {
   readonly type: string;
   readonly paths: ReadonlyMap<Encoding, string>;
 }
 
-export interface ConsoleFiles {
-  readonly page: KeptFile;
+interface ConsoleFiles {
+  readonly page: CachedFile;
   /** By their paths below the console. */
-  readonly kept: ReadonlyMap<string, KeptFile>;
+  readonly cached: ReadonlyMap<string, CachedFile>;
   readonly assets: ReadonlyMap<string, Asset>;
 }
+
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -183,12 +197,13 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
   '.wasm': 'application/wasm',
 };
+
 const endings: Readonly<Record<Exclude<Encoding, 'identity'>, string>> = { br: '.br', gzip: '.gz' };
 const pageName = 'index.html';
-export const assetFolder = 'assets/';
-/** `at` is the path of the console, with a slash at its end. */
+const assetFolder = 'assets/';
 
-export function listConsole(folder: string, at: string): ConsoleFiles {
+/** `root` is the path of the console, with a slash at its end. */
+function listFiles(folder: string, root: string): ConsoleFiles {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) =>
@@ -197,45 +212,37 @@ export function listConsole(folder: string, at: string): ConsoleFiles {
         .replaceAll(sep, '/'),
     );
   const found = new Set(names);
-  const plain = names.filter((name) => extname(name) in types && name !== pageName);
+  const served = names.filter((name) => extname(name) in types && name !== pageName);
   const read = (name: string) => readFileSync(join(folder, name));
-  const assets = plain.filter((name) => name.startsWith(assetFolder));
-  const others = plain.filter((name) => !name.startsWith(assetFolder));
+  const assets = served.filter((name) => name.startsWith(assetFolder));
+  const others = served.filter((name) => !name.startsWith(assetFolder));
   return {
-    page: keep(pageName, Buffer.from(atPath(read(pageName).toString(), at))),
-    kept: new Map(others.map((name) => [name, keep(name, read(name))])),
-    assets: new Map(assets.map((name) => [name, assetOf(folder, name, found)])),
+    page: encodeFile(pageName, Buffer.from(setRoot(read(pageName).toString(), root))),
+    cached: new Map(others.map((name) => [name, encodeFile(name, read(name))])),
+    assets: new Map(assets.map((name) => [name, listEncodings(folder, name, found)])),
   };
 }
-/** Undefined if it is there no more: the console has been built anew under a running server. */
 
-export async function openAsset(path: string): Promise<{ file: FileHandle; bytes: number } | undefined> {
-  try {
-    const file = await open(path);
-    return { file, bytes: (await file.stat()).size };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** The page is served at every depth, so the addresses of its files must be absolute. */
+function setRoot(page: string, root: string): string {
+  return page.replaceAll(/(?<=(?:src|href)=")(?:\.\/|\/console\/)/g, root);
 }
-/** The page is the answer at every depth: what it loads must be named from the top. */
-function atPath(page: string, at: string): string {
-  return page.replaceAll(/(?<=(?:src|href)=")(?:\.\/|\/console\/)/g, at);
-}
-function keep(name: string, content: Buffer): KeptFile {
+
+function encodeFile(name: string, content: Buffer): CachedFile {
   const digest = createHash('sha256').update(content).digest('base64url');
-  const form = (encoding: Encoding, bytes: Buffer) =>
+  const encode = (encoding: Encoding, bytes: Buffer) =>
     [encoding, { content: bytes, entityTag: `"${digest}-${encoding}"` }] as const;
   return {
     type: types[extname(name)]!,
-    forms: new Map([
-      form('br', brotliCompressSync(content)),
-      form('gzip', gzipSync(content)),
-      form('identity', content),
+    encodings: new Map([
+      encode('br', brotliCompressSync(content)),
+      encode('gzip', gzipSync(content)),
+      encode('identity', content),
     ]),
   };
 }
-function assetOf(folder: string, name: string, found: ReadonlySet<string>): Asset {
+
+function listEncodings(folder: string, name: string, found: ReadonlySet<string>): Asset {
   const compressed = Object.entries(endings)
     .filter(([, ending]) => found.has(name + ending))
     .map(([encoding, ending]) => [encoding as Encoding, join(folder, name + ending)] as const);

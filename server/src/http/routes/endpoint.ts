@@ -1,4 +1,4 @@
-/** Puts an endpoint of the contract on the app: its limit, its refusals, and 405 for the methods it does not take. */
+/** Adds an endpoint of the contract to the app: its body limit, its refusals, and 405 for other methods. */
 
 import type { Endpoint } from '@espalier/contract';
 import type {
@@ -43,7 +43,7 @@ export function refuseOtherMethods(
     throw new Refusal('METHOD_NOT_ALLOWED', `This address takes ${allow.join(' and ')} only.`, { allow });
   };
   const others = methods.filter((method) => !allow.includes(method));
-  // Before the body is read: it does not matter what it is.
+  // Refused before the body is read.
   app.route({ ...route, method: others, onRequest: refuse, handler: refuse });
 }
 
@@ -51,4 +51,12 @@ export function refuseOtherMethods(
 export function varyBy(reply: FastifyReply, header: string): void {
   const vary = reply.getHeader('vary');
   reply.header('vary', vary === undefined ? header : `${String(vary)}, ${header}`);
+}
+
+/** Sends a response that no cache may store. */
+export function sendJson(reply: FastifyReply, body: object): FastifyReply {
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(body));
 }

@@ -7,37 +7,36 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { GraphResult, GraphStream } from '../../graph/graph.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
 import { Refusal } from '../../refusal.ts';
+import type { Viewer } from '../../sessions/viewer.ts';
+import { finishedRequest } from '../access-log.ts';
+import { onFinished } from '../connections.ts';
 import { toGraphError } from '../errors.ts';
-import { whenOver } from '../guards/body-limits.ts';
+import type { ConnectionBackpressure, ResponseSlot } from '../guards/backpressure.ts';
 import type { LiveConnection, LiveServices } from '../websocket/live-connections.ts';
 import { TokenLease } from '../websocket/token-lease.ts';
-import { finishedRequest } from '../access-log.ts';
-import type { ConnectionBackpressure, ResponseSlot } from '../guards/backpressure.ts';
 
-/** For a client that takes nothing in for so long, nothing is kept. */
-const mostStalledMs = 60_000;
+/** The connection of a client that reads nothing for this time is closed. */
+const maxStalledMs = 60_000;
 
 const startOfEvent = Buffer.from('event: next\ndata: ');
 const endOfEvent = Buffer.from('\n\n');
 const completeEvent = Buffer.from('event: complete\ndata:\n\n');
-/** Also sent first: without a byte of the body, some would not see the head. */
+/** Also sent first: some clients do not see the head before the first byte of the body. */
 const comment = ':\n\n';
 
-/** Where the responses of an event stream wait for room. */
-export interface EventRoom {
-  readonly room: ConnectionBackpressure;
+export interface EventStreamOptions {
+  readonly backpressure: ConnectionBackpressure;
   readonly slot: ResponseSlot;
-  /** What is kept of the request. */
+  /** The length of the request, which stays in memory with the stream. */
   readonly requestBytes: number;
 }
 
-export function answerEvents(
+export function sendEvents(
   reply: FastifyReply,
   opened: GraphResult | GraphStream,
   viewer: Viewer,
-  services: LiveServices & EventRoom,
+  services: LiveServices & EventStreamOptions,
 ): FastifyReply {
   reply
     .header('content-type', 'text/event-stream; charset=utf-8')
@@ -45,7 +44,7 @@ export function answerEvents(
     .header('x-accel-buffering', 'no');
   if (!('next' in opened)) return reply.send(Buffer.concat([nextEvent(opened), completeEvent]));
   try {
-    whenOver(reply.raw, services.pressure.reserveRequest(viewer.userId, services.requestBytes));
+    onFinished(reply.raw, services.admission.reserveRequest(viewer.userId, services.requestBytes));
     services.connections.enter(viewer.userId);
   } catch (error) {
     void opened.return();
@@ -53,7 +52,7 @@ export function answerEvents(
   }
   // The span ends with the first event: the stream can last for days.
   services.tracing?.endRequest({ ...finishedRequest(reply.request, reply), status: 200 });
-  reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
+  reply.raw.setTimeout(maxStalledMs, () => reply.raw.destroy());
   const { raw: response, request } = reply;
   return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));
 }
@@ -62,26 +61,26 @@ function nextEvent({ text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer
   return Buffer.concat([startOfEvent, bytes?.() ?? Buffer.from(text), endOfEvent]);
 }
 
-interface EventServices extends LiveServices, EventRoom {
+interface EventServices extends LiveServices, EventStreamOptions {
   readonly response: ServerResponse;
   readonly requestId: string;
 }
 
-/** Asks for the next answer when what it gave before was taken. */
+/** Requests the next result when the previous event has been read. */
 class EventStream extends Readable implements LiveConnection {
   readonly #stream: GraphStream;
-  readonly #presence: TokenLease;
+  readonly #lease: TokenLease;
   readonly #services: EventServices;
   #isPulling = false;
-  /** The last answer of the stream is on its way to the client. */
+  /** The latest result of the stream has been sent. */
   #isSent = false;
   #isOver = false;
 
   constructor(stream: GraphStream, viewer: Viewer, services: EventServices) {
-    // It holds one event; the response holds those before.
+    // Buffers one event; the response buffers the events before it.
     super({ highWaterMark: 1 });
     this.#stream = stream;
-    this.#presence = new TokenLease(viewer, services);
+    this.#lease = new TokenLease(viewer, services);
     this.#services = services;
     services.connections.add(this);
     this.push(comment);
@@ -89,15 +88,15 @@ class EventStream extends Readable implements LiveConnection {
 
   check(): void {
     this.#countUnsent();
-    if (this.#presence.isOver) this.#finish(this.#presence.refusal);
+    if (this.#lease.hasEnded) this.#finish(this.#lease.refusal);
   }
 
-  /** A comment, unless something is on its way anyhow. */
+  /** Sends a comment, unless an event waits to be sent. */
   heartbeat(): void {
     if (!this.#isOver && this.readableLength === 0) this.push(comment);
   }
 
-  /** Without `complete`: a client takes that for the end of the subscription, and would not come back. */
+  /** Sends no `complete`, because a client would regard the subscription as ended and not reconnect. */
   end(): boolean {
     if (this.#isOver) return true;
     const cursor = this.#stream.cursorAfter(this.#isSent);
@@ -113,7 +112,7 @@ class EventStream extends Readable implements LiveConnection {
 
   override _read(): void {
     this.#countUnsent();
-    // A comment in between makes it be called again.
+    // A comment in between causes another call.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
     this.#pull().catch((error: unknown) => this.#fail(this.#toRefusal(error)));
@@ -121,9 +120,9 @@ class EventStream extends Readable implements LiveConnection {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stop();
-    this.#services.room.setUnsent(0);
+    this.#services.backpressure.setUnsent(0);
     this.#services.connections.remove(this);
-    this.#services.connections.leave(this.#presence.viewer.userId);
+    this.#services.connections.leave(this.#lease.viewer.userId);
     done(error);
   }
 
@@ -144,11 +143,11 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   #countUnsent(): void {
-    const { room, response } = this.#services;
-    if (!this.destroyed) room.setUnsent(this.readableLength + response.writableLength);
+    const { backpressure, response } = this.#services;
+    if (!this.destroyed) backpressure.setUnsent(this.readableLength + response.writableLength);
   }
 
-  /** What may pass is no end: the client comes back with its last cursor. */
+  /** A temporary failure does not end the subscription: the client reconnects with its last cursor. */
   #fail(refusal: Refusal): void {
     if (refusal.code === 'UNAVAILABLE') this.end();
     else this.#finish(refusal);

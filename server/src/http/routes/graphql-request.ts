@@ -1,10 +1,10 @@
-/** A graph request as clients send it, in a body, in a URL or over a socket: its shape is checked, not its query. */
+/** Parses GraphQL requests from a body, a URL or a socket message. Checks their shape, not their query. */
 
+import type { IncomingMessage } from 'node:http';
 import { endpoints, type GraphRequest } from '@espalier/contract';
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../refusal.ts';
-import { LRUCache } from 'lru-cache/raw';
-import type { ValueLimits } from '../json-body.ts';
-import { type WithBody, requireJson, bodyOf, parseJsonObject } from '../json-body.ts';
+import { bodyOf, parseJsonObject, requireJson, type RequestWithBody, type ValueLimits } from '../json-body.ts';
 
 export function toGraphRequest({
   query,
@@ -21,22 +21,11 @@ export function toGraphRequest({
   }
   return {
     query: text,
-    // Some clients send an empty name for none.
+    // Some clients send an empty name instead of none.
     operationName: operationName || null,
     variables: optionalObject(variables, 'variables'),
     extensions: extensionValues,
   };
-}
-
-const keyPattern = new RegExp(endpoints.graph.headers['Idempotency-Key'].pattern);
-
-/** Of the header of that name. */
-export function toIdempotencyKey(given: string | string[] | undefined): string | undefined {
-  if (given === undefined || (typeof given === 'string' && keyPattern.test(given))) return given;
-  throw new Refusal(
-    'BAD_INPUT',
-    'An Idempotency-Key has 1 to 255 visible ASCII characters. A random UUID is a good one.',
-  );
 }
 
 export function optionalObject(value: unknown, name: string): Record<string, unknown> | null {
@@ -50,16 +39,54 @@ export function optionalObject(value: unknown, name: string): Record<string, unk
 function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
-const mostKept = 1000;
-const mostBytesKept = 2 ** 20;
-const longestKept = 2 * 1024;
 
+/** Reads the request from the query string of a GET request. */
+export function parseGraphUrl({ url = '' }: IncomingMessage): GraphRequest {
+  const start = url.indexOf('?');
+  const parameters = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
+  return toGraphRequest({
+    query: parameters.get('query'),
+    operationName: parameters.get('operationName'),
+    variables: jsonParameter(parameters, 'variables'),
+    extensions: jsonParameter(parameters, 'extensions'),
+  });
+}
+
+function jsonParameter(parameters: URLSearchParams, name: string): unknown {
+  const text = parameters.get(name);
+  if (!text) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('BAD_INPUT', `The parameter ${name} must be JSON.`);
+  }
+}
+
+const keyPattern = new RegExp(endpoints.graph.headers['Idempotency-Key'].pattern);
+
+/** Checks the value of the `Idempotency-Key` header. */
+export function toIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || (typeof header === 'string' && keyPattern.test(header))) return header;
+  throw new Refusal(
+    'BAD_INPUT',
+    'An Idempotency-Key has 1 to 255 visible ASCII characters. A random UUID is a good one.',
+  );
+}
+
+const maxCached = 1_000;
+const maxCachedBytes = 2 ** 20;
+const maxCachedBodyBytes = 2 * 1024;
+
+/**
+ * Parses GraphQL requests in bodies and caches short ones, because clients repeat their queries. A repeated body returns
+ * the same object. Never caches a mutation, which is rarely repeated and may contain a password.
+ */
 export class GraphBodies {
   readonly #limits: ValueLimits;
-  /** By the body's bytes, as characters. */
-  readonly #known = new LRUCache<string, GraphRequest>({
-    max: mostKept,
-    maxSize: mostBytesKept,
+  /** By the bytes of the body, as latin1 text. */
+  readonly #cache = new LRUCache<string, GraphRequest>({
+    max: maxCached,
+    maxSize: maxCachedBytes,
     sizeCalculation: (_, text) => text.length,
   });
 
@@ -67,26 +94,27 @@ export class GraphBodies {
     this.#limits = limits;
   }
 
-  read(request: WithBody): GraphRequest {
+  read(request: RequestWithBody): GraphRequest {
     requireJson(request);
     const body = bodyOf(request);
-    if (!body || body.length > longestKept) return toGraphRequest(parseJsonObject(body, this.#limits));
+    if (!body || body.length > maxCachedBodyBytes) return toGraphRequest(parseJsonObject(body, this.#limits));
     const text = body.toString('latin1');
-    return this.#known.get(text) ?? this.#readNew(body, text);
+    return this.#cache.get(text) ?? this.#parse(body, text);
   }
 
-  #readNew(body: Buffer, text: string): GraphRequest {
-    const given = toGraphRequest(parseJsonObject(body, this.#limits));
-    // The word cannot be written in another way.
-    if (given.query.includes('mutation')) return given;
-    freeze(given);
-    this.#known.set(text, given);
-    return given;
+  #parse(body: Buffer, text: string): GraphRequest {
+    const request = toGraphRequest(parseJsonObject(body, this.#limits));
+    // GraphQL has no escapes for keywords, so every mutation contains this word.
+    if (request.query.includes('mutation')) return request;
+    deepFreeze(request);
+    this.#cache.set(text, request);
+    return request;
   }
 }
-/** All of it: it is everybody's. */
-function freeze(value: unknown): void {
+
+/** A cached request is shared by all users. */
+function deepFreeze(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
-  Object.values(value).forEach(freeze);
+  Object.values(value).forEach(deepFreeze);
   Object.freeze(value);
 }

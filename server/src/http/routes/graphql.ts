@@ -1,6 +1,6 @@
 /** `/graphql` over HTTP, by https://graphql.github.io/graphql-over-http/draft/ */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,20 +8,19 @@ import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-valu
 import { maxBytesWithoutWrite, type GraphLimits, type GraphResult } from '../../graph/graph.ts';
 import { abandoned, Refusal } from '../../refusal.ts';
 import { cachedBearer } from '../authorization.ts';
-import { addEndpoint } from './endpoint.ts';
-import { answerEvents } from './event-stream.ts';
-import { GraphBodies } from './graphql-request.ts';
-import { toGraphRequest, toIdempotencyKey } from './graphql-request.ts';
+import { onFinished } from '../connections.ts';
+import { ResponseSlot } from '../guards/backpressure.ts';
+import { limitLargeBody, type LargeBodyOptions } from '../guards/body-limits.ts';
+import { smallBodyBytes, type Admission } from '../guards/overload.ts';
 import type { HttpTimeouts } from '../guards/timeouts.ts';
 import { bodyOf } from '../json-body.ts';
-import { holdAsItComes, isLargeBody, whenOver } from '../guards/body-limits.ts';
-import type { LiveServices } from '../websocket/live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from '../media-types.ts';
-import { smallBodyBytes, type Admission } from '../guards/overload.ts';
-import { ResponseSlot } from '../guards/backpressure.ts';
+import type { LiveServices } from '../websocket/live-connections.ts';
+import { addEndpoint } from './endpoint.ts';
+import { sendEvents } from './event-stream.ts';
+import { GraphBodies, parseGraphUrl, toIdempotencyKey } from './graphql-request.ts';
 
 export interface GraphRouteOptions {
-  readonly pressure: Admission;
   readonly times: HttpTimeouts;
   readonly maxImportFolders: number;
 }
@@ -30,7 +29,7 @@ export interface GraphRouteOptions {
 const valuesPerFolder = 20;
 const minValues = 2_000_000;
 const maxNames = 200_000;
-/** The system's own buffers hold a shorter response, whether the client reads it or not. */
+/** A shorter response fits into the buffers of the operating system, even if the client does not read it. */
 const longResponse = smallBodyBytes;
 
 export function addGraphRoute(
@@ -38,9 +37,13 @@ export function addGraphRoute(
   services: LiveServices,
   options: GraphRouteOptions,
 ): void {
-  const { graph, sessions } = services;
-  const { pressure } = options;
+  const { graph, sessions, admission } = services;
   const route = new GraphRoute(services, options);
+  const largeBodies: LargeBodyOptions = {
+    admission,
+    maxBytes: maxBytesWithoutWrite,
+    admit: (viewer) => graph.admitLarge(viewer),
+  };
   addEndpoint(
     app,
     endpoints.graph,
@@ -52,28 +55,24 @@ export function addGraphRoute(
         const viewer = sessions.authenticate(cachedBearer(request.raw));
         request.viewer = viewer;
         reply.setUser(viewer.userId);
-        pressure.checkOperation(viewer.userId);
+        admission.checkOperation(viewer.userId);
         done();
       },
-      preParsing: (request, reply, payload, done) => {
-        if (!isLargeBody(request)) return done(null, payload);
-        const admit = () => graph.admitLarge(request.viewer!);
-        const holdOptions = { pressure, maxBytes: maxBytesWithoutWrite, admit };
-        done(null, holdAsItComes(request, reply, payload as Readable, holdOptions));
-      },
+      preParsing: (request, reply, payload, done) =>
+        done(null, limitLargeBody(request, reply, payload as Readable, largeBodies)),
     },
   );
 }
 
 class GraphRoute {
   readonly #services: LiveServices;
-  readonly #pressure: Admission;
+  readonly #admission: Admission;
   readonly #times: HttpTimeouts;
   readonly #bodies: GraphBodies;
 
-  constructor(services: LiveServices, { pressure, times, maxImportFolders }: GraphRouteOptions) {
+  constructor(services: LiveServices, { times, maxImportFolders }: GraphRouteOptions) {
     this.#services = services;
-    this.#pressure = pressure;
+    this.#admission = services.admission;
     this.#times = times;
     this.#bodies = new GraphBodies({
       values: Math.max(minValues, valuesPerFolder * maxImportFolders),
@@ -91,10 +90,10 @@ class GraphRoute {
     }
     const viewer = request.viewer!;
     const limits = this.#limitsOf(request, reply.raw);
-    const result = whenDone(this.#readRequest(request), (given) =>
-      this.#services.graph.run(given, viewer, limits),
+    const result = whenDone(this.#readRequest(request), (graphRequest) =>
+      this.#services.graph.run(graphRequest, viewer, limits),
     );
-    return whenDone(this.#pressure.countOperation(viewer.userId, result), (done) =>
+    return whenDone(this.#admission.countOperation(viewer.userId, result), (done) =>
       this.#send(reply, done, mediaType),
     );
   }
@@ -104,23 +103,23 @@ class GraphRoute {
     const mediaType = acceptedMediaType(request.headers.accept);
     const viewer = request.viewer!;
     const limits = this.#limitsOf(request, reply.raw);
-    const room = this.#pressure.connect(viewer.userId);
-    const slot = new ResponseSlot(room, limits.signal);
+    const backpressure = this.#admission.connect(viewer.userId);
+    const slot = new ResponseSlot(backpressure, limits.signal);
     const requestBytes = bodyOf(request)?.length ?? 0;
-    const opening = whenDone(this.#readRequest(request), (given) =>
-      this.#services.graph.open(given, viewer, { ...limits, whenRoom: slot.compute }),
+    const opening = whenDone(this.#readRequest(request), (graphRequest) =>
+      this.#services.graph.open(graphRequest, viewer, { ...limits, whenRoom: slot.compute }),
     );
-    return whenDone(this.#pressure.countOperation(viewer.userId, opening), (opened) => {
+    return whenDone(this.#admission.countOperation(viewer.userId, opening), (opened) => {
       if (!('next' in opened)) {
         if (mediaType) return this.#send(reply, opened, mediaType);
-        this.#countLong(reply, opened.text);
+        this.#limitLong(reply, opened.text);
       }
-      return answerEvents(reply, opened, viewer, { ...this.#services, room, slot, requestBytes });
+      return sendEvents(reply, opened, viewer, { ...this.#services, backpressure, slot, requestBytes });
     });
   }
 
   #readRequest(request: FastifyRequest): PromiseOrValue<GraphRequest> {
-    if (request.method === 'GET') return toGraphRequest(urlParameters(request.raw));
+    if (request.method === 'GET') return parseGraphUrl(request.raw);
     const body = bodyOf(request);
     if (!body || body.length <= smallBodyBytes) return this.#bodies.read(request);
     return this.#services.graph.readInTurn(request.viewer!, () => {
@@ -136,11 +135,11 @@ class GraphRoute {
       queriesOnly: method === 'GET',
       idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
       mayBegin: () => {
-        // Of several requests on one connection, only the first response is closed with it.
+        // Node closes only the first response of a connection with pipelined requests.
         if (socket.destroyed) throw abandoned();
-        this.#pressure.checkStart(userId);
+        this.#admission.checkStart(userId);
       },
-      signal: whenAbandoned(response),
+      signal: abortOnClose(response),
     };
   }
 
@@ -148,18 +147,18 @@ class GraphRoute {
   #send(reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType): undefined {
     const { isExecuted, text, bytes, retryAfterSeconds } = result;
     const payload = bytes?.() ?? text;
-    this.#countLong(reply, payload);
+    this.#limitLong(reply, payload);
     if (retryAfterSeconds !== undefined) {
       reply.code(503).header('retry-after', String(retryAfterSeconds));
     } else if (!isExecuted && mediaType !== 'application/json') reply.code(400);
     reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(payload);
   }
 
-  /** Counts a long response until it is sent or its connection is closed. */
-  #countLong(reply: FastifyReply, { length }: string | Buffer): void {
+  /** Counts a long response until it is sent or its connection is closed, and limits how long the client may not read. */
+  #limitLong(reply: FastifyReply, { length }: string | Buffer): void {
     if (length <= longResponse) return;
     limitStall(reply.raw, this.#times.stalledResponseMs);
-    whenOver(reply.raw, this.#pressure.countResponse(reply.request.viewer!.userId, length));
+    onFinished(reply.raw, this.#admission.countResponse(reply.request.viewer!.userId, length));
   }
 }
 
@@ -168,39 +167,18 @@ const contentTypes: Readonly<Record<GraphMediaType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-/** A client that reads nothing for so long is disconnected. */
+/** Closes the connection if the client reads nothing for this time. */
 function limitStall(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs, () => response.destroy());
-  // Before Node sets the keep-alive timeout. A pipelined request that follows may take long.
+  // Removed before Node sets the keep-alive timeout. A following pipelined request may take long.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
-/** Aborted when the connection is closed before all of the response was sent. */
-function whenAbandoned(response: ServerResponse): AbortSignal {
+/** The signal is aborted when the connection closes before all of the response is sent. */
+function abortOnClose(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) controller.abort('closed');
   });
   return controller.signal;
-}
-
-function urlParameters({ url = '' }: IncomingMessage): Record<string, unknown> {
-  const start = url.indexOf('?');
-  const given = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
-  return {
-    query: given.get('query'),
-    operationName: given.get('operationName'),
-    variables: jsonParameter(given, 'variables'),
-    extensions: jsonParameter(given, 'extensions'),
-  };
-}
-
-function jsonParameter(given: URLSearchParams, name: string): unknown {
-  const text = given.get(name);
-  if (!text) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal('BAD_INPUT', `The parameter ${name} must be JSON.`);
-  }
 }

@@ -1,13 +1,12 @@
-/** The public keys, for other services that verify auth tokens by themselves. */
+/** For other services that verify auth tokens: the public keys, and `/introspect` (RFC 7662). */
 
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { endpoints, type IntrospectionResponse, type KeySet } from '@espalier/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { publicKeysHoldSeconds, type SigningKey, type SigningKeys } from '../../sessions/signing-keys.ts';
-import { addEndpoint } from './endpoint.ts';
-import { timingSafeEqual } from 'crypto';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
+import { publicKeysHoldSeconds, type SigningKey, type SigningKeys } from '../../sessions/signing-keys.ts';
+import { addEndpoint, sendJson } from './endpoint.ts';
 
 export function addKeySet(app: FastifyInstance, keys: SigningKeys): void {
   let listed: readonly SigningKey[] = [];
@@ -34,14 +33,14 @@ function toKeySet(keys: readonly SigningKey[]): KeySet {
     }),
   };
 }
-/** `client` is its name, a colon and its password; without one there is nobody who may ask. */
 
+/** `client` is the name and the password of the only service that may call it, separated by a colon. */
 export function addIntrospection(app: FastifyInstance, sessions: Sessions, client: string | undefined): void {
   const expected = client === undefined ? undefined : digestOf(client);
 
   const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {
     if (!expected) throw new Refusal('NOT_FOUND', 'No client for introspection has been set up here.');
-    // Of the same length whatever is given, so that comparing tells nothing.
+    // Digests have equal lengths, so the time of the comparison reveals nothing.
     if (!timingSafeEqual(digestOf(basicCredentials(request)), expected)) {
       throw new Refusal('INVALID_CREDENTIALS', 'The name or the password of the client is wrong.');
     }
@@ -51,14 +50,11 @@ export function addIntrospection(app: FastifyInstance, sessions: Sessions, clien
   addEndpoint(
     app,
     endpoints.introspect,
-    (request, reply) =>
-      reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(JSON.stringify(introspect(tokenIn(request), sessions))),
+    (request, reply) => sendJson(reply, introspect(readToken(request), sessions)),
     { onRequest },
   );
 }
+
 function introspect(token: string, sessions: Sessions): IntrospectionResponse {
   try {
     const { userId, sessionId, tokenExpiresAt } = sessions.authenticate(token);
@@ -75,7 +71,8 @@ function introspect(token: string, sessions: Sessions): IntrospectionResponse {
     throw error;
   }
 }
-function tokenIn({ headers, body }: FastifyRequest): string {
+
+function readToken({ headers, body }: FastifyRequest): string {
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
     throw new Refusal(
@@ -87,10 +84,12 @@ function tokenIn({ headers, body }: FastifyRequest): string {
   if (!token || more.length > 0) throw new Refusal('BAD_INPUT', 'The body needs the field token, once.');
   return token;
 }
+
 function basicCredentials({ headers }: FastifyRequest): string {
   const encoded = /^basic ([\w+/=-]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   return Buffer.from(encoded, 'base64').toString();
 }
+
 function digestOf(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }

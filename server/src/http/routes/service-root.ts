@@ -1,26 +1,37 @@
-/** The API root: redirects browsers to the console and lists the addresses of the service for programs. */
+/** The API root, which redirects browsers to the console and lists the service's addresses, and the OpenAPI document. */
 
-import { endpoints, type ServiceLinks } from '@espalier/contract';
+import { endpoints, openApiDocument, type ServiceLinks } from '@espalier/contract';
 import type { FastifyInstance } from 'fastify';
-import { consoleRoot } from './console.ts';
-import { addEndpoint, varyBy } from './endpoint.ts';
 import { prefersHtml } from '../media-types.ts';
+import { consoleRoot } from './console.ts';
+import { addEndpoint, refuseOtherMethods, varyBy } from './endpoint.ts';
 
 export interface ServiceRootOptions {
   /** Without a slash at its end. */
   readonly basePath: string;
+  readonly version: string;
   /** The console is enabled and has been built. */
   readonly hasConsole: boolean;
 }
 
-export function addServiceRoot(app: FastifyInstance, { basePath, hasConsole }: ServiceRootOptions): void {
-  const document = JSON.stringify(serviceLinks(basePath, hasConsole));
+export function addServiceRoot(
+  app: FastifyInstance,
+  { basePath, version, hasConsole }: ServiceRootOptions,
+): void {
+  const links = JSON.stringify(serviceLinks(basePath, hasConsole));
   addEndpoint(app, endpoints.service, ({ headers }, reply) => {
     varyBy(reply, 'accept');
     reply.header('cache-control', 'no-cache');
     if (hasConsole && prefersHtml(headers.accept)) return reply.redirect(basePath + consoleRoot, 302);
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document);
+    return reply.header('content-type', 'application/json; charset=utf-8').send(links);
   });
+
+  // One buffer for all responses, also for those that clients do not read.
+  const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
+  app.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
+    reply.header('content-type', 'application/json; charset=utf-8').send(document),
+  );
+  refuseOtherMethods(app, { url: '/openapi.json' }, ['HEAD', 'GET']);
 }
 
 function serviceLinks(basePath: string, hasConsole: boolean): ServiceLinks {

@@ -1,61 +1,72 @@
-/** The four token endpoints, as the contract describes them. The endpoint table contains their refusals. */
+/** The four token endpoints: login, refresh, logout and verify. The endpoint table of the contract contains their refusals. */
 
+import { isIP } from 'node:net';
 import { endpoints, type LoginResponse } from '@espalier/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
-import type { Activity, CountedKind } from '../../observability/activity.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Activity } from '../../observability/activity.ts';
 import { Refusal } from '../../refusal.ts';
-import type { IssuedPair, Sessions } from '../../sessions/sessions.ts';
+import type { Client } from '../../sessions/list-sessions.ts';
+import type { IssuedTokens, Sessions } from '../../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from '../authorization.ts';
-import { refuseDeepBody } from '../guards/body-limits.ts';
-import { drainBody } from '../guards/body-limits.ts';
-import { addEndpoint } from './endpoint.ts';
-import { isEmptyBody, readBody } from '../json-body.ts';
+import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
 import type { Admission } from '../guards/overload.ts';
-import { isIP } from 'net';
-import type { Client } from '../../sessions/session-list.ts';
+import { isEmptyBody, readBody } from '../json-body.ts';
+import { addEndpoint, sendJson } from './endpoint.ts';
 
-export interface TokenRouteOptions {
-  readonly pressure: Admission;
+export interface TokenServices {
+  readonly admission: Admission;
   readonly activity: Activity;
 }
 
-export function addTokenRoutes(
-  app: FastifyInstance,
-  sessions: Sessions,
-  { pressure, activity }: TokenRouteOptions,
-): void {
+export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, services: TokenServices): void {
+  addLogin(app, sessions, services);
+  addRefresh(app, sessions, services);
+  addLogout(app, sessions);
+  addVerify(app, sessions);
+}
+
+function addLogin(app: FastifyInstance, sessions: Sessions, { admission, activity }: TokenServices): void {
   const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
-    const pair = await sessions.logIn(credentials, clientOf(request));
+    const tokens = await sessions.logIn(credentials, readClient(request));
     activity.count('logins');
-    return sendPair(reply, pair);
+    return sendTokens(reply, tokens);
   };
   addEndpoint(app, endpoints.login, logIn, {
     onRequest: (_request, _reply, done) => {
-      pressure.checkLogin();
+      admission.checkLogin();
       done();
     },
     preParsing: refuseDeepBody,
-    onSend: counted(activity, { 401: 'failedLogins', 429: 'failedLogins' }),
+    onSend: (_request, { statusCode }, payload, done) => {
+      if (statusCode === 401 || statusCode === 429) activity.count('failedLogins');
+      done(null, payload);
+    },
   });
+}
 
+function addRefresh(app: FastifyInstance, sessions: Sessions, { activity }: TokenServices): void {
   const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
-    const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(request));
+    const tokens = await sessions.refresh({ authToken, refreshToken }, readClient(request));
     activity.count('refreshes');
-    return sendPair(reply, pair);
+    return sendTokens(reply, tokens);
   };
   addEndpoint(app, endpoints.refresh, refresh, { preParsing: refuseDeepBody });
+}
 
-  // Contract §4 rule 1: the auth token takes precedence. With one, the body is not even read.
+function addLogout(app: FastifyInstance, sessions: Sessions): void {
+  const { status } = endpoints.logout.success;
+
+  // Contract §4 rule 1: the auth token takes precedence. With one, the body is not even parsed.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;
     const { userId } = await sessions.logOutByAuthToken(authToken);
     reply.setUser(userId);
     await new Promise((resolve) => drainBody(request.raw, resolve));
-    return reply.code(endpoints.logout.success.status).send();
+    return reply.code(status).send();
   };
 
   const logOutByBody = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -66,14 +77,14 @@ export function addTokenRoutes(
       );
     }
     await sessions.logOutByRefreshToken(readBody(request, 'RefreshTokenRequest').refreshToken);
-    return reply.code(endpoints.logout.success.status).send();
+    return reply.code(status).send();
   };
 
-  addEndpoint(app, endpoints.logout, logOutByBody, {
-    onRequest: logOutByHeader,
-    preParsing: refuseDeepBody,
-  });
+  const options = { onRequest: logOutByHeader, preParsing: refuseDeepBody };
+  addEndpoint(app, endpoints.logout, logOutByBody, options);
+}
 
+function addVerify(app: FastifyInstance, sessions: Sessions): void {
   const verify = (request: FastifyRequest, reply: FastifyReply) => {
     const { userId } = sessions.authenticate(readBody(request, 'AuthTokenRequest').authToken);
     reply.setUser(userId);
@@ -82,32 +93,19 @@ export function addTokenRoutes(
   addEndpoint(app, endpoints.verify, verify, { preParsing: refuseDeepBody });
 }
 
-/** Counts responses by their status. */
-function counted(
-  activity: Activity,
-  kinds: Readonly<Partial<Record<number, CountedKind>>>,
-): onSendHookHandler {
-  return (_request, { statusCode }, payload, done) => {
-    const kind = kinds[statusCode];
-    if (kind) activity.count(kind);
-    done(null, payload);
-  };
-}
-
-function sendPair(
+function sendTokens(
   reply: FastifyReply,
-  { authToken, refreshToken, expiresInSeconds, userId }: IssuedPair,
+  { authToken, refreshToken, expiresInSeconds, userId }: IssuedTokens,
 ): FastifyReply {
   const body: LoginResponse = { authToken, expires_in: expiresInSeconds, refreshToken };
   reply.setUser(userId);
-  return reply
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(JSON.stringify(body));
+  return sendJson(reply, body);
 }
+
 const maxAgentLength = 255;
 
-export function clientOf({ ip, headers }: FastifyRequest): Client {
+/** The client's address and user agent, as the list of sessions contains them. They are stored nowhere else. */
+function readClient({ ip, headers }: FastifyRequest): Client {
   const agent = headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength);
   // Undefined once the connection is closed. Behind a trusted proxy it can be any text.
   return { address: isIP(ip ?? '') ? ip : null, agent: agent || null };

@@ -62,7 +62,7 @@ export class SocketConnection implements LiveConnection {
       graph: services.graph,
       dialect: options.dialect,
       peer: this.#peer,
-      pressure: services.pressure,
+      pressure: services.admission,
       room: () => this.#room!,
       tracing: services.tracing,
       most: options.maxSubscriptions,
@@ -157,7 +157,7 @@ export class SocketConnection implements LiveConnection {
     if (this.#phase !== 'admitting') return;
     this.#services.connections.enter(viewer.userId);
     this.#presence = presence;
-    this.#room = this.#services.pressure.connect(viewer.userId);
+    this.#room = this.#services.admission.connect(viewer.userId);
     this.#phase = 'acknowledged';
     this.#peer.resumeReading();
     this.#send({ type: 'connection_ack' });

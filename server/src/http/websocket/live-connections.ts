@@ -16,7 +16,7 @@ export interface LiveServices {
   readonly clock: Clock;
   readonly log: Logger;
   readonly connections: LiveConnections;
-  readonly pressure: Admission;
+  readonly admission: Admission;
   /** Undefined if nothing is traced. */
   readonly tracing?: RequestTracing | undefined;
 }

@@ -7,15 +7,15 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openStored } from '../../database/sqlite/backup.ts';
+import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder } from '../../database/sqlite/file.ts';
 import { readStored } from '../../database/stored-settings.ts';
 import { StartError } from '../../config/start-error.ts';
 
-export interface KeptBackup {
+export interface StoredBackup {
   readonly file: string;
-  readonly begunAt: number;
+  readonly startedAt: number;
 }
 
 const ownName = /^espalier-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db(\.unfinished-[0-9a-f]{8}(-\w+)?)?$/;
@@ -48,20 +48,20 @@ export class BackupFolder {
   }
 
   /** The newest first. One of the future is of a clock that was wrong: it does not count, and is left alone. */
-  list(now: number): Promise<KeptBackup[]> {
-    return backupsIn(this.path, now);
+  list(now: number): Promise<StoredBackup[]> {
+    return listBackups(this.path, now);
   }
 
   /** All but the newest so many go, and what crashes have left. */
   async prune(now: number, keep: number): Promise<void> {
     const own = await ownFilesIn(this.path, now);
-    const left = own.filter(({ isWhole, begunAt }) => !isWhole && now - begunAt > leftAfterMs);
+    const left = own.filter(({ isWhole, startedAt }) => !isWhole && now - startedAt > leftAfterMs);
     const old = own.filter(({ isWhole }) => isWhole).slice(keep);
     for (const { file } of [...old, ...left]) await rm(file, { force: true });
   }
 
   /** What is there of a backup that came to nothing. */
-  async removeHalf(file: string): Promise<void> {
+  async removeUnfinished(file: string): Promise<void> {
     for (const name of await readdir(this.path)) {
       const path = join(this.path, name);
       if (path.startsWith(`${file}.unfinished-`)) await rm(path, { force: true });
@@ -69,9 +69,9 @@ export class BackupFolder {
   }
 
   /** Two would take each other's backups for their own, and delete them. */
-  async requireOf(installation: string, now: number): Promise<void> {
+  async requireInstallation(installation: string, now: number): Promise<void> {
     const [newest] = await this.list(now);
-    const other = newest && (await installationIn(newest.file));
+    const other = newest && (await readInstallation(newest.file));
     if (other === undefined || other === installation) return;
     throw new StartError(
       `ESPALIER_BACKUP_FOLDER names ${this.path}, and ${newest!.file} there is a backup of another installation. Give each a folder of its own. If there should be no other, the database is not where you think: look at ESPALIER_DATABASE_URL; a file that is lost is brought back by espalier restore ${newest!.file} --replace.`,
@@ -80,31 +80,31 @@ export class BackupFolder {
 }
 
 /** Those that are whole, the newest first. */
-export async function backupsIn(folder: string, now: number): Promise<KeptBackup[]> {
+export async function listBackups(folder: string, now: number): Promise<StoredBackup[]> {
   return (await ownFilesIn(folder, now)).filter(({ isWhole }) => isWhole);
 }
 
 async function ownFilesIn(
   folder: string,
   now: number,
-): Promise<(KeptBackup & { readonly isWhole: boolean })[]> {
+): Promise<(StoredBackup & { readonly isWhole: boolean })[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
     throw new StartError(`The folder ${folder} cannot be read: ${cause.message}.`, { cause });
   });
   return entries
     .flatMap((entry) => {
       const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
-      const begunAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
-      if (!entry.isFile() || !(begunAt <= now)) return [];
-      return [{ file: join(folder, entry.name), begunAt, isWhole: unfinished === undefined }];
+      const startedAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
+      if (!entry.isFile() || !(startedAt <= now)) return [];
+      return [{ file: join(folder, entry.name), begunAt: startedAt, isWhole: unfinished === undefined }];
     })
     .toSorted((one, other) => other.begunAt - one.begunAt);
 }
 
 /** The name of the installation. Undefined if it cannot be read, which is for `espalier restore` to say. */
-export async function installationIn(file: string): Promise<string | undefined> {
+export async function readInstallation(file: string): Promise<string | undefined> {
   try {
-    const stored = openStored(file);
+    const stored = openDatabaseFile(file);
     try {
       return await readStored(stored, 'issuer');
     } finally {

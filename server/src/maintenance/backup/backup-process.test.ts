@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test, type TestContext } from 'node:test';
 import { StartError } from '../../config/start-error.ts';
-import { makeBackupElsewhere, type BackupReport } from './backup-process.ts';
+import { makeBackupInProcess, type BackupReport } from './backup-process.ts';
 
 const minuteMs = 60_000;
 const made = {
@@ -60,7 +60,7 @@ describe('the process that makes a backup', () => {
 
   const order = (context: TestContext, signal = new AbortController().signal) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
-    const making = makeBackupElsewhere(
+    const making = makeBackupInProcess(
       { from, to: join(folder, 'to'), signal },
       () => child as unknown as ChildProcess,
     );
@@ -124,7 +124,7 @@ describe('the process that makes a backup', () => {
     const hangs = `process.on('disconnect', () => {}); process.send({ doing: 'copy' }); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)`;
     const real = spawn(process.execPath, ['-e', hangs], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const { signal } = new AbortController();
-    const making = makeBackupElsewhere({ from, to: join(folder, 'to'), signal }, () => real);
+    const making = makeBackupInProcess({ from, to: join(folder, 'to'), signal }, () => real);
     await once(real, 'message');
     context.mock.timers.tick(10 * minuteMs);
     context.mock.timers.tick(1_000);

@@ -38,7 +38,7 @@ const stillForMs = 10 * 60_000;
 const slowestCheckBytesPerMs = 1_000;
 const longestCheckMs = 24 * 60 * 60_000;
 
-export async function makeBackupElsewhere(
+export async function makeBackupInProcess(
   { from, to, signal }: BackupOrder,
   start: typeof startProgram = startProgram,
 ): Promise<Backup> {

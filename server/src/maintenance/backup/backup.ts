@@ -5,13 +5,13 @@
 
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { copyInUse, type StoredFile, openStored } from '../../database/sqlite/backup.ts';
+import { copyDatabaseFile, type DatabaseFile, openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { findDamage } from '../../database/sqlite/backup.ts';
 import { codeOf, isDamage } from '../../database/sqlite/errors.ts';
 import { applicationId, prepareFile, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { beginFile, requireRoom } from './new-file.ts';
-import { stepsTaken } from '../../database/migrations.ts';
+import { requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
 import { readStored } from '../../database/stored-settings.ts';
 
@@ -38,7 +38,7 @@ export async function makeBackup({ onPages, onCheck, signal, ...given }: BackupO
   requireRoom(dirname(to), sizeOf(from) + sizeOf(`${from}-wal`));
   const target = beginFile(to);
   try {
-    await written(from, to, () => copyInUse(from, target.path, { onPages, signal }));
+    await written(from, to, () => copyDatabaseFile(from, target.path, { onPages, signal }));
     onCheck?.();
     const [finding] = await findDamage(target.path, { signal });
     if (finding) throw damaged(from, finding);
@@ -118,10 +118,10 @@ const firstWithSeals = 6;
 /** Refuses what is no installation, or of a newer program. */
 
 export async function readContents(file: string): Promise<FileContents> {
-  const stored = openStored(file);
+  const stored = openDatabaseFile(file);
   try {
     if (stored.applicationId !== applicationId) throw new StartError('It is of another program.');
-    const schema = await stepsTaken(stored);
+    const schema = await requireSchemaVersion(stored);
     if (schema === 0 || !(await readStored(stored, 'issuer'))) {
       throw new StartError('It holds no installation: no server was ever started on it.');
     }
@@ -143,11 +143,13 @@ export async function readContents(file: string): Promise<FileContents> {
   }
 }
 
-async function count(stored: StoredFile, statement: typeof countFolders): Promise<number> {
+async function count(stored: DatabaseFile, statement: typeof countFolders): Promise<number> {
   return (await stored.get(statement, {}))!.count;
 }
 
-async function journalOf(stored: StoredFile): Promise<Pick<FileContents, 'journalNumber' | 'lastChangeAt'>> {
+async function journalOf(
+  stored: DatabaseFile,
+): Promise<Pick<FileContents, 'journalNumber' | 'lastChangeAt'>> {
   const { number } = (await stored.get(findNumber, {}))!;
   return { journalNumber: number, lastChangeAt: (await stored.get(findLast, {}))?.at ?? null };
 }

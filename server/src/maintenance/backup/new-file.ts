@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSyn
 import { dirname } from 'node:path';
 import { syncFolders } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
-import { shownRoom, shownSize } from './format-size.ts';
+import { formatFreeSpace, formatSize } from './format-size.ts';
 import { statSync, fstatSync, fchownSync, lchownSync } from 'fs';
 
 /** Other file systems than most have no second names for a file. */
@@ -82,7 +82,7 @@ export function requireRoom(folder: string, bytes: number): void {
   // Some file systems do not tell.
   if (blocks === 0 || free >= bytes) return;
   throw new StartError(
-    `There is no room in ${folder}: it takes ${shownSize(bytes)}, and ${shownRoom(free)} are free.`,
+    `There is no room in ${folder}: it takes ${formatSize(bytes)}, and ${formatFreeSpace(free)} are free.`,
   );
 }
 export interface Owner {

@@ -7,7 +7,7 @@ import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrations } from '../../database/migrations.ts';
-import { holdAlone, type Held } from '../../database/sqlite/backup.ts';
+import { lockExclusively, type FileLock } from '../../database/sqlite/backup.ts';
 import { findDamage } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
@@ -51,7 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   requireReplaceable(to, isReplacing);
   const owner = makeFolderFor(to);
   requireRoom(dirname(to), sizeOf(backup));
-  const held: Held = sizeOf(to) ? holdAlone(to) : { isCertain: true, release: () => undefined };
+  const held: FileLock = sizeOf(to) ? lockExclusively(to) : { isCertain: true, release: () => undefined };
   const target = beginFile(to, owner);
   try {
     await copyBytes(backup, target.path, options);

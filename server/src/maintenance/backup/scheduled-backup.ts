@@ -9,7 +9,7 @@ import { embeddedFile } from '../../database/open-database.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { BackupFolder } from './backup-folder.ts';
-import { makeBackupElsewhere } from './backup-process.ts';
+import { makeBackupInProcess } from './backup-process.ts';
 
 export interface ScheduledBackupOptions {
   readonly settings: {
@@ -24,7 +24,7 @@ export interface ScheduledBackupOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** One of several workers makes them; the others only see what is there. */
   readonly isMaker: boolean;
-  readonly make?: typeof makeBackupElsewhere;
+  readonly make?: typeof makeBackupInProcess;
 }
 
 /** As people see it who look at the health of a server. */
@@ -64,7 +64,7 @@ export class ScheduledBackup {
     // A folder for any other database is refused with the settings.
     if (backupFolder === undefined || from === undefined) return undefined;
     const opened = new ScheduledBackup(options, from, new BackupFolder(backupFolder));
-    await opened.#folder.requireOf(options.installation, options.clock.now());
+    await opened.#folder.requireInstallation(options.installation, options.clock.now());
     await opened.#look();
     return opened;
   }
@@ -116,7 +116,7 @@ export class ScheduledBackup {
     try {
       if (!(await this.#isThereOneOf(begunAt))) await this.#make(to, begunAt);
     } catch (error) {
-      await this.#folder.removeHalf(to).catch(() => undefined);
+      await this.#folder.removeUnfinished(to).catch(() => undefined);
       if (this.#stopping.signal.aborted) return;
       // Another node on the same file may have made one meanwhile.
       const isThere = await this.#isThereOneOf(begunAt).catch(() => false);
@@ -127,13 +127,13 @@ export class ScheduledBackup {
   /** Young enough. Throws if the newest is of another installation: both would take each other's for their own. */
   async #isThereOneOf(now: number): Promise<boolean> {
     await this.#look();
-    if (this.#newest !== this.#own) await this.#folder.requireOf(this.#options.installation, now);
+    if (this.#newest !== this.#own) await this.#folder.requireInstallation(this.#options.installation, now);
     this.#own = this.#newest;
     return this.lastBackupAt !== undefined && now - this.lastBackupAt < this.#everyMs;
   }
 
   async #make(to: string, begunAt: number): Promise<void> {
-    const { clock, log, settings, make = makeBackupElsewhere } = this.#options;
+    const { clock, log, settings, make = makeBackupInProcess } = this.#options;
     const made = await make({ from: this.#from, to, signal: this.#stopping.signal });
     this.#failed = undefined;
     // As its name tells.
@@ -165,7 +165,7 @@ export class ScheduledBackup {
   async #look(): Promise<void> {
     const [newest] = await this.#folder.list(this.#options.clock.now());
     this.#newest = newest?.file;
-    this.lastBackupAt = newest?.begunAt;
+    this.lastBackupAt = newest?.startedAt;
     this.lastBackupBytes = newest && sizeOf(newest.file);
   }
 }

@@ -8,10 +8,10 @@ import type { Database, Reader } from '../../database/database.ts';
 import { migrations } from '../../database/migrations.ts';
 import { StartError } from '../../config/start-error.ts';
 import { Destination, issuerOf, selectSettings } from './destination.ts';
-import { explained, stepsOf } from './destination.ts';
-import { isSame, lineOf, RowDigest, type Digested } from './table-rows.ts';
+import { explainErrors, readSchemaVersion } from './destination.ts';
+import { isSame, formatRow, RowDigest, type TableDigest } from './table-rows.ts';
 import type { Row, TableWithStatements } from './table-rows.ts';
-import { countOf, onlyRow, pages, tables } from './table-rows.ts';
+import { countRows, readOnlyRow, readPages, tables } from './table-rows.ts';
 
 export type CopyStep = 'Copying' | 'Indexing' | 'Comparing';
 
@@ -27,8 +27,8 @@ export interface CopyOptions {
 
 export interface ComparedTable {
   readonly name: string;
-  readonly source: Digested;
-  readonly destination: Digested;
+  readonly source: TableDigest;
+  readonly destination: TableDigest;
   readonly isSame: boolean;
 }
 
@@ -38,7 +38,7 @@ const indexedAtOnce = 10_000;
 /** Goes on where an interrupted run has stopped. Until all is the same, servers refuse to start on the destination. */
 export async function copyInstallation(options: CopyOptions): Promise<readonly ComparedTable[]> {
   const { from, openDestination, clock } = options;
-  await explained(from, () => checkSource(from));
+  await explainErrors(from, () => checkSource(from));
   const to = await openDestination();
   try {
     const destination = new Destination(to, clock);
@@ -56,7 +56,7 @@ export async function copyInstallation(options: CopyOptions): Promise<readonly C
 }
 
 async function checkSource(from: Database): Promise<void> {
-  const taken = await from.transaction((transaction) => stepsOf('source', transaction));
+  const taken = await from.transaction((transaction) => readSchemaVersion('source', transaction));
   if (taken > 0 && taken < migrations.length) {
     throw new StartError(
       `The source has an older schema (${taken}; this program knows ${migrations.length}). Run espalier migrate on it, or start the server on it once.`,
@@ -75,11 +75,11 @@ async function copyOneMoment(
   { from, onProgress, onResume }: CopyOptions,
   destination: Destination,
 ): Promise<Counters | undefined> {
-  return explained(from, () =>
+  return explainErrors(from, () =>
     from.snapshot(async (source) => {
       const there = await destination.claim(await source.all(selectSettings, {}));
       let total = 0;
-      for (const table of tables) total += table.hasOneRow ? 0 : await countOf(source, table);
+      for (const table of tables) total += table.hasOneRow ? 0 : await countRows(source, table);
       if (there > 0) onResume?.(there, total);
       let done = 0;
       return copyRows(source, destination, (count) => onProgress?.('Copying', (done += count), total));
@@ -105,7 +105,7 @@ async function setCounters(
     if (table.name === 'folder_numbers') {
       // SQLite adds the folders between the last number that it knew and the new one to its search index.
       const total = Number(given['last']);
-      const { last } = await onlyRow(destination.reader, table);
+      const { last } = await readOnlyRow(destination.reader, table);
       for (let next = Number(last) + indexedAtOnce; next < total; next += indexedAtOnce) {
         await set({ ...given, last: next });
         onProgress?.('Indexing', next, total);
@@ -120,13 +120,13 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
   let done = 0;
   let total = 0;
   const digestAll = (database: Database) =>
-    explained(database, () =>
+    explainErrors(database, () =>
       database.snapshot(async (reader) => {
-        for (const table of tables) total += await countOf(reader, table);
-        const digests: Digested[] = [];
+        for (const table of tables) total += await countRows(reader, table);
+        const digests: TableDigest[] = [];
         for (const table of tables) {
           const digest = new RowDigest(table.columns);
-          for await (const rows of pages(reader, table.whole)) {
+          for await (const rows of readPages(reader, table.whole)) {
             digest.add(rows);
             onProgress?.('Comparing', (done += rows.length), total);
           }
@@ -156,7 +156,7 @@ export async function copyRows(
 ): Promise<Counters | undefined> {
   const counters = new Map<string, Row>();
   for (const table of tables) {
-    if (table.hasOneRow) counters.set(table.name, await onlyRow(source, table));
+    if (table.hasOneRow) counters.set(table.name, await readOnlyRow(source, table));
     else if (!(await copyTable(source, destination, table, onRows))) return undefined;
   }
   return counters;
@@ -168,8 +168,8 @@ async function copyTable(
   table: TableWithStatements,
   onRows: (count: number) => void,
 ): Promise<boolean> {
-  const there = pages(destination.reader, table.asInserted);
-  for await (const rows of pages(source, table.asInserted)) {
+  const there = readPages(destination.reader, table.asInserted);
+  for await (const rows of readPages(source, table.asInserted)) {
     const { value: copied = [] } = await there.next();
     if (!isBeginning(copied, rows, table)) return false;
     const missing = rows.slice(copied.length);
@@ -186,7 +186,7 @@ async function copyTable(
 function isBeginning(some: readonly Row[], rows: readonly Row[], { columns }: TableWithStatements): boolean {
   return (
     some.length <= rows.length &&
-    some.every((row, place) => lineOf(row, columns) === lineOf(rows[place]!, columns))
+    some.every((row, place) => formatRow(row, columns) === formatRow(rows[place]!, columns))
   );
 }
 /** What could not be inserted because it refers to a row that came later. */
@@ -197,7 +197,7 @@ async function copyReferences(
   { references }: TableWithStatements,
 ): Promise<void> {
   if (!references) return;
-  for await (const rows of pages(source, references.ahead)) {
+  for await (const rows of readPages(source, references.ahead)) {
     await destination.write((transaction) => transaction.runEach(references.set, rows));
   }
 }

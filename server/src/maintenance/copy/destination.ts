@@ -1,17 +1,17 @@
 /**
- * The database that is copied to. It carries a mark until the copy is whole: no server starts on it, and of two that
- * copy into it at the same time the later one goes on and the earlier one stops.
+ * The database that receives a copy. It is marked until the copy is complete, so that no server starts on it. If two
+ * processes copy into it at the same time, the later one continues and the earlier one stops.
  */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../../database/database.ts';
-import { migrate, migrations, stepsTaken } from '../../database/migrations.ts';
+import { migrate, migrations, requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
 import { StartError } from '../../config/start-error.ts';
-import { countOf, tables } from './table-rows.ts';
-import { tablesLeftBehind } from './tables.ts';
+import { countRows, tables } from './table-rows.ts';
+import { tablesNotCopied } from './tables.ts';
 
 export interface StoredSetting {
   readonly name: string;
@@ -21,8 +21,8 @@ export interface StoredSetting {
 export const selectSettings = sql<object, StoredSetting>`select name, value from settings`;
 const insertSetting = sql<StoredSetting>`
   insert into settings (name, value) values (${'name'}, ${'value'}) on conflict do nothing`;
-const takeMark = sql<{ run: string }>`update settings set value = ${'run'} where name = 'copying'`;
-const holdMark = sql<{ run: string }>`
+const replaceMark = sql<{ run: string }>`update settings set value = ${'run'} where name = 'copying'`;
+const lockMark = sql<{ run: string }>`
   update settings set value = value where name = 'copying' and value = ${'run'}`;
 const removeMark = sql<{ run: string }>`delete from settings where name = 'copying' and value = ${'run'}`;
 
@@ -30,24 +30,26 @@ export class Destination {
   readonly reader: Reader;
   readonly #database: Database;
   readonly #clock: Clock;
-  /** Told from every other run, of this program or another. */
+  /** Identifies this run among all processes. */
   readonly #run = randomUUID();
 
   constructor(database: Database, clock: Clock) {
     this.#database = database;
     this.reader = {
-      all: (statement, parameters) => explained(database, async () => database.all(statement, parameters)),
-      get: (statement, parameters) => explained(database, async () => database.get(statement, parameters)),
+      all: (statement, parameters) =>
+        explainErrors(database, async () => database.all(statement, parameters)),
+      get: (statement, parameters) =>
+        explainErrors(database, async () => database.get(statement, parameters)),
     };
     this.#clock = clock;
   }
 
   /**
-   * Makes it ours: a new database is prepared and marked, an unfinished copy of the same installation taken over. Answers
-   * with how many rows of it are there.
+   * Migrates and marks an empty database, or takes over an unfinished copy of the same installation. Returns the number of
+   * rows that were copied before.
    */
   async claim(settings: readonly StoredSetting[]): Promise<number> {
-    return explained(this.#database, async () => {
+    return explainErrors(this.#database, async () => {
       if (await this.#takeOver(settings)) return this.#countCopied();
       await migrate(this.#database, this.#clock);
       await this.#database.transaction((transaction) => this.#begin(transaction, settings));
@@ -57,51 +59,51 @@ export class Destination {
 
   async #countCopied(): Promise<number> {
     let count = 0;
-    for (const table of tables) if (!table.hasOneRow) count += await countOf(this.#database, table);
+    for (const table of tables) if (!table.hasOneRow) count += await countRows(this.#database, table);
     return count;
   }
 
-  /** A transaction, as long as nobody has taken over. */
+  /** Runs a transaction. Throws if another process has taken over. */
   async write(work: (transaction: Transaction) => PromiseOrValue<unknown>): Promise<void> {
-    await explained(this.#database, () =>
+    await explainErrors(this.#database, () =>
       this.#database.transaction(async (transaction) => {
-        await this.#hold(transaction);
+        await this.#requireMark(transaction);
         await work(transaction);
       }),
     );
   }
 
-  /** Leaves an empty database. */
+  /** Drops every table. */
   async clear(): Promise<void> {
-    await explained(this.#database, () =>
+    await explainErrors(this.#database, () =>
       this.#database.alone(async (transaction) => {
-        await this.#hold(transaction);
+        await this.#requireMark(transaction);
         const copied = tables.map(({ name }) => name).reverse();
-        for (const name of [...Object.keys(tablesLeftBehind), ...copied]) {
+        for (const name of [...Object.keys(tablesNotCopied), ...copied]) {
           await transaction.define(`drop table if exists ${name}`);
         }
       }),
     );
   }
 
-  /** The copy is whole: servers may start on it. */
+  /** Removes the mark of a complete copy, so that servers may start on it. */
   async release(): Promise<void> {
     await this.write((transaction) => transaction.run(removeMark, { run: this.#run }));
   }
 
-  async #hold(transaction: Transaction): Promise<void> {
-    if ((await transaction.run(holdMark, { run: this.#run })) > 0) return;
+  async #requireMark(transaction: Transaction): Promise<void> {
+    if ((await transaction.run(lockMark, { run: this.#run })) > 0) return;
     throw new StartError('Another espalier copy has taken over the destination: this one stops.');
   }
 
-  /** Answers whether there was something to go on with. */
+  /** Returns false if the destination is empty. */
   async #takeOver(settings: readonly StoredSetting[]): Promise<boolean> {
     const steps = await this.#database.transaction(async (transaction) => {
-      const taken = await stepsOf('destination', transaction);
+      const taken = await readSchemaVersion('destination', transaction);
       const found = taken > 0 ? await transaction.all(selectSettings, {}) : [];
       if (found.length === 0) return undefined;
       const isOfSame = issuerOf(found) === issuerOf(settings);
-      if ((await transaction.run(takeMark, { run: this.#run })) === 0) throw notEmpty(isOfSame);
+      if ((await transaction.run(replaceMark, { run: this.#run })) === 0) throw notEmpty(isOfSame);
       if (!isOfSame) {
         throw new StartError(
           'The destination holds an unfinished copy of another installation. Copy into a new database, or finish that copy.',
@@ -111,25 +113,25 @@ export class Destination {
     });
     if (steps === undefined) return false;
     if (steps === migrations.length) return true;
-    // Of an older program, whose tables are not as they are now.
+    // An older version has begun the copy, with other tables.
     await this.clear();
     return false;
   }
 
   async #begin(transaction: Transaction, settings: readonly StoredSetting[]): Promise<void> {
-    // A server that is started here at the same moment writes the same names: one of the two waits, and then sees.
+    // A server that starts here at the same time inserts the same names: one of the two waits, and then finds the rows.
     for (const setting of settings) {
       if ((await transaction.run(insertSetting, setting)) === 0) throw notEmpty();
     }
     for (const table of tables) {
-      const isMadeEmpty = table.name !== 'settings' && !table.hasOneRow;
-      if (isMadeEmpty && (await countOf(transaction, table)) > 0) throw notEmpty();
+      const mustBeEmpty = table.name !== 'settings' && !table.hasOneRow;
+      if (mustBeEmpty && (await countRows(transaction, table)) > 0) throw notEmpty();
     }
     await transaction.run(insertSetting, { name: 'copying', value: this.#run });
   }
 }
 
-/** The name of an installation, which is stored at its first start. */
+/** The installation's name, which the first start of a server stores. */
 export function issuerOf(settings: readonly StoredSetting[]): string | undefined {
   return settings.find(({ name }) => name === 'issuer')?.value;
 }
@@ -140,18 +142,23 @@ function notEmpty(isOfSame = false): StartError {
     : 'an installation already';
   return new StartError(`The destination is not empty: it holds ${what}. Copy into a new database.`);
 }
-export async function explained<T>(database: Database, work: () => Promise<T>): Promise<T> {
+
+/** Turns an error of the database into one that tells the operator which database failed, and why. */
+export async function explainErrors<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     throw database.explain(error);
   }
 }
-/** How many steps of the migrations; says which of the two it is about if it refuses. */
 
-export async function stepsOf(side: 'source' | 'destination', transaction: Transaction): Promise<number> {
+/** Names the database in the error if its schema cannot be used. */
+export async function readSchemaVersion(
+  side: 'source' | 'destination',
+  transaction: Transaction,
+): Promise<number> {
   try {
-    return await stepsTaken(transaction);
+    return await requireSchemaVersion(transaction);
   } catch (cause) {
     if (!(cause instanceof StartError)) throw cause;
     throw new StartError(`The ${side} cannot be used. ${cause.message}`, { cause });

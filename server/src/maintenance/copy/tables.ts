@@ -1,19 +1,19 @@
 /**
- * What an installation consists of: every table and every column of it, in an order in which no row comes before one
- * that it refers to. A test compares this list with the real schema, so that nothing new is left behind.
+ * Every table and column of an installation. A table comes after the tables that it refers to. A test compares this list with
+ * the schema that the migrations create.
  */
 
 export interface CopiedTable {
   readonly name: string;
-  /** The primary key. Its order is the same on every database: rows are copied and compared in it. */
+  /** The primary key. Rows are copied and compared in its order, which is the same on every database. */
   readonly key: readonly string[];
-  /** All of them, those of the key too. */
+  /** All columns, including the key. */
   readonly columns: readonly string[];
-  /** This column refers to a row of the same table, which may come later. */
-  readonly innerReference?: string;
-  /** The migrations have made its only row. */
+  /** The column that refers to a row of the same table, which may come later. */
+  readonly selfReference?: string;
+  /** The migrations insert its only row. */
   readonly hasOneRow?: true;
-  /** Rows that tell of the copying itself belong to one database alone. */
+  /** Excludes rows that belong to one database only. */
   readonly where?: string;
 }
 
@@ -94,7 +94,7 @@ export const copiedTables: readonly CopiedTable[] = [
       'detached_from',
       'detached_because',
     ],
-    innerReference: 'parent_id',
+    selfReference: 'parent_id',
   },
   { name: 'user_groups', key: ['id'], columns: ['id', 'name', 'name_key', 'created_at'] },
   { name: 'group_members', key: ['group_id', 'user_id'], columns: ['group_id', 'user_id'] },
@@ -146,9 +146,9 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'folder_numbers', key: ['id'], columns: ['id', 'last'], hasOneRow: true },
 ];
 
-/** Tables that stay behind, and why. */
-export const tablesLeftBehind: Readonly<Record<string, string>> = {
-  espalier_migrations: 'tells which steps a database has taken, each for itself',
-  login_failures: 'brakes guessing for minutes; a copy begins with a clean slate',
-  folder_trigrams: 'the search index of SQLite, which is made from the folders',
+/** Tables that are not copied, and the reason. */
+export const tablesNotCopied: Readonly<Record<string, string>> = {
+  espalier_migrations: 'records the migrations of one database',
+  login_failures: 'throttles logins for minutes; a copy starts without failures',
+  folder_trigrams: 'the search index of SQLite, which is built from the folders',
 };

@@ -22,7 +22,7 @@ function viewOf(folders: readonly Folder[]): TreeView {
     isEmbedded: true,
     all: (_: unknown, { ids }: { ids: readonly string[] }) => ids.flatMap((id) => rows.get(id) ?? []),
   } as unknown as ConsistentReader;
-  const access = { levelAlong: () => READ, isVisible: () => true } as unknown as Access;
+  const access = { levelAt: () => READ, isVisible: () => true } as unknown as Access;
   return { reader, access, ancestry: new Ancestry(reader, 'root'), rows };
 }
 

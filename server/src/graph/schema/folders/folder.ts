@@ -283,14 +283,15 @@ function defineFolderInputs(builder: Builder) {
 
   return { AccessLevel, FolderFilter, FolderOrder };
 }
+
 interface FilterInput {
   readonly nameContains?: string | null | undefined;
   readonly nameStartsWith?: string | null | undefined;
   readonly hasChildren?: boolean | null | undefined;
   readonly updatedSince?: number | null | undefined;
 }
-/** Undefined if it leaves nothing out. */
 
+/** Undefined if it leaves nothing out. */
 export function toFilter(input: FilterInput | null | undefined): FolderFilter | undefined {
   if (!input) return undefined;
   const filter = {
@@ -301,6 +302,7 @@ export function toFilter(input: FilterInput | null | undefined): FolderFilter | 
   };
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
 }
+
 function toNamePart(input: string | null | undefined, argument: string): string | undefined {
   if (!input) return undefined;
   if (input.length > 2 * maxNameLength || [...input].length > maxNameLength) {

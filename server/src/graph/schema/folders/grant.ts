@@ -1,6 +1,6 @@
 /** The type Grant, the fields that list grants, and the mutations that grant and revoke access. */
 
-import { requireAdministrator } from '../../../accounts/administrator.ts';
+import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { change } from '../../run-mutation.ts';
 import { personalField } from '../../shared-answers.ts';

@@ -1,7 +1,7 @@
 /** The type JournalEntry, and the query and subscription `journal`, for administrators. */
 
 import type { AccessSnapshot } from '../../../access/access-cache.ts';
-import { requireAdministrator } from '../../../accounts/administrator.ts';
+import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { isRowId, nobodysId } from '../../../database/row-id.ts';
 import type { TreeView } from '../../../folders/folders.ts';
@@ -13,7 +13,7 @@ import {
   type JournalKind as Kind,
 } from '../../../journal/journal-entry.ts';
 import { countJournal, listJournal, type JournalFilter as Filter } from '../../../journal/journal-list.ts';
-import { requireKept, watchJournal } from '../../../journal/watch-journal.ts';
+import { JournalSubscription, requireKept } from '../../../journal/journal-subscription.ts';
 import { Refusal } from '../../../refusal.ts';
 import { startArgument } from '../../shared-answers.ts';
 import type { Builder, GraphContext, NamedRefOf } from '../builder.ts';
@@ -271,7 +271,7 @@ export function defineJournalSubscription(
         const from = typeof after === 'string' ? fromJournalCursor(after, 'after') : head;
         const { maxBacklog } = limits;
         await requireKept(reader, from, { head, maxBacklog });
-        return watchJournal(feed, {
+        return new JournalSubscription(feed, {
           after: from,
           filter: toFilter(filter),
           maxBacklog,

@@ -1,8 +1,8 @@
 /** The type Group and the mutations of groups and their members. */
 
-import { requireAdministrator } from '../../../accounts/administrator.ts';
+import { requireAdministrator } from '../../../accounts/users.ts';
 import { readGroup, requireGroup, type Group as GroupRow } from '../../../accounts/groups.ts';
-import type { ChangedGroup } from '../../../accounts/manage-groups.ts';
+import type { ChangedGroup } from '../../../accounts/group-management.ts';
 import { change } from '../../run-mutation.ts';
 import {
   defineMutation,

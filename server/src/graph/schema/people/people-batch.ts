@@ -4,7 +4,7 @@ import { readUsers, type User } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import type { Reader } from '../../../database/database.ts';
 import { Refusal } from '../../../refusal.ts';
-import { readRefreshesOf, type Session, type SessionRefresh } from '../../../sessions/session-list.ts';
+import { readRefreshesOf, type Session, type SessionRefresh } from '../../../sessions/list-sessions.ts';
 
 export class UserNode {
   readonly user: User;

@@ -17,7 +17,7 @@ import {
   listSessions,
   listSessionsOf,
   type SessionPosition,
-} from '../../../sessions/session-list.ts';
+} from '../../../sessions/list-sessions.ts';
 import { toTimeAndId, type KeysetList } from '../connections/keyset-connection.ts';
 import { PagesOfEach, type Charge } from '../connections/pages-of-each.ts';
 import { SessionBatch, UserBatch, type SessionNode, type UserNode } from './people-batch.ts';

@@ -1,7 +1,7 @@
 /** The type Session and the mutations that end sessions. Only administrators and the session's user receive a Session. */
 
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import type { SessionRefresh as RefreshRow } from '../../../sessions/session-list.ts';
+import type { SessionRefresh as RefreshRow } from '../../../sessions/list-sessions.ts';
 import { defineMutation, type Builder, type NamedRefOf, type ObjectRefOf } from '../builder.ts';
 import { personalField } from '../../shared-answers.ts';
 import { requireExisting, type SessionNode, type UserNode } from './people-batch.ts';
@@ -86,6 +86,7 @@ export function implementSession(
     }),
   });
 }
+
 export function defineSessionMutations(builder: Builder): void {
   defineMutation(builder, 'revokeSession', {
     type: builder.objectRef<{ readonly revokedSessionId: string }>('RevokeSessionPayload').implement({

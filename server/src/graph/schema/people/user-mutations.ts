@@ -1,7 +1,7 @@
 /** The mutations of users and passwords. */
 
 import { readUser, requireUser } from '../../../accounts/users.ts';
-import type { ChangedUser } from '../../../sessions/manage-users.ts';
+import type { ChangedUser } from '../../../sessions/user-management.ts';
 import { change } from '../../run-mutation.ts';
 import { defineMutation, type Builder, type GraphContext } from '../builder.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';

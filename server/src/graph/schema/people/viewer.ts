@@ -2,7 +2,7 @@
 
 import { readUser } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { readSession } from '../../../sessions/session-list.ts';
+import { readSession } from '../../../sessions/list-sessions.ts';
 import type { Builder } from '../builder.ts';
 import { KeysetConnection, pageArguments } from '../connections/keyset-connection.ts';
 import { requireExisting, toSessionNode, toUserNode } from './people-batch.ts';

@@ -3,13 +3,13 @@
 import { maxMinutes, type Activity, type ActivityMinute } from '../../../observability/activity.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { readSchemaVersion } from '../../../database/migrations.ts';
-import { keyStates, type ShownKey, type KeyState } from '../../../sessions/sweep-keys.ts';
+import { listKeyStatuses, type KeyStatus, type KeyState } from '../../../sessions/key-rotation.ts';
 import { readKeyRows } from '../../../sessions/signing-keys.ts';
 import type { Builder } from '../builder.ts';
-import { requireAdministrator } from '../../../accounts/administrator.ts';
+import { requireAdministrator } from '../../../accounts/users.ts';
 import type { HealthCheck } from '../../../observability/health.ts';
 import { Refusal } from '../../../refusal.ts';
-import { countSessions } from '../../../sessions/session-list.ts';
+import { countSessions } from '../../../sessions/list-sessions.ts';
 import type { DisplayedSetting } from '../../../config/setting.ts';
 
 export function defineServer(builder: Builder): void {
@@ -55,7 +55,7 @@ function defineServerInfo(builder: Builder) {
         description: 'The keys that sign and verify auth tokens, the newest first.',
         resolve: ({ refreshTokenSeconds }, _, { reader, clock, budget }, info) =>
           whenDone(readKeyRows(reader), (rows) =>
-            budget.spend(keyStates(rows, { now: clock.now(), refreshTokenSeconds }), info),
+            budget.spend(listKeyStatuses(rows, { now: clock.now(), refreshTokenSeconds }), info),
           ),
       }),
       activity: t.field({
@@ -98,8 +98,8 @@ function defineHealthCheck(builder: Builder) {
     }),
   });
 }
-/** For so many of the last minutes. */
 
+/** For so many of the last minutes. */
 export interface AskedActivity {
   readonly minutes: number;
 }
@@ -149,6 +149,7 @@ export function requireMinutes(minutes: number): number {
   if (minutes >= 1 && minutes <= maxMinutes) return minutes;
   throw new Refusal('BAD_INPUT', `\`minutes\` is 1 to ${maxMinutes}: no more are remembered.`);
 }
+
 export interface ServerFacts {
   readonly version: string;
   readonly startedAt: number;
@@ -160,6 +161,7 @@ export interface ServerFacts {
   readonly activity: Activity;
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
 }
+
 const sources: Readonly<Record<DisplayedSetting['source'], string>> = {
   DEFAULT: 'It is not given.',
   ENVIRONMENT: 'In a variable of the environment.',
@@ -195,6 +197,7 @@ export function defineSetting(builder: Builder) {
     }),
   });
 }
+
 const states: Readonly<Record<Uppercase<KeyState>, { value: KeyState; description: string }>> = {
   PUBLISHED: { value: 'published', description: 'It verifies already, and will sign.' },
   SIGNS: { value: 'signs', description: 'It signs.' },
@@ -204,7 +207,7 @@ const states: Readonly<Record<Uppercase<KeyState>, { value: KeyState; descriptio
 export function defineSigningKey(builder: Builder) {
   const State = builder.enumType('SigningKeyState', { values: states });
 
-  return builder.objectRef<ShownKey>('SigningKey').implement({
+  return builder.objectRef<KeyStatus>('SigningKey').implement({
     description: 'A key that signs or verifies auth tokens.',
     fields: (t) => ({
       id: t.exposeID('id'),

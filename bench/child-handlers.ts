@@ -1,4 +1,4 @@
-/** The other end of child.ts, inside the child: answers questions until the parent is gone, however it went. */
+/** Runs inside a process that child.ts started: handles the parent's calls, and exits when the parent has ended. */
 
 import type { Call, Reply } from './child.ts';
 
@@ -14,7 +14,7 @@ export function serveParent(answers: Handlers, end: () => unknown): void {
   process.on('disconnect', () => {
     void Promise.resolve(end()).finally(() => process.exit());
   });
-  // Ctrl-C reaches every process of the terminal; it is the parent that decides.
+  // Ctrl-C reaches every process of the terminal. The parent decides when the child stops.
   process.on('SIGINT', () => undefined);
 }
 

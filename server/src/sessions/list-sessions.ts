@@ -88,7 +88,7 @@ export function readSession(reader: Reader, id: string): PromiseOrValue<Session 
   return reader.get(findById, { id });
 }
 
-export function readLivingSession(
+export function readActiveSession(
   reader: Reader,
   id: string,
   now: number,

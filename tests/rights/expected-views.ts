@@ -1,4 +1,4 @@
-/** What the server must show of the model's tree to a user. */
+/** Computes from the model what the server must show to a user. */
 
 import { search as searchModel } from '../model/expected-responses.ts';
 import { listTrash } from '../model/model-changes.ts';
@@ -13,7 +13,7 @@ import {
 
 export const folderFields = 'id name title description accessLevel';
 
-export interface ShownFolder {
+export interface ExpectedFolder {
   readonly id: string;
   readonly name: string;
   readonly title: string;
@@ -21,7 +21,7 @@ export interface ShownFolder {
   readonly accessLevel: string;
 }
 
-export function showFolder(model: TreeModel, user: ModelUser, folder: ModelFolder): ShownFolder {
+export function expectFolder(model: TreeModel, user: ModelUser, folder: ModelFolder): ExpectedFolder {
   const level = model.levelOf(user, folder);
   const isRead = level >= READ;
   return {
@@ -33,7 +33,7 @@ export function showFolder(model: TreeModel, user: ModelUser, folder: ModelFolde
   };
 }
 
-/** A folder on the tree that the user sees. */
+/** Returns a folder in the tree if the user sees it. */
 export function findSeen(model: TreeModel, user: ModelUser, id: string): ModelFolder | undefined {
   const folder = model.find(id);
   return folder && model.isSeen(user, folder) ? folder : undefined;
@@ -41,23 +41,23 @@ export function findSeen(model: TreeModel, user: ModelUser, id: string): ModelFo
 
 export const withDescendants = `${folderFields} descendants{totalCount items{${folderFields}}}`;
 
-export function showWithDescendants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+export function expectWithDescendants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const inside = model
     .descendants(folder, model.seenBy(user))
-    .map((each) => showFolder(model, user, each.folder));
-  return { ...showFolder(model, user, folder), descendants: { totalCount: inside.length, items: inside } };
+    .map((each) => expectFolder(model, user, each.folder));
+  return { ...expectFolder(model, user, folder), descendants: { totalCount: inside.length, items: inside } };
 }
 
 export const withChildren = `${folderFields} ancestors{id} folders{totalCount items{${folderFields} folders{items{name}}}}`;
 
-export function showWithChildren(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+export function expectWithChildren(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const seen = model.seenBy(user);
   const items = childrenAmong(folder, seen).map((child) => ({
-    ...showFolder(model, user, child),
+    ...expectFolder(model, user, child),
     folders: { items: childrenAmong(child, seen).map(({ name }) => ({ name })) },
   }));
   return {
-    ...showFolder(model, user, folder),
+    ...expectFolder(model, user, folder),
     ancestors: model
       .pathTo(folder)!
       .slice(0, -1)
@@ -66,17 +66,17 @@ export function showWithChildren(model: TreeModel, user: ModelUser, folder: Mode
   };
 }
 
-/** The answer to the contract's query. */
-export function showNames(model: TreeModel, user: ModelUser) {
+/** The response to the query of the contract. */
+export function expectNames(model: TreeModel, user: ModelUser) {
   const edges = childrenAmong(model.root, model.seenBy(user)).map(({ name }) => ({ node: { name } }));
   return { folder: { name: model.root.name, folders: { edges } } };
 }
 
-export function showSearch(model: TreeModel, user: ModelUser, text: string): ShownFolder[] {
-  return searchModel(model, user, text, undefined).map((folder) => showFolder(model, user, folder));
+export function expectSearch(model: TreeModel, user: ModelUser, text: string): ExpectedFolder[] {
+  return searchModel(model, user, text, undefined).map((folder) => expectFolder(model, user, folder));
 }
 
-export function showExport(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+export function expectExport(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const above = model.pathTo(folder)!.length;
   return model.descendants(folder, model.seenBy(user)).map((each) => ({
     path: model
@@ -84,12 +84,12 @@ export function showExport(model: TreeModel, user: ModelUser, folder: ModelFolde
       .slice(above)
       .map(({ name }) => name)
       .join('/'),
-    description: showFolder(model, user, each.folder).description,
+    description: expectFolder(model, user, each.folder).description,
   }));
 }
 
-/** By name: two folders may be deleted in one millisecond. */
-export function showTrash(model: TreeModel, user: ModelUser): { readonly name: string }[] {
+/** Sorted by name, because two folders may be deleted in the same millisecond. */
+export function expectTrash(model: TreeModel, user: ModelUser): { readonly name: string }[] {
   return listTrash(model, user)
     .map(({ name }) => ({ name }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));

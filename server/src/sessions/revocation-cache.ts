@@ -10,9 +10,9 @@ import { sql } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
-import { longestAuthTokenMs } from './revocation.ts';
+import { maxAuthTokenMs } from './revocation.ts';
 
-export interface EndedSessions {
+export interface RevocationCache {
   /** What this node has ended itself, when it is committed: it need not wait to hear of it. */
   add(sessionId: string, at: number): void;
   has(session: { readonly userId: string; readonly sessionId: string }): boolean;
@@ -20,7 +20,7 @@ export interface EndedSessions {
   sweep(): Promise<void>;
 }
 
-export interface EndedSessionsOptions {
+export interface RevocationCacheOptions {
   readonly database: Database;
   readonly feed: JournalFeed;
   readonly clock: Clock;
@@ -47,9 +47,9 @@ const findForgettable = sql<{ since: number }, { id: string }>`
   select id from deleted_users where deleted_at <= ${'since'} limit 1`;
 const forgetDeletedUsers = sql<{ since: number }>`delete from deleted_users where deleted_at <= ${'since'}`;
 
-export async function watchEndedSessions(options: EndedSessionsOptions): Promise<EndedSessions> {
+export async function createRevocationCache(options: RevocationCacheOptions): Promise<RevocationCache> {
   const { database, feed, clock, onError } = options;
-  const since = () => clock.now() - longestAuthTokenMs;
+  const since = () => clock.now() - maxAuthTokenMs;
   const sessions = new Map<string, number>();
   const users = new Map<string, number>();
   const note = (known: Map<string, number>, ended: readonly Ended[]) =>

@@ -1,6 +1,6 @@
 /**
- * Following the journal itself: each entry that fits a filter, in order, from a place on. Nothing is queued: the next
- * entry is read when it is asked for. Who has fallen too far behind is told so, and reads the list anew.
+ * Follows the journal itself: each entry that matches a filter, in order. Nothing is queued: the next entry is read when
+ * the consumer requests it. A consumer that has fallen too far behind gets an error and has to read the list again.
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -13,21 +13,21 @@ import { fitsFilter, type JournalFilter } from './journal-list.ts';
 
 export interface JournalEvent {
   readonly entry: JournalEntry;
-  /** Whoever knows of the entry may go on after it. */
-  readonly place: JournalPlace;
+  /** A client that received the entry can continue after it. */
+  readonly position: JournalPlace;
 }
 
 export interface JournalWatchOptions {
-  /** The last known entry, which is kept. */
+  /** The last entry that the client has received. */
   readonly after: JournalPlace;
   readonly filter: JournalFilter;
-  /** So many entries it may be behind. */
+  /** How many entries it may fall behind. */
   readonly maxBacklog: number;
-  /** Whether the viewer may still be told; false when they can no longer log in. Throws what else ends it. */
+  /** False when the viewer can no longer log in. Throws any other reason to end the stream. */
   readonly isStillAllowed: () => PromiseOrValue<boolean>;
 }
 
-/** Refuses a place from which not everything can be told. */
+/** Rejects a cursor if some of the entries after it are gone. */
 export async function requireKept(
   reader: Reader,
   after: JournalPlace,
@@ -39,13 +39,9 @@ export async function requireKept(
   if (!isKnown) throw isLost();
 }
 
-export function watchJournal(feed: JournalFeed, options: JournalWatchOptions): ChangeStream<JournalEvent> {
-  return new JournalSubscription(feed, options);
-}
-
 const over = { done: true, value: undefined } as const;
 
-class JournalSubscription implements ChangeStream<JournalEvent> {
+export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #feed: JournalFeed;
   readonly #options: JournalWatchOptions;
   readonly #end = new EndSignal();
@@ -69,6 +65,7 @@ class JournalSubscription implements ChangeStream<JournalEvent> {
     if (this.#returned && !this.#end.aborted) this.deliveredUpTo = this.#returned;
     this.#returned = undefined;
     for (;;) {
+      if (this.#end.aborted) return over;
       const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#end.upTo;
       if (!isReady) {
         if (!this.#isReplaced) await this.#end.waitForNext(this.#feed, this.deliveredUpTo.number);
@@ -81,7 +78,7 @@ class JournalSubscription implements ChangeStream<JournalEvent> {
       if (fitsFilter(entry, this.#options.filter)) {
         if (!(await this.#mayGoOn())) return over;
         this.#returned = entry;
-        return { done: false, value: { entry, place: entry } };
+        return { done: false, value: { entry, position: entry } };
       }
       this.deliveredUpTo = entry;
     }
@@ -105,7 +102,8 @@ class JournalSubscription implements ChangeStream<JournalEvent> {
 
   async #read(): Promise<readonly JournalEntry[]> {
     const isBehind = this.#feed.last - this.deliveredUpTo.number > this.#options.maxBacklog;
-    const entries = this.#isReplaced || isBehind ? undefined : await this.#feed.read(this.deliveredUpTo.number);
+    const entries =
+      this.#isReplaced || isBehind ? undefined : await this.#feed.read(this.deliveredUpTo.number);
     if (!entries) throw isLost();
     return entries;
   }

@@ -4,7 +4,7 @@ import type { QueueEntry } from '../concurrency/fair-queue.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { accountNameKey, toAccountName } from './account-name.ts';
-import { hashingFor, type Passwords } from './passwords.ts';
+import { hashQueueEntry, type Passwords } from './passwords.ts';
 
 /** Whose password was right, and which: a password changed meanwhile no longer counts. */
 export interface CheckedCredentials {
@@ -64,7 +64,7 @@ export async function checkPassword(
   given: { userId: string; sessionId: string; password: string },
 ): Promise<CheckedCredentials | undefined> {
   const stored = await reader.get(findPasswordHash, { userId: given.userId });
-  const isMatch = await passwords.matches(given.password, stored?.passwordHash, hashingFor(given));
+  const isMatch = await passwords.matches(given.password, stored?.passwordHash, hashQueueEntry(given));
   return stored && isMatch ? stored : undefined;
 }
 

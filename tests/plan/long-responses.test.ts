@@ -1,4 +1,4 @@
-/** Answers that take more than one piece of work: by graphql-js when a query comes for the first time, then by a plan. */
+/** Responses that need more than one time slice: first executed by graphql-js, then by a plan. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,21 +14,21 @@ const queries = [
 ];
 
 for (const kind of databaseKinds) {
-  test(`long answers on ${kind.name} are whole and the same from both engines, and nothing is logged`, async (context) => {
-    const bed = await Testbed.start(kind);
-    context.after(() => bed.stop());
-    const { authToken } = await bed.logIn();
+  test(`sends long responses on ${kind.name} completely and equal from both engines, and logs nothing`, async (context) => {
+    const testbed = await Testbed.start(kind);
+    context.after(() => testbed.stop());
+    const { authToken } = await testbed.logIn();
     const fill = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
-    await bed.query(fill, authToken, { input: { tree } });
+    await testbed.query(fill, authToken, { input: { tree } });
     for (const query of queries) {
-      const first = await bed.query(query, authToken);
+      const first = await testbed.query(query, authToken);
       for (let time = 0; time < 2; time++) {
-        const next = await bed.query(query, authToken);
+        const next = await testbed.query(query, authToken);
         assert.equal(next.status, 200);
         assert.ok(next.text === first.text);
         assert.equal(Number(next.headers.get('content-length')), Buffer.byteLength(next.text));
       }
-      const { text: events } = await bed.send('POST', '/graphql', {
+      const { text: events } = await testbed.send('POST', '/graphql', {
         headers: {
           accept: 'text/event-stream',
           'content-type': 'application/json',
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
       assert.ok(!first.text.startsWith('{"errors"'));
     }
     assert.deepEqual(
-      bed.logLines.filter((line) => line.includes('failed')),
+      testbed.logLines.filter((line) => line.includes('failed')),
       [],
     );
   });

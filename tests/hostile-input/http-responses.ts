@@ -1,36 +1,36 @@
-/** Answers as they come over a connection, one after the other, and what a server says over a socket after an upgrade. */
+/** Parses the HTTP responses of a connection, and the WebSocket frames of the server after an upgrade. */
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly head: string;
-  /** Of an upgrade: all that the server said. */
+  /** After an upgrade: everything that the server sent. */
   readonly body: string;
-  /** Of an upgrade: with which code the server closed, if it did. */
+  /** After an upgrade: the close code of the server, if it closed. */
   readonly closeCode?: number;
 }
 
 const headEnd = '\r\n\r\n';
-const unframed = 'the answer is not framed as HTTP says';
+const unframed = 'the response is not framed by the rules of HTTP';
 
-/** All of them; the last may have been cut off. */
-export function readAnswers(received: Buffer): Answer[] {
-  const answers: Answer[] = [];
+/** Reads all responses; the last one may be incomplete. */
+export function readResponses(received: Buffer): HttpResponse[] {
+  const responses: HttpResponse[] = [];
   let rest = received.toString('latin1');
   while (rest.length > 0) {
-    const taken = takeAnswer(rest, true);
+    const taken = parseResponse(rest, true);
     if (!taken) break;
-    answers.push(taken.answer);
+    responses.push(taken.response);
     rest = rest.slice(taken.length);
   }
-  return answers;
+  return responses;
 }
 
-/** The first, if it is all there. */
-export function readOneAnswer(received: Buffer): Answer | undefined {
-  return takeAnswer(received.toString('latin1'), false)?.answer;
+/** Returns the first response if it is complete. */
+export function readFirstResponse(received: Buffer): HttpResponse | undefined {
+  return parseResponse(received.toString('latin1'), false)?.response;
 }
 
-function takeAnswer(text: string, isOver: boolean): { answer: Answer; length: number } | undefined {
+function parseResponse(text: string, isOver: boolean): { response: HttpResponse; length: number } | undefined {
   const end = text.indexOf(headEnd);
   if (end < 0) {
     if (isOver && !text.startsWith('HTTP/1.1 ')) throw new Error(`${unframed}: ${text.slice(0, 200)}`);
@@ -41,13 +41,13 @@ function takeAnswer(text: string, isOver: boolean): { answer: Answer; length: nu
   if (Number.isNaN(status)) throw new Error(`${unframed}: ${text.slice(0, 200)}`);
   const start = end + headEnd.length;
   if (status === 101)
-    return { answer: { status, head, ...readFrames(text.slice(start)) }, length: text.length };
+    return { response: { status, head, ...readFrames(text.slice(start)) }, length: text.length };
   const length = bodyLength(text, { head, status, start, isOver });
   if (length === undefined) return undefined;
-  return { answer: { status, head, body: text.slice(start, start + length) }, length: start + length };
+  return { response: { status, head, body: text.slice(start, start + length) }, length: start + length };
 }
 
-/** RFC 9112 §6.3; undefined if it is not all there. */
+/** RFC 9112 §6.3. Returns undefined if the body is not complete. */
 function bodyLength(
   text: string,
   { head, status, start, isOver }: { head: string; status: number; start: number; isOver: boolean },
@@ -57,11 +57,11 @@ function bodyLength(
     const end = text.indexOf('0\r\n\r\n', start);
     return end >= 0 ? end + 5 - start : isOver ? text.length - start : undefined;
   }
-  const said = /^content-length: (\d+)/im.exec(head)?.[1];
-  // An event stream for HTTP/1.0 ends with the connection.
-  if (said === undefined && /^content-type: text\/event-stream/im.test(head)) return text.length - start;
-  const length = Number(said ?? 0);
-  // An answer to HEAD tells a length and has no body: the next answer follows at once.
+  const received = /^content-length: (\d+)/im.exec(head)?.[1];
+  // An event stream over HTTP/1.0 ends with the connection.
+  if (received === undefined && /^content-type: text\/event-stream/im.test(head)) return text.length - start;
+  const length = Number(received ?? 0);
+  // A response to HEAD has a length and no body: the next response follows directly.
   if (isOver && text.startsWith('HTTP/1.1 ', start)) return 0;
   if (text.length - start >= length) return length;
   return isOver ? text.length - start : undefined;
@@ -69,7 +69,7 @@ function bodyLength(
 
 function readFrames(text: string): { body: string; closeCode?: number } {
   const bytes = Buffer.from(text, 'latin1');
-  const said: string[] = [];
+  const received: string[] = [];
   let closeCode: number | undefined;
   for (let at = 0; at + 2 <= bytes.length;) {
     const opcode = bytes[at]! & 0x0f;
@@ -81,8 +81,8 @@ function readFrames(text: string): { body: string; closeCode?: number } {
     const start = at + 2 + extra;
     const payload = bytes.subarray(start, start + length);
     if (opcode === 8 && payload.length >= 2) closeCode = payload.readUInt16BE(0);
-    said.push(payload.toString());
+    received.push(payload.toString());
     at = start + length;
   }
-  return { body: said.join('\n'), ...(closeCode !== undefined && { closeCode }) };
+  return { body: received.join('\n'), ...(closeCode !== undefined && { closeCode }) };
 }

@@ -4,15 +4,22 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import { removeKey, rotateSigningKey } from './change-keys.ts';
-import type { KeySeal } from './key-seal.ts';
-import { longestAuthTokenMs } from './revocation.ts';
-import { readKeyRows, signingAt, stopsSigningAt, type KeyRow, type KeyTimes, type SigningKeys } from './signing-keys.ts';
+import { deleteKey, rotateSigningKey } from './change-keys.ts';
+import type { KeyEncryption } from './key-encryption.ts';
+import { maxAuthTokenMs } from './revocation.ts';
+import {
+  readKeyRows,
+  signingAt,
+  stopsSigningAt,
+  type KeyRow,
+  type KeyTimes,
+  type SigningKeys,
+} from './signing-keys.ts';
 
-export interface KeySweepOptions {
+export interface KeyRotationOptions {
   readonly database: Database;
   readonly clock: Clock;
-  readonly seal: KeySeal;
+  readonly seal: KeyEncryption;
   readonly keys: SigningKeys;
   readonly settings: {
     /** 0 for never. */
@@ -28,13 +35,13 @@ const findLastNeed = sql<{ stoppedAt: number; now: number }, { until: number | n
   where revoked_at is null and refresh_expires_at > ${'now'} and refreshed_at <= ${'stoppedAt'}`;
 
 /** Costs nothing until there is something to do. */
-export function createKeySweep({
+export function createKeyRotation({
   database,
   clock,
   seal,
   keys,
   settings,
-}: KeySweepOptions): () => Promise<void> {
+}: KeyRotationOptions): () => Promise<void> {
   const { keyRotationDays, refreshTokenSeconds } = settings;
   const isOld = ({ createdAt }: KeyTimes) =>
     keyRotationDays > 0 && clock.now() - createdAt >= keyRotationDays * dayMs;
@@ -66,7 +73,7 @@ export function createKeySweep({
     if (until !== null) return;
     await changeInTurn(database, async (transaction) => {
       const rows = await readKeyRows(transaction);
-      if (rows.some(({ id }) => id === oldest.id)) await removeKey(transaction, oldest.id, now);
+      if (rows.some(({ id }) => id === oldest.id)) await deleteKey(transaction, oldest.id, now);
     });
     await keys.reread();
   }
@@ -79,37 +86,37 @@ export function createKeySweep({
 
 /** How long the key before this one is needed at least: for auth tokens, and for refreshing with expired ones. */
 export function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
-  return stopsSigningAt(successor) + Math.max(longestAuthTokenMs, refreshTokenSeconds * 1000);
+  return stopsSigningAt(successor) + Math.max(maxAuthTokenMs, refreshTokenSeconds * 1000);
 }
-export type KeyState='published'|'signs'|'verifies';
+export type KeyState = 'published' | 'signs' | 'verifies';
 
-export interface ShownKey {
+export interface KeyStatus {
   readonly id: string;
   readonly state: KeyState;
   readonly createdAt: number;
   readonly signsFrom: number;
   /** From then on nothing that it signed can be in use; null while it signs, and before. */
-  readonly neededUntil: number|null;
+  readonly neededUntil: number | null;
   /** Names the master key; null if it is not sealed. */
-  readonly sealedWith: string|null;
+  readonly sealedWith: string | null;
 }
 /** Of keys in their order, the newest first. */
 
-export function keyStates(
+export function listKeyStatuses(
   rows: readonly KeyRow[],
-  { now,refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number; }
-): ShownKey[] {
-  const signing=signingAt(rows,now);
-  return rows.map((row,place) => {
-    const { id,createdAt,signsFrom,sealedWith }=row;
-    const successor=rows[place-1];
-    const isOver=successor!==undefined&&successor.signsFrom<=now;
+  { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },
+): KeyStatus[] {
+  const signing = signingAt(rows, now);
+  return rows.map((row, place) => {
+    const { id, createdAt, signsFrom, sealedWith } = row;
+    const successor = rows[place - 1];
+    const isOver = successor !== undefined && successor.signsFrom <= now;
     return {
       id,
-      state: row===signing? 'signs':isOver? 'verifies':'published',
+      state: row === signing ? 'signs' : isOver ? 'verifies' : 'published',
       createdAt,
-      signsFrom: Math.max(signsFrom,createdAt),
-      neededUntil: isOver? verifiesUntil(successor,refreshTokenSeconds):null,
+      signsFrom: Math.max(signsFrom, createdAt),
+      neededUntil: isOver ? verifiesUntil(successor, refreshTokenSeconds) : null,
       sealedWith,
     };
   });

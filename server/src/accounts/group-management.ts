@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../database/database.ts';
 import { nothing, type Caller, type Changed, type Changes, type Memory } from '../journal/changes.ts';
-import { requireAdministrator, type ViewerRights } from './administrator.ts';
+import { requireAdministrator, type ViewerRights } from './users.ts';
 import {
   addToGroup,
   createGroup,
@@ -10,7 +10,7 @@ import {
   removeFromGroup,
   updateGroup,
   type Membership,
-} from './change-groups.ts';
+} from './groups.ts';
 import { requireGroup, type Group } from './groups.ts';
 
 export interface ChangedGroup {

@@ -1,11 +1,11 @@
-/** How many requests of which kind were answered in which way. */
+/** Counts the outcomes of requests by kind. */
 
-import type { Answer } from './answers.ts';
+import type { HttpResponse } from './http-responses.ts';
 import type { HostileRequest } from './hostile-request.ts';
 
-const longestShown = 3_000;
+const maxLength = 3_000;
 
-export class Tally {
+export class OutcomeCounts {
   readonly faults: string[] = [];
   serverErrors = 0;
   readonly #total: number;
@@ -17,16 +17,16 @@ export class Tally {
     this.#total = total;
   }
 
-  count({ kind }: HostileRequest, answers: readonly Answer[]): void {
+  count({ kind }: HostileRequest, responses: readonly HttpResponse[]): void {
     this.#requests++;
-    // With those to our own last request on a connection that is ended: of `http`, most of the 200s are these.
-    for (const answer of answers) this.#add(kind, outcomeOf(answer));
-    if (answers.length === 0) this.#add(kind, 'no answer');
-    this.serverErrors += answers.filter(({ status }) => status >= 500).length;
+    // Includes the response to our own last request on a connection: most 200s of `http` are these.
+    for (const response of responses) this.#add(kind, describeOutcome(response));
+    if (responses.length === 0) this.#add(kind, 'no response');
+    this.serverErrors += responses.filter(({ status }) => status >= 500).length;
   }
 
   countFault(request: HostileRequest, error: Error): void {
-    this.faults.push(`${error.message}\n${JSON.stringify(request).slice(0, longestShown)}`);
+    this.faults.push(`${error.message}\n${JSON.stringify(request).slice(0, maxLength)}`);
   }
 
   progress(): void {
@@ -57,8 +57,8 @@ export class Tally {
   }
 }
 
-/** Of a socket, how it was closed; of a query, whether anything was wrong with it. */
-function outcomeOf({ status, body, closeCode }: Answer): string {
+/** Returns the close code of a socket, or whether a query had errors, or the status. */
+function describeOutcome({ status, body, closeCode }: HttpResponse): string {
   if (status === 101) return `101 ${closeCode ?? ''}`.trim();
   if (status === 200 && body.startsWith('{"errors"')) return '200 with errors only';
   if (status === 200 && body.includes('"errors":[')) return '200 with errors';

@@ -13,7 +13,7 @@ export interface StoredKey {
   readonly sealedWith: string | null;
 }
 
-export interface KeySeal {
+export interface KeyEncryption {
   /** Names the master key, and does not tell it; null if there is none. */
   readonly id: string | null;
   /** As it is without a master key. */
@@ -25,7 +25,7 @@ export interface KeySeal {
 const idBytes = 6;
 const ifLost = 'docs/keys.md tells how it is changed, and what to do if it is lost.';
 
-export function createKeySeal(masterKey: string | undefined): KeySeal {
+export function createKeyEncryption(masterKey: string | undefined): KeyEncryption {
   if (masterKey === undefined) return noSeal;
   const derive = (purpose: string) => sealingKey(masterKey, { salt: '', purpose });
   const key = derive('espalier signing keys');
@@ -46,7 +46,7 @@ export function createKeySeal(masterKey: string | undefined): KeySeal {
   };
 }
 
-const noSeal: KeySeal = {
+const noSeal: KeyEncryption = {
   id: null,
   seal: (id, privateKey) => ({ id, privateKey, sealedWith: null }),
   open: ({ privateKey, sealedWith }) => {

@@ -1,0 +1,71 @@
+/**
+ * Queues of the login attempts that are in progress in this process, one queue for each throttled key. An attempt waits
+ * until it is known how the attempts before it end, so that parallel attempts cannot exceed the limit.
+ */
+
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface QueueKey {
+  readonly key: string;
+  /** How many attempts at the front of the queue are checked at the same time. */
+  readonly maxConcurrent: number;
+}
+
+export interface QueuedAttempt {
+  /** Returns for each of its queues how many attempts are ahead. */
+  countAhead(): number[];
+  /** Resolves when an attempt has left since the call and this one is among the first `maxConcurrent`. */
+  waitForChange(): Promise<void>;
+  leave(): void;
+}
+
+export interface AttemptQueues {
+  /** Appends an attempt to all of these queues at the same time, so that no two attempts wait for each other. */
+  join(keys: readonly QueueKey[]): QueuedAttempt;
+}
+
+/** The same for queues that may be in another process: the workers of one node share their queues. */
+export interface SharedAttemptQueues {
+  join(keys: readonly QueueKey[]): PromiseOrValue<QueuedAttempt>;
+}
+
+/** A client behind more attempts would time out before its turn. */
+const maxQueueLength = 500;
+
+interface WaitingAttempt {
+  wake: () => void;
+}
+
+export function createAttemptQueues(): AttemptQueues {
+  const queues = new Map<string, WaitingAttempt[]>();
+
+  return {
+    join(keys) {
+      const attempt: WaitingAttempt = { wake: () => undefined };
+      const joined = keys.map(({ key }) => queues.get(key) ?? []);
+      if (joined.some(({ length }) => length >= maxQueueLength)) throw tooManyLoginsError();
+      keys.forEach(({ key }, index) => {
+        joined[index]!.push(attempt);
+        queues.set(key, joined[index]!);
+      });
+      return {
+        countAhead: () => joined.map((queue) => queue.indexOf(attempt)),
+        waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
+        leave: () =>
+          keys.forEach(({ key, maxConcurrent }, index) => {
+            const queue = joined[index]!;
+            queue.splice(queue.indexOf(attempt), 1);
+            if (queue.length === 0) queues.delete(key);
+            for (const { wake } of queue.slice(0, maxConcurrent)) wake();
+          }),
+      };
+    },
+  };
+}
+
+export function tooManyLoginsError(): Refusal {
+  return new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
+    retryAfterSeconds: 5,
+  });
+}
