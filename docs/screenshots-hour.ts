@@ -1,7 +1,7 @@
 /** An hour in the life of the estate of the pictures, so that charts, sessions and histories have something to tell. */
 
 import type { LoginResponse } from '@espalier/contract';
-import type { ConsoleTestbed, Who } from '../tests/console/console-bed.ts';
+import type { ConsoleTestbed, Who } from '../tests/console/console-testbed.ts';
 
 const agents = {
   firefox: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:147.0) Gecko/20100101 Firefox/147.0',

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { ConsoleTestbed, type Who } from '../tests/console/console-bed.ts';
+import { ConsoleTestbed, type Who } from '../tests/console/console-testbed.ts';
 import { openView, views, type View } from '../tests/console/views.ts';
 import { spendAnHour } from './screenshots-hour.ts';
 import { smallPng } from './small-png.ts';

@@ -9,7 +9,7 @@ import type { ScheduledBackup, ScheduledBackupOptions } from './maintenance/back
 import type { Clock } from './clock.ts';
 import { databaseOptionsFrom, type Settings } from './config/config.ts';
 import type { DatabaseOptions } from './database/database.ts';
-import { embeddedFile, openDatabase } from './database/open-database.ts';
+import { sqliteFilePath, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
 import { retryFailedWrite } from './database/stored-settings.ts';
 import { writeFailureReasons } from './database/write-failure.ts';
@@ -98,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onWriteFailure: metrics?.countWriteFailure,
     tell: (severity, text) => log[severity](text),
   });
-  const databaseFile = embeddedFile(settings.databaseUrl);
+  const databaseFile = sqliteFilePath(settings.databaseUrl);
   const system = databaseFile === undefined ? 'postgresql' : 'sqlite';
   const database = tracing ? tracing.traceDatabase(opened, system) : opened;
   let feed: JournalFeed | undefined;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { findDamage } from '../../server/src/database/sqlite/backup.ts';
-import { embeddedFile } from '../../server/src/database/open-database.ts';
+import { sqliteFilePath } from '../../server/src/database/open-database.ts';
 import { withExistingDatabase } from '../copy/stored-tables.ts';
 import { databaseFolder } from '../runner/database-folder.ts';
 import { sqlite } from '../support/databases.ts';
@@ -112,7 +112,7 @@ function storedAt(url: string): StoredCluster {
   return {
     rows: (statement) =>
       withExistingDatabase(url, (database) => Promise.resolve(database.all(statement, {}))),
-    checkDatabase: async () => assert.deepEqual(await findDamage(embeddedFile(url)!), []),
+    checkDatabase: async () => assert.deepEqual(await findDamage(sqliteFilePath(url)!), []),
   };
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 
 interface FolderJson {
   readonly id: string;

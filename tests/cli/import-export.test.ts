@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { ListedFolder } from '../tree/tree-testbed.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 
 const sample: ListedFolder[] = [
   {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { databaseKinds, sqlite, type DatabaseKind } from '../support/databases.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
 import { keepLog } from '../secrets/secret-record.ts';
-import { CommandTestbed } from './command-bed.ts';
+import { CommandTestbed } from './command-testbed.ts';
 
 interface Entry {
   readonly number: number;

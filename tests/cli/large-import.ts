@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../support/databases.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 import { runOnTerminal, type TerminalResult } from './pseudo-terminal.ts';
 
 const perDirectory = 100;

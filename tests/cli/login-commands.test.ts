@@ -22,7 +22,7 @@ import { sqlite } from '../support/databases.ts';
 import { runEspalier } from '../support/espalier-command.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { administrator } from '../support/testbed.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 
 /** Larger than any process id. */
 const noProcess = 2 ** 22 + 1;

@@ -1,6 +1,6 @@
 /**
  * Measures `espalier folder import` for a large directory and shows its progress. Checks that an interrupted import
- * leaves the tree unchanged. `npm run measure:import -- --entries 100000`
+ * leaves the tree unchanged. `npm run lab -- import --entries 100000`
  */
 
 import { databaseKinds } from '../support/databases.ts';
@@ -10,7 +10,7 @@ import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';
 
 const values = parseScriptOptions(
-  'npm run measure:import -- [--entries 100000]\n\nImports a directory on a terminal, to its end and interrupted halfway.',
+  'npm run lab -- import [--entries 100000]\n\nImports a directory on a terminal, to its end and interrupted halfway.',
   ['entries'],
 );
 const entries = Number(values.entries ?? 100_000);

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import { administrator } from '../support/testbed.ts';
-import { CommandTestbed } from './command-bed.ts';
+import { CommandTestbed } from './command-testbed.ts';
 
 interface User {
   readonly id: string;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { buildClientSchema, lexicographicSortSchema, printSchema, type IntrospectionQuery } from 'graphql';
 import { sqlite } from '../support/databases.ts';
-import { CommandTestbed } from './command-bed.ts';
+import { CommandTestbed } from './command-testbed.ts';
 
 const file = new URL('../../contract/schema.graphql', import.meta.url);
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
-import { CommandTestbed } from './command-bed.ts';
+import { CommandTestbed } from './command-testbed.ts';
 
 interface Session {
   readonly id: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
-import { CliTestbed } from './cli-bed.ts';
+import { CliTestbed } from './cli-testbed.ts';
 
 describe('espalier folder watch', () => {
   let testbed: CliTestbed;

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { tabStorage } from '@espalier/client';
 import { sqlite } from '../support/databases.ts';
-import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
-import { followChanges } from './told-changes.ts';
+import { ClientTestbed, assertRejectsWith } from './client-testbed.ts';
+import { followChanges } from './received-changes.ts';
 
 describe('a login of another user', { timeout: 60_000 }, () => {
   let testbed: ClientTestbed;

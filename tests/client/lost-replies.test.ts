@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
-import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
+import { ClientTestbed, assertRejectsWith } from './client-testbed.ts';
 
 const createFolder =
   'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id name} cursor}}';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EspalierError, memoryStorage } from '@espalier/client';
 import { databaseKinds, sqlite } from '../support/databases.ts';
-import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
+import { ClientTestbed, assertRejectsWith } from './client-testbed.ts';
 
 const refreshPath = '/login/refresh';
 const tokenSeconds = 600;

@@ -5,7 +5,7 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { createClient, EspalierError, type Client } from '@espalier/client';
 import { sqlite } from '../support/databases.ts';
 import { administrator, Testbed } from '../support/testbed.ts';
-import { ClientTestbed } from './client-bed.ts';
+import { ClientTestbed } from './client-testbed.ts';
 
 /** Subscribes. `ended` resolves with `complete` or with the error. */
 async function follow(client: Client): Promise<{ ended: Promise<unknown>; unsubscribe: () => void }> {

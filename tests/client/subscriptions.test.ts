@@ -12,8 +12,8 @@ import { WebSocket as WsWebSocket, WebSocketServer } from 'ws';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { Testbed } from '../support/testbed.ts';
-import { ClientTestbed, assertRejectsWith, type TestClient } from './client-bed.ts';
-import { followChanges, ReceivedChanges } from './told-changes.ts';
+import { ClientTestbed, assertRejectsWith, type TestClient } from './client-testbed.ts';
+import { followChanges, ReceivedChanges } from './received-changes.ts';
 
 const tokenSeconds = 600;
 const warningSeconds = 60;

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { tabStorage } from '@espalier/client';
 import { sqlite } from '../support/databases.ts';
-import { ClientTestbed, assertRejectsWith, type TestClient } from './client-bed.ts';
-import { ReceivedChanges } from './told-changes.ts';
+import { ClientTestbed, assertRejectsWith, type TestClient } from './client-testbed.ts';
+import { ReceivedChanges } from './received-changes.ts';
 
 const tokenSeconds = 600;
 const warningSeconds = 60;

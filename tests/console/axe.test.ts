@@ -9,7 +9,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { selectLength } from '../support/run-length.ts';
-import { ConsoleTestbed, type Who } from './console-bed.ts';
+import { ConsoleTestbed, type Who } from './console-testbed.ts';
 import { openView, views } from './views.ts';
 
 interface Violation {

@@ -9,7 +9,7 @@ import * as folderActions from '../../console/src/actions/folder-actions.ts';
 import * as peopleActions from '../../console/src/actions/people-actions.ts';
 import { readGiven } from '../../server/src/cli/command.ts';
 import { findCommand } from '../../server/src/cli/commands.ts';
-import { CliTestbed } from '../cli/cli-bed.ts';
+import { CliTestbed } from '../cli/cli-testbed.ts';
 import { sqlite } from '../support/databases.ts';
 
 const apiUrl = 'https://example.com/espalier';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { BreakableConnection } from './cable.ts';
-import { ConsoleTestbed } from './console-bed.ts';
+import { BreakableConnection } from './breakable-connection.ts';
+import { ConsoleTestbed } from './console-testbed.ts';
 import { firstLoadBudgetBytes, totalOf, recordLoads } from './first-load.ts';
 
 describe('the console session on SQLite', () => {

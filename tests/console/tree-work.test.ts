@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { ConsoleTestbed } from './console-bed.ts';
+import { ConsoleTestbed } from './console-testbed.ts';
 import { TreePage } from './tree-page.ts';
 
 describe('tree work in the console on SQLite', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { ConsoleTestbed, type Who } from './console-bed.ts';
+import { ConsoleTestbed, type Who } from './console-testbed.ts';
 import { letterCount } from './demo-estate.ts';
 import { TreePage } from './tree-page.ts';
 

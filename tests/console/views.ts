@@ -1,7 +1,7 @@
 /** All views of the console: each screen, each dialog, and each empty state. */
 
 import type { Page } from 'playwright-core';
-import type { ConsoleTestbed, Who } from './console-bed.ts';
+import type { ConsoleTestbed, Who } from './console-testbed.ts';
 import type { PersonName } from './demo-estate.ts';
 
 export interface View {

@@ -1,6 +1,6 @@
 /**
  * Measures `espalier copy` for a large installation, from SQLite to PostgreSQL and back, and checks that the data is
- * unchanged. `npm run measure:copy -- --folders 100000`
+ * unchanged. `npm run lab -- copy --folders 100000`
  */
 
 import { withPostgres } from '../postgres/provided-postgres.ts';
@@ -8,7 +8,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { copyThereAndBack } from './there-and-back.ts';
 
 const values = parseScriptOptions(
-  'npm run measure:copy -- [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
+  'npm run lab -- copy [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
   ['folders'],
 );
 const folders = Number(values.folders ?? 100_000);

@@ -1,5 +1,5 @@
 /**
- * Restarts two nodes behind nginx in turn under load and checks that no request fails: `npm run rolling-restart --
+ * Restarts two nodes behind nginx in turn under load and checks that no request fails: `npm run lab -- rolling-restart
  * --rounds N`. Prints the counts and the retries.
  */
 
@@ -10,7 +10,7 @@ import { NodesBehindNginx } from './nodes-behind-nginx.ts';
 import { restartUnderLoad } from './restarts.ts';
 
 const { rounds = '10' } = parseScriptOptions(
-  'npm run rolling-restart -- [--rounds 10]\n\nRestarts two nodes behind nginx in turn under load, and checks that no request failed.',
+  'npm run lab -- rolling-restart [--rounds 10]\n\nRestarts two nodes behind nginx in turn under load, and checks that no request failed.',
   ['rounds'],
 );
 

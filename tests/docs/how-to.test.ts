@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { CliTestbed } from '../cli/cli-bed.ts';
+import { CliTestbed } from '../cli/cli-testbed.ts';
 import { sqlite } from '../support/databases.ts';
 import { runInHost } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';

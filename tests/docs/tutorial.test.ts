@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { findFreePort } from '../support/free-port.ts';
 import { followPage } from './follow-page.ts';
 
-// `npm run tutorial` also runs `npm install` and uses port 8080. Here that would take half a minute of both cores.
+// `npm run lab -- tutorial` also runs `npm install` and uses port 8080. Here that would take half a minute of both cores.
 test('the tutorial in a clone leads to a client that shows the tree as it changes', async () => {
   await followPage('docs/tutorial.md', { isInstalled: true, port: await findFreePort() });
 });

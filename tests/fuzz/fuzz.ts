@@ -1,5 +1,5 @@
 /**
- * Runs every fuzz subject in turn, or the named ones, until one fails or the time is over: `npm run fuzz --
+ * Runs every fuzz subject in turn, or the named ones, until one fails or the time is over: `npm run lab -- fuzz
  * tree tokens --seed N --steps N --minutes M`. With a seed, it runs each subject once.
  */
 
@@ -46,7 +46,7 @@ async function runAll(): Promise<boolean> {
 
 function readOptions() {
   const { values, words } = parseScriptArguments(
-    `npm run fuzz -- [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nTries the server at random against models, until it finds something, the minutes are over, or you stop it. With a seed, that one run.`,
+    `npm run lab -- fuzz [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nTries the server at random against models, until it finds something, the minutes are over, or you stop it. With a seed, that one run.`,
     ['seed', 'steps', 'minutes'],
   );
   const numbers = {

@@ -64,7 +64,7 @@ export function createSubject<Operation>(target: FuzzTarget<Operation>): Subject
 }
 
 export function formatCommand(name: string, seed: number, steps: number): string {
-  return `npm run fuzz -- ${name} --seed ${seed} --steps ${steps}`;
+  return `npm run lab -- fuzz ${name} --seed ${seed} --steps ${steps}`;
 }
 
 async function printSmallest<Operation>(

@@ -1,5 +1,5 @@
 /**
- * Sends a million hostile requests to a server in its own process: `npm run fuzz:million -- --seed N
+ * Sends a million hostile requests to a server in its own process: `npm run lab -- fuzz-million --seed N
  * --requests N`. Prints the outcomes and the memory use of the server. Fails if a fault occurred.
  */
 
@@ -29,7 +29,7 @@ const minBefore = 30_000;
 const maxGrowth = 0.2;
 
 const values = parseScriptOptions(
-  'npm run fuzz:million -- [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
+  'npm run lab -- fuzz-million [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
   ['seed', 'requests'],
 );
 const seed = Number(values.seed ?? 1);

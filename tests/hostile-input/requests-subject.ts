@@ -1,5 +1,5 @@
 /**
- * Mutated HTTP, JSON, GraphQL and WebSocket input, until a forbidden response comes: `npm run fuzz --
+ * Mutated HTTP, JSON, GraphQL and WebSocket input, until a forbidden response comes: `npm run lab -- fuzz
  * requests`.
  */
 

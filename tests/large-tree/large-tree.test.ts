@@ -1,5 +1,5 @@
 /**
- * A large tree costs what a small one costs: the same statements, each answered by an index. `npm run measure:tree`
+ * A large tree costs what a small one costs: the same statements, each answered by an index. `npm run lab -- large-tree`
  * measures the cost.
  */
 

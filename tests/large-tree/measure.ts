@@ -1,6 +1,6 @@
 /**
  * Measures the CPU time of the server per request on a tree of 1,000 folders and on one of a million. Alternates
- * between both, so that other load affects both equally. `npm run measure:tree -- --folders 1000000`
+ * between both, so that other load affects both equally. `npm run lab -- large-tree --folders 1000000`
  */
 
 import { statSync } from 'node:fs';
@@ -25,7 +25,7 @@ const requestsPerTurn = { query: 60, change: 20 };
 const warmUpTurns = 3;
 
 const values = parseScriptOptions(
-  'npm run measure:tree -- [--folders 1000000] [--rounds 15]\n\nWhat requests cost on a large tree, and on one of a thousand folders.',
+  'npm run lab -- large-tree [--folders 1000000] [--rounds 15]\n\nWhat requests cost on a large tree, and on one of a thousand folders.',
   ['folders', 'rounds'],
 );
 const sizes = [smallSize, atLeast(smallSize, values.folders ?? '1000000', '--folders')];

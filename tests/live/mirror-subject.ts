@@ -1,4 +1,4 @@
-/** Random changes and watchers, until a mirror differs from a fresh read: `npm run fuzz -- live`. */
+/** Random changes and watchers, until a mirror differs from a fresh read: `npm run lab -- fuzz live`. */
 
 import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, generateOperations, runOperations, shrink } from './mirror-run.ts';

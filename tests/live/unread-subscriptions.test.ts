@@ -1,6 +1,6 @@
 /**
  * Subscriptions whose client does not read or has disconnected. Their memory is bounded per user, and they do
- * not delay others. This is the short form of `npm run measure:unread-subscriptions`.
+ * not delay others. This is the short form of `npm run lab -- unread-subscriptions`.
  */
 
 import assert from 'node:assert/strict';

@@ -12,7 +12,7 @@ const maxPercent = 5;
 const warmUp = 20;
 
 const values = parseScriptOptions(
-  'npm run measure:login-times -- [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
+  'npm run lab -- login-times [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
   ['tries'],
 );
 const tries = Number(values.tries ?? 200);

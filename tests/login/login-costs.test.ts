@@ -1,6 +1,6 @@
 /**
  * A refused login does not reveal by its work whether the user exists: each refusal costs one hash and the same
- * statements. `npm run measure:login-times` measures the durations.
+ * statements. `npm run lab -- login-times` measures the durations.
  */
 
 import assert from 'node:assert/strict';

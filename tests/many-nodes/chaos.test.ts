@@ -1,4 +1,4 @@
-/** Killing nodes and restarting the database loses no acknowledged change. `npm run chaos` runs longer. */
+/** Killing nodes and restarting the database loses no acknowledged change. `npm run lab -- chaos` runs longer. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

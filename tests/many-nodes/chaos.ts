@@ -1,5 +1,5 @@
 /**
- * Kills and restarts nodes and their database under load and checks that no acknowledged change is lost: `npm run chaos
+ * Kills and restarts nodes and their database under load and checks that no acknowledged change is lost: `npm run lab -- chaos
  * -- --rounds N --seed N --minutes M --log FILE`. A round kills each node and restarts PostgreSQL once.
  */
 
@@ -13,7 +13,7 @@ const {
   minutes = '30',
   ...values
 } = parseScriptOptions(
-  'npm run chaos -- [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that nothing acknowledged was lost.',
+  'npm run lab -- chaos [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that nothing acknowledged was lost.',
   ['rounds', 'nodes', 'seed', 'minutes', 'log'],
 );
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,4 +1,4 @@
-/** Killing a node loses no acknowledged change. `npm run crashes` kills it a hundred times. */
+/** Killing a node loses no acknowledged change. `npm run lab -- crashes` kills it a hundred times. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

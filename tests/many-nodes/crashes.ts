@@ -10,7 +10,7 @@ import { runCrashes } from './chaos/crashes.ts';
 const readyTimeoutMs = 2_000;
 
 const values = parseScriptOptions(
-  'npm run crashes -- [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that nothing acknowledged was lost.',
+  'npm run lab -- crashes [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that nothing acknowledged was lost.',
   ['kills', 'seed', 'log'],
 );
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,5 +1,5 @@
 /**
- * `npm run measure:refresh-race -- --rounds N`: the race of refresh-race.test.ts with more rounds, and the wins of each
+ * `npm run lab -- refresh-race --rounds N`: the race of refresh-race.test.ts with more rounds, and the wins of each
  * node.
  */
 
@@ -10,7 +10,7 @@ import { startNodes, stopNodes } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
 const values = parseScriptOptions(
-  'npm run measure:refresh-race -- [--rounds 200] [--nodes 3]\n\nRefreshes of one token race over several nodes: one wins each time.',
+  'npm run lab -- refresh-race [--rounds 200] [--nodes 3]\n\nRefreshes of one token race over several nodes: one wins each time.',
   ['rounds', 'nodes'],
 );
 const [rounds, count] = [Number(values.rounds ?? 200), Number(values.nodes ?? 3)];

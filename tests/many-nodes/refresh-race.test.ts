@@ -7,7 +7,7 @@ import { startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
 const count = 3;
-/** `npm run measure:refresh-race` runs more rounds. */
+/** `npm run lab -- refresh-race` runs more rounds. */
 const rounds = selectLength({ short: 8, long: 20 });
 
 describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {

@@ -1,6 +1,6 @@
 /**
  * Random changes, reads and paging by several users, compared with a simple model of the tree and its grants.
- * `npm run test:long` and `npm run fuzz -- tree --steps 10000` run longer.
+ * `npm run test:long` and `npm run lab -- fuzz tree --steps 10000` run longer.
  */
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Random changes and reads of the tree, until server and model disagree: `npm run fuzz -- tree`. */
+/** Random changes and reads of the tree, until server and model disagree: `npm run lab -- fuzz tree`. */
 
 import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, generateOperations, runOperations, shrink } from './random-run.ts';

@@ -1,4 +1,4 @@
-/** Concurrent actors and their rights, until server and model disagree: `npm run fuzz -- rights`. */
+/** Concurrent actors and their rights, until server and model disagree: `npm run lab -- fuzz rights`. */
 
 import type { DatabaseKind } from '../support/databases.ts';
 import type { Subject } from '../fuzz/subject.ts';

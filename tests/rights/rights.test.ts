@@ -1,5 +1,5 @@
 /**
- * Concurrent actors, compared with a simple model of rights. `npm run fuzz -- rights --steps 10000` runs
+ * Concurrent actors, compared with a simple model of rights. `npm run lab -- fuzz rights --steps 10000` runs
  * longer.
  */
 

@@ -11,7 +11,7 @@ import { Testbed } from '../support/testbed.ts';
 const racers = 50;
 
 for (const kind of databaseKinds) {
-  // `npm run measure:refresh-race -- --rounds 1000` runs longer.
+  // `npm run lab -- refresh-race --rounds 1000` runs longer.
   const rounds = scaleRounds(kind, selectLength({ short: 60, long: 300 }));
   describe(`racing refreshes on ${kind.name}`, () => {
     let testbed: Testbed;

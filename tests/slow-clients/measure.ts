@@ -1,5 +1,5 @@
 /**
- * `npm run measure:slow-clients -- --clients 1000 --rounds 5`: measures how slow clients affect others. Rounds without
+ * `npm run lab -- slow-clients --clients 1000 --rounds 5`: measures how slow clients affect others. Rounds without
  * and with slow clients alternate, so that other load affects both. Fails if a request of another client fails, or if a
  * slow client is not disconnected in the end.
  */
@@ -13,7 +13,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { SlowCrowd, slowBehaviours } from './slow-crowd.ts';
 
 const values = parseScriptOptions(
-  'npm run measure:slow-clients -- [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
+  'npm run lab -- slow-clients [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
   ['clients', 'rounds', 'requests', 'every-seconds'],
 );
 const clients = Number(values.clients ?? 1_000);

@@ -1,4 +1,4 @@
-/** The short form of `npm run measure:slow-clients`. */
+/** The short form of `npm run lab -- slow-clients`. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

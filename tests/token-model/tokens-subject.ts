@@ -1,4 +1,4 @@
-/** Random uses of tokens, until server and model disagree: `npm run fuzz -- tokens`. */
+/** Random uses of tokens, until server and model disagree: `npm run lab -- fuzz tokens`. */
 
 import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, generateOperations, runOperations, shrink } from './token-run.ts';

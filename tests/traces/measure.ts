@@ -9,7 +9,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { TraceCollector } from './trace-collector.ts';
 
 const { requests = '2000', rounds = '7' } = parseScriptOptions(
-  'npm run measure:traces -- [--requests 2000] [--rounds 7]\n\nCompares the CPU time of requests with traces and without.',
+  'npm run lab -- traces [--requests 2000] [--rounds 7]\n\nCompares the CPU time of requests with traces and without.',
   ['requests', 'rounds'],
 );
 const concurrency = 10;

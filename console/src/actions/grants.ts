@@ -1,9 +1,9 @@
 /** Giving a level of access on a folder and taking it away, each with the way back from it. */
 
 import type { AccessLevel } from '../graph/folder-row.ts';
-import { type Page, readEveryPage, maxPageSize } from '../graph/pages.ts';
-import type { About } from '../graph/use-graph.ts';
-import { whileHere } from '../session/session-data.ts';
+import { type Page, readAllPages, maxPageSize } from '../graph/pages.ts';
+import type { GraphQueryKey } from '../graph/use-graph.ts';
+import { whileSignedIn } from '../session/session-data.ts';
 import { client } from '../session/client.ts';
 import { grantAccess, revokeAccess, type Grantee } from './access-actions.ts';
 import type { BackStep } from './task.ts';
@@ -44,7 +44,7 @@ function revokingTask(place: Grantable) {
   };
 }
 
-function staleOf({ folderId }: Grantable): readonly About[] {
+function staleOf({ folderId }: Grantable): readonly GraphQueryKey[] {
   return [['people'], ['folder', folderId]];
 }
 
@@ -102,9 +102,9 @@ interface Asked {
 
 export async function grantedLevel({ folderId, grantee }: Asked): Promise<AccessLevel | null> {
   const { userId, groupId } = grantee;
-  const grants = await readEveryPage(async (after) => {
+  const grants = await readAllPages(async (after) => {
     const variables = { id: folderId, first: maxPageSize, after };
-    const { folder } = await whileHere(client.query<Grants>(grantsDocument, variables));
+    const { folder } = await whileSignedIn(client.query<Grants>(grantsDocument, variables));
     return folder && folder.access;
   });
   const isTheirs = (one: Grant) =>

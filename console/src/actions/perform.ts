@@ -1,9 +1,9 @@
 /** Doing an action: what it will become is shown at once, and is taken back if the server refuses. */
 
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { queries } from '../graph/use-graph.ts';
 import { client } from '../session/client.ts';
-import { whileHere } from '../session/session-data.ts';
+import { whileSignedIn } from '../session/session-data.ts';
 import type { Call } from './action.ts';
 import { takeBack } from './undo-steps.ts';
 import type { BackStep, Task } from './task.ts';
@@ -17,7 +17,7 @@ export async function perform<Variables extends object, Result>(
   const takeAway = foresee?.();
   let result: Result;
   try {
-    result = await whileHere(client.mutate<Result>(action.document, variables));
+    result = await whileSignedIn(client.mutate<Result>(action.document, variables));
   } catch (error) {
     takeAway?.();
     throw error;
@@ -38,7 +38,7 @@ export async function performOrTell<Variables extends object, Result>(
   try {
     return await perform(task);
   } catch (error) {
-    tellFailure(`${task.action.label}: ${problemOf(error).text}`);
+    tellFailure(`${task.action.label}: ${describeProblem(error).text}`);
     return undefined;
   }
 }

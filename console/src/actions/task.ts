@@ -1,6 +1,6 @@
 /** Something to be done once, with what is shown of it before and said of it after, and the way back from it. */
 
-import type { About } from '../graph/use-graph.ts';
+import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { Call } from './action.ts';
 
 export interface Task<Variables extends object, Result> extends Call<Variables, Result> {
@@ -9,7 +9,7 @@ export interface Task<Variables extends object, Result> extends Call<Variables, 
   /** What takes it back, one step after the other; none, if nothing can after all. */
   readonly back?: (result: Result) => readonly BackStep[];
   /** What is to be read again when it is done, or was refused. */
-  readonly stale?: readonly About[];
+  readonly stale?: readonly GraphQueryKey[];
   /** Shows the result before the server has it; answers with how to take that back. */
   readonly foresee?: () => () => void;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { forgetAll } from '../session/session-data.ts';
+import { clearUserData } from '../session/session-data.ts';
 import { lastUndoable, toasts, undo, undoLast, type Undo } from './toasts.ts';
 
 const texts = () => toasts.read().map(({ text }) => text);
@@ -46,7 +46,7 @@ describe('taking back by Undo', () => {
 
   test('is not for who comes after', () => {
     done('a', () => Promise.resolve(undefined));
-    forgetAll();
+    clearUserData();
     assert.deepEqual(texts(), []);
     assert.equal(lastUndoable(), undefined);
   });

@@ -1,6 +1,6 @@
 /** The messages that are shown now, and what can be taken back. */
 
-import { onLeave } from '../session/session-data.ts';
+import { onSignOut } from '../session/session-data.ts';
 import type { Call } from './action.ts';
 
 /** Answers why it was not taken back, and with how to try again if that may help; with nothing when it was. */
@@ -55,7 +55,7 @@ export const toasts = {
 };
 
 // What somebody has done is not for the next one to read, or to take back.
-onLeave(() => toasts.clear());
+onSignOut(() => toasts.clear());
 
 /** What Ctrl+Z takes back now. */
 export function lastUndoable(): Toast | undefined {

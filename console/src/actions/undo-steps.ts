@@ -1,7 +1,7 @@
 /** Taking back what was done: only while it is as it was left, so that nothing is lost that somebody did since. */
 
 import { EspalierError } from '@espalier/client';
-import { isPassing, problemOf } from '../graph/problem.ts';
+import { isTransient, describeProblem } from '../graph/problem.ts';
 import type { AnyTask, BackStep } from './task.ts';
 
 export interface NotTakenBack {
@@ -24,11 +24,11 @@ export async function takeBack(
       const result = await perform(taking);
       onDone?.(result);
     } catch (error) {
-      const { code, text } = problemOf(error);
+      const { code, text } = describeProblem(error);
       const reason = (code === 'CONFLICT' && conflict) || `${taking.action.label}: ${text}`;
       return {
         problem: isOtherVersion(error) ? changed : `${reason} ${taken}`,
-        left: isPassing(error) ? steps.slice(at) : [],
+        left: isTransient(error) ? steps.slice(at) : [],
       };
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEveryPage } from './pages.ts';
+import { readAllPages } from './pages.ts';
 
 test('reads all pages of a list, each after the cursor of the page before', async () => {
   const pages = [
@@ -8,7 +8,7 @@ test('reads all pages of a list, each after the cursor of the page before', asyn
     { items: ['c'], pageInfo: { hasNextPage: false, endCursor: 'c' } },
   ];
   const cursors: (string | null)[] = [];
-  const items = await readEveryPage((after) => {
+  const items = await readAllPages((after) => {
     cursors.push(after);
     return Promise.resolve(pages[cursors.length - 1]!);
   });
@@ -17,5 +17,5 @@ test('reads all pages of a list, each after the cursor of the page before', asyn
 });
 
 test('a list that is gone has no items', async () => {
-  assert.deepEqual(await readEveryPage(() => Promise.resolve(null)), []);
+  assert.deepEqual(await readAllPages(() => Promise.resolve(null)), []);
 });

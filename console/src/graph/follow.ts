@@ -1,7 +1,7 @@
 /** Follows what the server tells from a place on, across lost connections and servers that are restarted. */
 
 import type { Client } from '@espalier/client';
-import { isPassing } from './problem.ts';
+import { isTransient } from './problem.ts';
 
 interface Told {
   readonly cursor: string;
@@ -33,7 +33,7 @@ export async function follow<What extends Told>(
   following: Following<What>,
 ): Promise<never> {
   const { document, variables, after, signal, tell, onAttempt, onFailure } = following;
-  const { isEnd = (error) => !isPassing(error), pause = wait } = following;
+  const { isEnd = (error) => !isTransient(error), pause = wait } = following;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       // Asked for at once: a line that is lost before anything is told must lose nothing.

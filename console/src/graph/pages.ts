@@ -58,7 +58,7 @@ export const maxPageSize = 1000;
 export type ItemPage<Item> = Omit<Page<Item>, 'totalCount'>;
 /** `readPage` gets null for the first page; it returns null if there is no such list. */
 
-export async function readEveryPage<Item>(
+export async function readAllPages<Item>(
   readPage: (after: string | null) => Promise<ItemPage<Item> | null>,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];

@@ -3,7 +3,7 @@
 import { EspalierError, type ErrorCode } from '@espalier/client';
 
 /** What went wrong, and what to do about it, for people. */
-export function problemOf(error: unknown): { readonly code: string; readonly text: string } {
+export function describeProblem(error: unknown): { readonly code: string; readonly text: string } {
   if (!(error instanceof EspalierError)) {
     return { code: 'INTERNAL', text: 'Something went wrong on this page. Load it anew.' };
   }
@@ -19,7 +19,7 @@ export function problemOf(error: unknown): { readonly code: string; readonly tex
 }
 
 /** Whether it may be better later. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE', 'INTERNAL'].includes(error.code);
 }
 

@@ -18,17 +18,17 @@ export const queries = new QueryClient({
  * What a question is about, the most general first: `['folder', id, 'access']`. Whoever changes something of it tells by
  * `queries.invalidateQueries({ queryKey: ['folder', id] })`.
  */
-export type About = readonly [subject: string, ...rest: unknown[]];
+export type GraphQueryKey = readonly [subject: string, ...rest: unknown[]];
 
-type Options<Result> = Omit<UseQueryOptions<Result, Error, Result, About>, 'queryKey' | 'queryFn'>;
+type Options<Result> = Omit<UseQueryOptions<Result, Error, Result, GraphQueryKey>, 'queryKey' | 'queryFn'>;
 
 export function useGraph<Result>(
-  about: About,
+  about: GraphQueryKey,
   document: string,
   variables?: object,
   options?: Options<Result>,
 ): UseQueryResult<Result> {
-  return useQuery<Result, Error, Result, About>({
+  return useQuery<Result, Error, Result, GraphQueryKey>({
     queryKey: about,
     queryFn: ({ signal }) => client.query<Result>(document, variables ?? {}, { signal }),
     ...options,

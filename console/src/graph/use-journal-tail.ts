@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
 import { follow } from './follow.ts';
-import { queries, type About } from './use-graph.ts';
+import { queries, type GraphQueryKey } from './use-graph.ts';
 
 interface TailFilter {
   readonly folderId?: string;
@@ -19,12 +19,12 @@ interface TailEntry {
 
 interface Tail {
   /** Only administrators may follow the journal. */
-  readonly isOn: boolean;
+  readonly isEnabled: boolean;
   readonly filter: TailFilter;
   /** What is to be read again after an entry. */
-  readonly stale: About;
+  readonly staleQuery: GraphQueryKey;
   /** Whether an entry matters, if not all do that the filter lets through. */
-  readonly matters?: (entry: TailEntry) => boolean;
+  readonly isRelevant?: (entry: TailEntry) => boolean;
 }
 
 const tailDocument = /* GraphQL */ `
@@ -44,19 +44,19 @@ export function useJournalTail(tail: Tail): void {
   useEffect(() => {
     latest.current = tail;
   });
-  const { isOn } = tail;
+  const { isEnabled } = tail;
   const asked = JSON.stringify(tail.filter);
   const isSignedIn = useSession().state.kind === 'signedIn';
   useEffect(() => {
-    if (!isOn || !isSignedIn) return;
+    if (!isEnabled || !isSignedIn) return;
     const ending = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const readAgain = () => {
       timer = undefined;
-      void queries.invalidateQueries({ queryKey: latest.current.stale });
+      void queries.invalidateQueries({ queryKey: latest.current.staleQuery });
     };
     const tell = (entry: TailEntry) => {
-      if (latest.current.matters?.(entry) ?? true) timer ??= setTimeout(readAgain, gatherMs);
+      if (latest.current.isRelevant?.(entry) ?? true) timer ??= setTimeout(readAgain, gatherMs);
     };
     void followAlways(JSON.parse(asked) as TailFilter, ending.signal, tell, readAgain);
     return () => {
@@ -65,7 +65,7 @@ export function useJournalTail(tail: Tail): void {
       clearTimeout(timer);
       readAgain();
     };
-  }, [isOn, isSignedIn, asked]);
+  }, [isEnabled, isSignedIn, asked]);
 }
 
 /** The answers stay right when it is refused; they are only not told anew by themselves. */

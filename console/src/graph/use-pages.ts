@@ -3,7 +3,7 @@
 import { keepPreviousData, useInfiniteQuery, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { client } from '../session/client.ts';
 import {
-  readEveryPage,
+  readAllPages,
   maxPageSize,
   readFilledPage,
   type ItemPage,
@@ -11,7 +11,7 @@ import {
   type PagedList,
   readNextPage,
 } from './pages.ts';
-import { queries, type About } from './use-graph.ts';
+import { queries, type GraphQueryKey } from './use-graph.ts';
 import { useState, useRef } from 'react';
 
 export interface List<Item> {
@@ -26,7 +26,7 @@ export interface Pages<Item> extends NextPage {
   /** For `<Answer of>`. */
   readonly data: List<Item> | undefined;
   /** What is shown is of what was asked for before; the answer is on its way. */
-  readonly isOfBefore: boolean;
+  readonly isPreviousData: boolean;
   readonly error: Error | null;
   readonly isPending: boolean;
   readonly refetch: () => unknown;
@@ -41,7 +41,7 @@ interface PagesOptions {
 
 /** The document takes `$after`; `pageOf` finds the page in its answer. */
 export function usePages<Result, Item>(
-  about: About,
+  about: GraphQueryKey,
   document: string,
   variables: object,
   pageOf: (result: Result) => Page<Item>,
@@ -64,14 +64,14 @@ export function usePages<Result, Item>(
     ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
   });
   const next = useNextPage(about, query);
-  const { data, error, isPending, refetch, hasNextPage, isPlaceholderData: isOfBefore } = query;
-  return { data, isOfBefore, error, isPending, refetch, hasMore: hasNextPage, ...next };
+  const { data, error, isPending, refetch, hasNextPage, isPlaceholderData: isPreviousData } = query;
+  return { data, isPreviousData, error, isPending, refetch, hasMore: hasNextPage, ...next };
 }
 
 /** The document takes `$first` and `$after`; `pageOf` finds the page in its answer. */
 
-export function useEveryPage<Result, Item>(
-  about: About,
+export function useAllPages<Result, Item>(
+  about: GraphQueryKey,
   document: string,
   variables: object,
   pageOf: (result: Result) => ItemPage<Item> | null,
@@ -80,7 +80,7 @@ export function useEveryPage<Result, Item>(
   return useQuery({
     queryKey: about,
     queryFn: ({ signal }) =>
-      readEveryPage(async (after) =>
+      readAllPages(async (after) =>
         pageOf(await client.query<Result>(document, { ...variables, first: maxPageSize, after }, { signal })),
       ),
     enabled: isEnabled,
@@ -93,7 +93,7 @@ export interface NextPage {
 }
 
 export function useNextPage(
-  about: About,
+  about: GraphQueryKey,
   list: PagedList & { readonly isFetchingNextPage: boolean },
 ): NextPage {
   const [isWaiting, setWaiting] = useState(false);

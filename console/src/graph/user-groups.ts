@@ -1,7 +1,7 @@
 /** The groups that a user is in. */
 
-import { useEveryPage } from './use-pages.ts';
-import type { About } from './use-graph.ts';
+import { useAllPages } from './use-pages.ts';
+import type { GraphQueryKey } from './use-graph.ts';
 import type { Page } from './use-pages.ts';
 
 export interface GroupName {
@@ -30,13 +30,13 @@ interface GroupsAnswer {
   readonly user: { readonly groups: Omit<Page<GroupName>, 'totalCount'> | null } | null;
 }
 
-export function aboutUserGroups(userId: string): About {
+export function aboutUserGroups(userId: string): GraphQueryKey {
   return ['people', 'userGroups', userId];
 }
 
 /** For administrators, and for users about themselves. */
 export function useUserGroups(userId: string, options?: { readonly isEnabled: boolean }) {
-  return useEveryPage<GroupsAnswer, GroupName>(
+  return useAllPages<GroupsAnswer, GroupName>(
     aboutUserGroups(userId),
     groupsDocument,
     { id: userId },

@@ -1,7 +1,7 @@
 /** The download of what the filter finds, as CSV, with how far it is and a way to stop it. */
 
 import { useEffect, useRef, useState } from 'react';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { client } from '../session/client.ts';
 import { Button } from '../ui/button.tsx';
 import { useNow } from '../ui/time.tsx';
@@ -28,7 +28,7 @@ export function JournalDownload({ filter }: { filter: JournalFilter }) {
       );
       save(parts, `espalier-journal-${new Date(now).toISOString().slice(0, 10)}.csv`);
     } catch (error) {
-      if (!stopping.signal.aborted) setProblem(problemOf(error).text);
+      if (!stopping.signal.aborted) setProblem(describeProblem(error).text);
     } finally {
       setProgress(null);
     }

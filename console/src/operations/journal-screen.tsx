@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLive } from '../graph/live.tsx';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { setQuery, usePlace } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
@@ -107,7 +107,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
       </Answer>
       {entries && error && (
         <p className="problem" role="alert">
-          {problemOf(error).text}
+          {describeProblem(error).text}
         </p>
       )}
       {entries && hasNextPage && (
@@ -140,7 +140,7 @@ function Following({ end }: { end: unknown }) {
   if (end !== null) {
     return (
       <p className="problem" role="alert">
-        The journal is not followed any more. {problemOf(end).text}
+        The journal is not followed any more. {describeProblem(end).text}
       </p>
     );
   }

@@ -1,7 +1,7 @@
 /** How the server is: what it needs to work, what it does now, and what it has done in the last hour. */
 
 import type { UseQueryResult } from '@tanstack/react-query';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
@@ -95,7 +95,7 @@ function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<un
   const at = clockText(new Date(dataUpdatedAt).toISOString());
   return (
     <p className="problem" role="alert">
-      {problemOf(error).text} What is shown here is of {at}.
+      {describeProblem(error).text} What is shown here is of {at}.
     </p>
   );
 }

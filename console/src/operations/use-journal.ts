@@ -4,7 +4,7 @@ import { EspalierError } from '@espalier/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { follow } from '../graph/follow.ts';
-import { queries, type About } from '../graph/use-graph.ts';
+import { queries, type GraphQueryKey } from '../graph/use-graph.ts';
 import { useNextPage } from '../graph/use-pages.ts';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
@@ -58,7 +58,7 @@ const freshMs = 2_500;
 
 /** All of its state is of one filter: give the component that uses it a key. */
 export function useJournal(filter: JournalFilter, isLive: boolean) {
-  const about = useMemo((): About => ['journal', 'list', filter], [filter]);
+  const about = useMemo((): GraphQueryKey => ['journal', 'list', filter], [filter]);
   const list = useInfiniteQuery({
     queryKey: about,
     queryFn: ({ pageParam: after, signal }) =>

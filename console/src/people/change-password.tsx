@@ -4,7 +4,7 @@ import { Form } from 'react-aria-components';
 import { useState, type FormEvent } from 'react';
 import { changePassword } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
@@ -46,7 +46,7 @@ export function ChangePassword() {
       for (const empty of [setOld, setPassword, setAgain]) empty('');
       setTried(false);
     } catch (error) {
-      const { code, text } = problemOf(error);
+      const { code, text } = describeProblem(error);
       setProblem(code === 'FORBIDDEN' ? 'The old password is not right.' : text);
     } finally {
       setPending(false);

@@ -6,8 +6,8 @@ import { grantedLevel } from '../actions/grants.ts';
 import { granting, revoking, type GrantPlace } from '../actions/grants.ts';
 import { perform, performOrTell } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
-import { useEveryPage } from '../graph/use-pages.ts';
-import type { About } from '../graph/use-graph.ts';
+import { useAllPages } from '../graph/use-pages.ts';
+import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { Page } from '../graph/use-pages.ts';
 import { levelName } from '../ui/access-level.tsx';
 import { grantFields, type GrantRow } from './people-data.ts';
@@ -52,14 +52,14 @@ const groupGrantsDocument =
     }
   ` + grantFields;
 
-function aboutGrants({ userId, groupId }: Grantee): About {
+function aboutGrants({ userId, groupId }: Grantee): GraphQueryKey {
   return ['people', 'grants', userId ?? groupId];
 }
 
 export function useGrantsTo(grantee: Grantee) {
   const { userId, groupId } = grantee;
   const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
-  return useEveryPage<GrantsAnswer, GrantRow>(
+  return useAllPages<GrantsAnswer, GrantRow>(
     aboutGrants(grantee),
     document,
     { id: userId ?? groupId },

@@ -6,7 +6,7 @@ import { createGroup, deleteGroup, updateGroup } from '../actions/people-actions
 import { perform } from '../actions/perform.ts';
 import { navigate } from '../router.tsx';
 import { client } from '../session/client.ts';
-import { whileHere } from '../session/session-data.ts';
+import { whileSignedIn } from '../session/session-data.ts';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from './people-data.ts';
@@ -80,7 +80,7 @@ const nowDocument = /* GraphQL */ `
 `;
 
 async function groupNow(id: string): Promise<GroupNow | null> {
-  return (await whileHere(client.query<{ group: GroupNow | null }>(nowDocument, { id }))).group;
+  return (await whileSignedIn(client.query<{ group: GroupNow | null }>(nowDocument, { id }))).group;
 }
 
 /** Nobody is in it, and nothing is granted to it. */

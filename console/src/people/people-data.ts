@@ -1,15 +1,15 @@
 /** Users and groups, as their lists and pages read them. */
 
 import type { AccessLevel } from '../graph/live.tsx';
-import type { About } from '../graph/use-graph.ts';
+import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { GroupName } from '../graph/user-groups.ts';
 import { useJournalTail } from '../graph/use-journal-tail.ts';
 import { useViewer } from '../session/session.tsx';
 
-const aboutPeople: About = ['people'];
+const aboutPeople: GraphQueryKey = ['people'];
 
 /** What to read again when somebody, or a group, was changed. */
-export const peopleStale: readonly About[] = [aboutPeople];
+export const peopleStale: readonly GraphQueryKey[] = [aboutPeople];
 
 const peopleKinds = [
   'CREATE_USER',
@@ -28,7 +28,7 @@ const peopleKinds = [
 /** What others do with people meanwhile is shown as they do it. */
 export function usePeopleAsTheyChange(): void {
   const { isAdministrator } = useViewer();
-  useJournalTail({ isOn: isAdministrator, filter: { kinds: peopleKinds }, stale: aboutPeople });
+  useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: aboutPeople });
 }
 
 /** An administrator sees all of it. */
@@ -74,7 +74,7 @@ export const userDocument =
     }
   ` + userFields;
 
-export function aboutUser(id: string): About {
+export function aboutUser(id: string): GraphQueryKey {
   return ['people', 'user', id];
 }
 
@@ -96,7 +96,7 @@ export const groupDocument = /* GraphQL */ `
   }
 `;
 
-export function aboutGroup(id: string): About {
+export function aboutGroup(id: string): GraphQueryKey {
   return ['people', 'group', id];
 }
 

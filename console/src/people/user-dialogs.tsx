@@ -6,7 +6,7 @@ import { deleteUser, updateUser } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
 import { navigate } from '../router.tsx';
 import { client } from '../session/client.ts';
-import { whileHere } from '../session/session-data.ts';
+import { whileSignedIn } from '../session/session-data.ts';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { aboutUser, peopleStale, type UserAnswer, type UserFacts } from './people-data.ts';
@@ -31,7 +31,7 @@ export function userChange(user: UserFacts, changes: Changes, before: Changes, d
       })),
   });
   const isAsLeft = async () => {
-    const { user: now } = await whileHere(client.query<{ user: Changes | null }>(nowDocument, { id }));
+    const { user: now } = await whileSignedIn(client.query<{ user: Changes | null }>(nowDocument, { id }));
     return (Object.keys(changes) as (keyof Changes)[]).every((name) => now?.[name] === changes[name]);
   };
   return { ...task(changes), done, back: () => [{ what: username, task: () => task(before), isAsLeft }] };

@@ -12,7 +12,7 @@ let leaves = 0;
  * `forget` is called when somebody signs out, or somebody else is signed in; `unsaved` says by name what would be lost then.
  * Answers with how to stop.
  */
-export function onLeave(forget: () => void, unsaved: Kept['unsaved'] = () => []): () => void {
+export function onSignOut(forget: () => void, unsaved: Kept['unsaved'] = () => []): () => void {
   const kept = { forget, unsaved };
   all.add(kept);
   return () => all.delete(kept);
@@ -28,7 +28,7 @@ export function countLeaves(): number {
 }
 
 /** What whoever is here waits for. Once they have left it is never told, and what waits for it goes on for nobody. */
-export function whileHere<Value>(work: Promise<Value>): Promise<Value> {
+export function whileSignedIn<Value>(work: Promise<Value>): Promise<Value> {
   const before = leaves;
   return new Promise((resolve, reject) => {
     const only =
@@ -39,7 +39,7 @@ export function whileHere<Value>(work: Promise<Value>): Promise<Value> {
   });
 }
 
-export function forgetAll(): void {
+export function clearUserData(): void {
   leaves++;
   for (const { forget } of [...all]) forget();
 }

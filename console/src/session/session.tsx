@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
-import { countLeaves, forgetAll, unsavedNames } from './session-data.ts';
+import { countLeaves, clearUserData, unsavedNames } from './session-data.ts';
 
 export interface Viewer {
   readonly id: string;
@@ -87,7 +87,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     };
     /** Nothing of somebody is left for the next one. */
     const forget = () => {
-      forgetAll();
+      clearUserData();
       queries.clear();
     };
     const leave = () => {

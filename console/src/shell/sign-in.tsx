@@ -2,7 +2,7 @@
 
 import { Dialog, Form, Modal, ModalOverlay } from 'react-aria-components';
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -62,7 +62,7 @@ function SignInForm({ title, notice, username: known, children }: SignInFormProp
     try {
       await signIn({ username, password });
     } catch (error) {
-      setProblem(problemOf(error).text);
+      setProblem(describeProblem(error).text);
       setPassword('');
     } finally {
       setPending(false);

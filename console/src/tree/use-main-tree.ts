@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { toasts } from '../actions/toasts.ts';
 import { useLive, type FolderChange } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
-import { onLeave } from '../session/session-data.ts';
+import { onSignOut } from '../session/session-data.ts';
 import { useViewer } from '../session/session.tsx';
 import { goneText } from './change-marks.ts';
 import { TreeMarks } from './change-marks.ts';
@@ -36,7 +36,7 @@ export function useShownTree(openId: string | null): TreeMarks {
         keepMemory(sessionId, { opened: [...store.openIds], top, openId: opened.current });
     };
     addEventListener('pagehide', keep);
-    const stop = onLeave(() => {
+    const stop = onSignOut(() => {
       isForgotten = true;
       forgetMemory();
       tree.clear();

@@ -3,7 +3,7 @@
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { Call } from '../actions/action.ts';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { Button, IconButton } from './button.tsx';
 import { CopyAs } from './copy.tsx';
 
@@ -67,7 +67,7 @@ export function ActionDialog(props: ActionDialogProps) {
       await onSubmit();
       if (closesWhenDone) onClose();
     } catch (error) {
-      setProblem(problemOf(error).text);
+      setProblem(describeProblem(error).text);
     } finally {
       setPending(false);
     }

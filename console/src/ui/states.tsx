@@ -2,7 +2,7 @@
 
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { problemOf } from '../graph/problem.ts';
+import { describeProblem } from '../graph/problem.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icons.tsx';
 
@@ -44,7 +44,7 @@ export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; labe
 }
 
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  const { code, text } = problemOf(error);
+  const { code, text } = describeProblem(error);
   if (code === 'FORBIDDEN') return <NoAccess>{text}</NoAccess>;
   return (
     <State icon="warning" title="This could not be loaded" role="alert">

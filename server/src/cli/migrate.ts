@@ -11,7 +11,7 @@ import {
   requireSchemaVersion,
   type Step,
 } from '../database/migrations.ts';
-import { embeddedFile, openWithoutMigrating } from '../database/open-database.ts';
+import { sqliteFilePath, openWithoutMigrating } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
 import { sqliteDialect } from '../database/sqlite/dialect.ts';
 import { readStored } from '../database/stored-settings.ts';
@@ -49,7 +49,7 @@ async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<vo
 async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
   const { settings } = readProcessSettings(flags);
   const shown = redactPassword(settings.databaseUrl);
-  const file = embeddedFile(settings.databaseUrl);
+  const file = sqliteFilePath(settings.databaseUrl);
   if (file !== undefined && !sizeOf(resolve(file))) {
     const note = `-- There is no database file ${resolve(file)} yet. A new one takes these steps:`;
     await printSteps(allSteps(sqliteDialect), { shown, isJson, note });

@@ -2,7 +2,7 @@
 
 import { databaseOptionsFrom, readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
-import { embeddedFile, openMigrated } from '../database/open-database.ts';
+import { sqliteFilePath, openMigrated } from '../database/open-database.ts';
 import { redactPassword } from '../config/url-password.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Given } from './command.ts';
@@ -30,7 +30,7 @@ export async function onDatabase<T>(
 /** The path of the database file, for commands that work on the file itself. */
 export function embeddedFileOf(flags: Given['flags'], what: 'backup' | 'restore'): string {
   const { settings } = readProcessSettings(flags);
-  const file = embeddedFile(settings.databaseUrl);
+  const file = sqliteFilePath(settings.databaseUrl);
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(

@@ -13,7 +13,7 @@ const openPostgres = async (url: string, options: DatabaseOptions) =>
 const openers: Readonly<
   Record<string, (url: string, options: DatabaseOptions) => Database | Promise<Database>>
 > = {
-  sqlite: (url, options) => openSqlite(embeddedFile(url)!, options),
+  sqlite: (url, options) => openSqlite(sqliteFilePath(url)!, options),
   postgres: openPostgres,
   postgresql: openPostgres,
 };
@@ -51,7 +51,7 @@ export async function openMigrated(url: string, options: DatabaseOptions): Promi
 }
 
 /** The path of the file of an embedded database; undefined for one elsewhere. */
-export function embeddedFile(url: string): string | undefined {
+export function sqliteFilePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }
 

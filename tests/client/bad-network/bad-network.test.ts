@@ -1,4 +1,4 @@
-/** A bad network does not affect the caller. `npm run chaos:client` runs longer. */
+/** A bad network does not affect the caller. `npm run lab -- chaos-client` runs longer. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

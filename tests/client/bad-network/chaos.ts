@@ -1,4 +1,4 @@
-/** A long run of the client on a bad network: `npm run chaos:client -- --operations N --seed N --percent P`. */
+/** A long run of the client on a bad network: `npm run lab -- chaos-client --operations N --seed N --percent P`. */
 
 import { sqlite } from '../../support/databases.ts';
 import { parseScriptOptions } from '../../support/script-options.ts';
@@ -10,7 +10,7 @@ const {
   restarts = '3',
   ...values
 } = parseScriptOptions(
-  `npm run chaos:client -- [--operations 5000] [--percent 15] [--restarts 3] [--seed N]
+  `npm run lab -- chaos-client [--operations 5000] [--percent 15] [--restarts 3] [--seed N]
 
 The TypeScript client works through a network that loses, delays and cuts replies and closes sockets, on a server whose
 auth tokens live two seconds and that is restarted meanwhile: no call may fail, each change is made once, and the watched

@@ -21,10 +21,10 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
   const manages = mayDo(accessLevel, 'MANAGE');
   // Changes of grants are told to nobody but those whose access they change, and to administrators.
   useJournalTail({
-    isOn: isAdministrator,
+    isEnabled: isAdministrator,
     filter: { kinds: ['GRANT_ACCESS', 'REVOKE_ACCESS'] },
-    stale: ['folder', id],
-    matters: ({ folderId }) => [id, ...ancestors.map((one) => one.id)].includes(folderId ?? ''),
+    staleQuery: ['folder', id],
+    isRelevant: ({ folderId }) => [id, ...ancestors.map((one) => one.id)].includes(folderId ?? ''),
   });
   return (
     <div className="access">

@@ -6,7 +6,7 @@ import { grantedLevel } from '../../actions/grants.ts';
 import { grantCall, granting, revoking, type GrantPlace } from '../../actions/grants.ts';
 import { perform, performOrTell } from '../../actions/perform.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
-import { useEveryPage } from '../../graph/use-pages.ts';
+import { useAllPages } from '../../graph/use-pages.ts';
 import type { Page } from '../../graph/use-pages.ts';
 import { levelName } from '../../ui/access-level.tsx';
 import type { PickedPerson } from '../../ui/person-picker.tsx';
@@ -62,7 +62,7 @@ const accessDocument =
 
 /** Those on the folder and on its ancestors, the nearest first. */
 export function useGrants(folderId: string) {
-  return useEveryPage<Access, Grant>(
+  return useAllPages<Access, Grant>(
     ['folder', folderId, 'access'],
     accessDocument,
     { id: folderId },

@@ -4,7 +4,7 @@
  */
 
 import { useSyncExternalStore } from 'react';
-import { onLeave } from '../../session/session-data.ts';
+import { onSignOut } from '../../session/session-data.ts';
 import { isUntouched, type Draft } from './draft.ts';
 
 export interface KeptDraft {
@@ -36,7 +36,7 @@ function guard(): () => void {
   return () => removeEventListener('beforeunload', ask);
 }
 
-onLeave(
+onSignOut(
   () => set([]),
   () => kept.filter(({ isDirty }) => isDirty).map(({ folderName }) => folderName),
 );

@@ -3,7 +3,7 @@
 import { useEffect, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder } from '../../actions/folder-actions.ts';
-import { problemOf } from '../../graph/problem.ts';
+import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
@@ -53,7 +53,7 @@ export function FolderForm({ folder }: { folder: OpenFolder }) {
     try {
       await saveDraft(id);
     } catch (error) {
-      setProblem(problemOf(error).text);
+      setProblem(describeProblem(error).text);
     } finally {
       setPending(false);
     }

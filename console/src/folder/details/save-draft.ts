@@ -1,9 +1,9 @@
 /** Saves what was typed of a folder, unless it would overwrite what somebody else did meanwhile. */
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';
-import { problemOf } from '../../graph/problem.ts';
-import { queries, type About } from '../../graph/use-graph.ts';
-import { whileHere } from '../../session/session-data.ts';
+import { describeProblem } from '../../graph/problem.ts';
+import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
+import { whileSignedIn } from '../../session/session-data.ts';
 import { changeFolder } from '../../tree/edit/folder-operations.ts';
 import { afterSaving, changesOf, clashesOf, formerOf, isDirty, savedOf, withChanges } from './draft.ts';
 import { drafts } from './draft-store.ts';
@@ -27,7 +27,7 @@ export async function saveDraft(folderId: string): Promise<void> {
       noteSaved(folderId, changes, version);
       break;
     } catch (error) {
-      if (problemOf(error).code !== 'CONFLICT' || attempt === mostAttempts) throw error;
+      if (describeProblem(error).code !== 'CONFLICT' || attempt === mostAttempts) throw error;
       // Others have been at it: if they changed something else, it can be saved all the same.
       await readAgain(folderId);
     }
@@ -56,12 +56,12 @@ function draftOf(id: string) {
   return drafts.read().find(({ folderId }) => folderId === id)?.draft;
 }
 
-const aboutPage = (id: string): About => ['folder', id, 'page'];
+const aboutPage = (id: string): GraphQueryKey => ['folder', id, 'page'];
 
 function readFolder(id: string): OpenFolder | null | undefined {
   return queries.getQueryData<{ folder: OpenFolder | null }>(aboutPage(id))?.folder;
 }
 
 function readAgain(id: string): Promise<void> {
-  return whileHere(queries.refetchQueries({ queryKey: aboutPage(id) }));
+  return whileSignedIn(queries.refetchQueries({ queryKey: aboutPage(id) }));
 }

@@ -5,7 +5,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { FolderChange } from '../../graph/live.tsx';
-import { queries, type About } from '../../graph/use-graph.ts';
+import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
 import { useNextPage } from '../../graph/use-pages.ts';
 import { client } from '../../session/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -64,7 +64,7 @@ const icons: Readonly<Record<Change['kind'], IconName>> = {
 
 export function ChangesList({ folder }: { folder: OpenFolder }) {
   const { id } = folder;
-  const about: About = ['folder', id, 'changes'];
+  const about: GraphQueryKey = ['folder', id, 'changes'];
   const changes = useInfiniteQuery({
     queryKey: about,
     queryFn: ({ pageParam, signal }) => readChanges(id, pageParam, signal),
@@ -132,7 +132,7 @@ function Line({ icon, text, at }: { icon: IconName; text: string; at: string | n
   );
 }
 
-const startOf = (id: string): About => ['changes-from', id];
+const startOf = (id: string): GraphQueryKey => ['changes-from', id];
 
 /** From where the graph can tell in detail: it says RESYNC if one's access has been changed since. */
 async function readChanges(id: string, after: string | null, signal: AbortSignal) {

@@ -48,7 +48,7 @@ function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
     { id },
     ({ journal }) => journal,
   );
-  useJournalTail({ isOn: true, filter: { folderId: id }, stale: ['folder', id, 'history'] });
+  useJournalTail({ isEnabled: true, filter: { folderId: id }, staleQuery: ['folder', id, 'history'] });
   return (
     <Answer of={entries}>
       {({ items }) =>

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { tellFailure } from '../../actions/perform.ts';
-import { problemOf } from '../../graph/problem.ts';
+import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
@@ -34,7 +34,7 @@ export function TrashScreen() {
     try {
       await restore(folder, {});
     } catch (error) {
-      const { code, text } = problemOf(error);
+      const { code, text } = describeProblem(error);
       if (code === 'CONFLICT') {
         const reason = `“${folder.name}” cannot go back as it was: by now its name is taken there, or its place is gone. Change one of them.`;
         setAsked({ folder, reason });

@@ -4,7 +4,7 @@ import { deleteFolder, restoreFolder } from '../../actions/folder-actions.ts';
 import { foreseeItems } from '../../actions/optimistic-update.ts';
 import { perform } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
-import type { About } from '../../graph/use-graph.ts';
+import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
 import type { PickedFolder } from '../../tree/search/folder-picker.tsx';
 
@@ -41,7 +41,7 @@ const trashDocument = /* GraphQL */ `
   }
 `;
 
-const about: About = ['trash'];
+const about: GraphQueryKey = ['trash'];
 
 /** How many there are in all is not told. */
 export function useTrash(): Pages<TrashedFolder> {
@@ -68,7 +68,7 @@ export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: R
 /** Rejects with the refusal: the place is gone, or the name is not free there. */
 export async function restore(folder: TrashedFolder, choice: RestoreChoice): Promise<void> {
   const parent = choice.parent ?? folder.formerParent;
-  const stale: readonly About[] = [about, ...(parent ? [['folder', parent.id] as const] : [])];
+  const stale: readonly GraphQueryKey[] = [about, ...(parent ? [['folder', parent.id] as const] : [])];
   const name = choice.name ?? folder.name;
   await perform({
     ...restoreCall(folder, choice),

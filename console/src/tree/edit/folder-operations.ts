@@ -11,9 +11,13 @@ import {
 import { perform, tellDone, tellFailure } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
 import type { BackStep } from '../../actions/task.ts';
-import { problemOf } from '../../graph/problem.ts';
-import type { About } from '../../graph/use-graph.ts';
-import { moveOptimistically, removeOptimistically, updateTextsOptimistically } from '../state/optimistic-changes.ts';
+import { describeProblem } from '../../graph/problem.ts';
+import type { GraphQueryKey } from '../../graph/use-graph.ts';
+import {
+  moveOptimistically,
+  removeOptimistically,
+  updateTextsOptimistically,
+} from '../state/optimistic-changes.ts';
 import { shownTree } from '../tree.ts';
 
 /** As much as is needed to do something with a folder and to take it back. */
@@ -25,8 +29,8 @@ export interface WorkFolder {
 
 const { store } = shownTree;
 
-function about(...ids: readonly (string | null)[]): About[] {
-  return ids.flatMap((id): About[] => (id === null ? [] : [['folder', id]]));
+function about(...ids: readonly (string | null)[]): GraphQueryKey[] {
+  return ids.flatMap((id): GraphQueryKey[] => (id === null ? [] : [['folder', id]]));
 }
 
 /** Rejects with the refusal, for a form to tell. Answers with the id of the new folder. */
@@ -121,7 +125,7 @@ export async function moveFolders(
       });
     }
   } catch (error) {
-    tellFailure(`${moveFolder.label}: ${problemOf(error).text}`);
+    tellFailure(`${moveFolder.label}: ${describeProblem(error).text}`);
   }
   const [first] = moving;
   if (!first || back.length === 0) return;
@@ -136,7 +140,7 @@ export async function moveFolders(
 
 /** With all that is inside. Rejects with the refusal; those before it are deleted. */
 export async function deleteFolders(folders: readonly WorkFolder[]): Promise<void> {
-  const stale = (parentId: string | null): About[] => [...about(parentId), ['trash']];
+  const stale = (parentId: string | null): GraphQueryKey[] => [...about(parentId), ['trash']];
   const deleted: (WorkFolder & { readonly count: number })[] = [];
   try {
     for (const folder of folders) {

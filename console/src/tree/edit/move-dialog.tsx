@@ -6,10 +6,10 @@ import { ActionDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
 import { moveFolders, type WorkFolder } from './folder-operations.ts';
 import { useQuery } from '@tanstack/react-query';
-import { readEveryPage, maxPageSize } from '../../graph/pages.ts';
+import { readAllPages, maxPageSize } from '../../graph/pages.ts';
 import type { AccessLevel } from '../../graph/folder-row.ts';
 import type { Page } from '../../graph/pages.ts';
-import { problemOf } from '../../graph/problem.ts';
+import { describeProblem } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { levelName } from '../../ui/access-level.tsx';
 
@@ -103,7 +103,7 @@ export function useMovePreview(folders: readonly WorkFolder[], parentId: string 
       let isTold = true;
       for (const { id } of folders) {
         const input = { id, parentId, dryRun: true };
-        const all = await readEveryPage(async (after) => {
+        const all = await readAllPages(async (after) => {
           const variables = { input, first: maxPageSize, after };
           const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, variables, { signal });
           if (after === null) count += moveFolder.folderCount;
@@ -124,7 +124,7 @@ export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnTyp
   if (error) {
     return (
       <p className="problem" role="alert">
-        {problemOf(error).text}
+        {describeProblem(error).text}
       </p>
     );
   }

@@ -51,7 +51,7 @@ export function useFoundFolders(text: string): FoundFolders {
     ({ search }) => search,
     { isEnabled: sought !== '' },
   );
-  const isAnswered = found.data !== undefined && !found.isOfBefore && sought === wanted;
+  const isAnswered = found.data !== undefined && !found.isPreviousData && sought === wanted;
   return { ...found, sought, isAnswered };
 }
 

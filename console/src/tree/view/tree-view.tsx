@@ -18,7 +18,7 @@ import { useTreeKeys } from './use-tree-keys.ts';
 import { rowHeight } from './viewport.ts';
 import { useViewport } from './viewport.ts';
 import '../tree.css';
-import { problemOf } from '../../graph/problem.ts';
+import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Loading, Failed } from '../../ui/states.tsx';
 
@@ -198,7 +198,7 @@ export function TreeState({ tree: { store, loader }, children }: { tree: Tree; c
       {children}
       {failure !== null && (
         <div className="tree-failure" role="alert">
-          <p>Not all could be read. {problemOf(failure).text}</p>
+          <p>Not all could be read. {describeProblem(failure).text}</p>
           <Button size="small" icon="refresh" onPress={retry}>
             Try again
           </Button>

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { tellFailure } from '../../actions/perform.ts';
 import type { FolderRow } from '../../graph/live.tsx';
-import { problemOf } from '../../graph/problem.ts';
+import { describeProblem } from '../../graph/problem.ts';
 import { changeFolder } from '../edit/folder-operations.ts';
 import type { TreeStore } from '../state/tree-store.ts';
 import { isComposing } from '../../ui/typing.ts';
@@ -44,7 +44,7 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
     try {
       await changeFolder({ id, name, parentId: parent?.id ?? null }, { name: text }, { name });
     } catch (error) {
-      const problem = problemOf(error).text;
+      const problem = describeProblem(error).text;
       // Another name is typed by now, or another screen is shown: that stays as it is.
       if (isShown.current && latest.current === null) set({ id, text: current.text, problem });
       else tellFailure(`“${name}” was not renamed to “${text}”: ${problem}`);

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
-import { embeddedFile } from '../../database/open-database.ts';
+import { sqliteFilePath } from '../../database/open-database.ts';
 import { readPostgresFacts, type PostgresFacts } from '../../database/postgres/server-info.ts';
 import { ask, type Answer } from './ask.ts';
 
@@ -37,7 +37,7 @@ export function examine(given: {
     clock,
     flags,
     settings,
-    file: embeddedFile(settings.databaseUrl),
+    file: sqliteFilePath(settings.databaseUrl),
     postgres: once(async () => {
       const facts = await readPostgresFacts(settings.databaseUrl, databaseOptionsFrom(settings));
       return { ...facts, readAtMs: clock.now() };

@@ -1,15 +1,18 @@
-/** Every connection that stays open. One timer for all of them asks what time has brought; at the end all are ended. */
+/**
+ * All WebSockets and event streams. One timer for all of them checks timeouts and sends heartbeats; when the server stops,
+ * all are closed. Limits the connections of each user.
+ */
 
 import type { Logger } from 'pino';
-import type { Activity } from '../../observability/activity.ts';
 import type { Clock } from '../../clock.ts';
 import type { Graph } from '../../graph/graph.ts';
+import type { Activity } from '../../observability/activity.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Admission } from '../guards/overload.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
+import type { Admission } from '../guards/overload.ts';
 import type { RequestTracing } from '../request-tracing.ts';
 
-/** What a connection works with. */
+/** The services that a connection uses. */
 export interface LiveServices {
   readonly graph: Graph;
   readonly sessions: Sessions;
@@ -22,20 +25,20 @@ export interface LiveServices {
 }
 
 export interface LiveConnection {
-  /** Several times a second: is it time for something? */
+  /** Called several times a second, for example to check whether the token has expired. */
   check(): void;
-  /** Every few seconds: is anybody there? */
+  /** Called every few seconds, to find out whether the client is still there. */
   heartbeat(): void;
-  /** The service stops: ends it, unless something is still due that is worth waiting for. Answers whether it did. */
+  /** Ends the connection when the server stops, unless it waits for a response and `mustEnd` is false. Returns whether it did. */
   end(mustEnd: boolean): boolean;
-  /** Without further words. */
+  /** Closes the connection without sending anything. */
   terminate(): void;
 }
 
 export interface LiveTimings {
   readonly checkEveryMs: number;
   readonly heartbeatEveryMs: number;
-  /** How long a connection may take to go once it was ended. */
+  /** How long a client may take to close a connection that was ended. */
   readonly endWithinMs: number;
 }
 
@@ -51,72 +54,67 @@ export interface LiveOptions {
 /** The connections of users to the other workers of this node. */
 export interface RemoteConnections {
   count(userId: string): number;
-  /** So many are here from now on. */
+  /** Sends the number of connections to this worker to the other workers. */
   publish(userId: string, count: number): void;
 }
 
-const usualTimes: LiveTimings = { checkEveryMs: 250, heartbeatEveryMs: 12_000, endWithinMs: 2_000 };
-/** While the service stops. */
+const defaultTimings: LiveTimings = { checkEveryMs: 250, heartbeatEveryMs: 12_000, endWithinMs: 2_000 };
+/** While the server stops. */
 const endEveryMs = 20;
 
 export class LiveConnections {
-  /** With the number of looks since the connection came, so that the beats are spread over time. */
-  readonly #looks = new Map<LiveConnection, number>();
+  /** With the number of checks of each connection, so that the heartbeats are spread over time. */
+  readonly #checks = new Map<LiveConnection, number>();
+  readonly #options: LiveOptions;
   readonly #times: LiveTimings;
-  readonly #log: Logger;
-  readonly #activity: Activity;
-  readonly #maxConnections: number;
-  readonly #elsewhere: RemoteConnections | undefined;
-  readonly #ofUsers = new Map<string, number>();
+  readonly #countByUser = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
   #onEmpty: () => void = () => undefined;
 
-  constructor({ log, activity, maxConnections, remote, times = usualTimes }: LiveOptions) {
-    this.#log = log;
-    this.#activity = activity;
-    this.#maxConnections = maxConnections;
-    this.#elsewhere = remote;
-    this.#times = times;
-    this.#timer = setInterval(() => this.#lookAtAll(), times.checkEveryMs);
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    this.#times = options.times ?? defaultTimings;
+    this.#timer = setInterval(() => this.#checkAll(), this.#times.checkEveryMs);
     this.#timer.unref();
   }
 
   add(connection: LiveConnection): void {
-    this.#looks.set(connection, 0);
-    this.#activity.sockets = this.#looks.size;
+    this.#checks.set(connection, 0);
+    this.#options.activity.sockets = this.#checks.size;
     if (this.#isClosing) connection.end(true);
   }
 
   remove(connection: LiveConnection): void {
-    this.#looks.delete(connection);
-    this.#activity.sockets = this.#looks.size;
-    if (this.#looks.size === 0) this.#onEmpty();
+    this.#checks.delete(connection);
+    this.#options.activity.sockets = this.#checks.size;
+    if (this.#checks.size === 0) this.#onEmpty();
   }
 
-  /** Counts a connection of a user, or refuses one more. */
+  /** Counts a connection of a user, or refuses it. */
   enter(userId: string): void {
-    const here = this.#ofUsers.get(userId) ?? 0;
-    const count = here + (this.#elsewhere?.count(userId) ?? 0);
-    if (count >= this.#maxConnections) {
+    const { maxConnections, remote } = this.#options;
+    const local = this.#countByUser.get(userId) ?? 0;
+    const count = local + (remote?.count(userId) ?? 0);
+    if (count >= maxConnections) {
       throw new Refusal(
         'UNAVAILABLE',
         `You have ${count} connections open, as many as you may. Close one first.`,
         { retryAfterSeconds: 5 },
       );
     }
-    this.#ofUsers.set(userId, here + 1);
-    this.#elsewhere?.publish(userId, here + 1);
+    this.#countByUser.set(userId, local + 1);
+    remote?.publish(userId, local + 1);
   }
 
   leave(userId: string): void {
-    const count = this.#ofUsers.get(userId)! - 1;
-    if (count > 0) this.#ofUsers.set(userId, count);
-    else this.#ofUsers.delete(userId);
-    this.#elsewhere?.publish(userId, count);
+    const count = this.#countByUser.get(userId)! - 1;
+    if (count > 0) this.#countByUser.set(userId, count);
+    else this.#countByUser.delete(userId);
+    this.#options.remote?.publish(userId, count);
   }
 
-  /** Resolves when all are gone. Those that take too long are ended, and those that do not go then are terminated. */
+  /** Resolves when all are closed. Those that take too long are ended, and terminated if their client does not close. */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
@@ -124,7 +122,7 @@ export class LiveConnections {
     const endedAt = new Map<LiveConnection, number>();
     const endAll = () => {
       const now = performance.now();
-      for (const connection of [...this.#looks.keys()]) {
+      for (const connection of [...this.#checks.keys()]) {
         const ended = endedAt.get(connection);
         this.#try(connection, () => {
           if (ended === undefined) connection.check();
@@ -134,30 +132,30 @@ export class LiveConnections {
       }
     };
     endAll();
-    if (this.#looks.size === 0) return;
+    if (this.#checks.size === 0) return;
     const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
     const timer = setInterval(endAll, endEveryMs);
     await empty;
     clearInterval(timer);
   }
 
-  #lookAtAll(): void {
-    const looksPerBeat = Math.round(this.#times.heartbeatEveryMs / this.#times.checkEveryMs);
-    for (const [connection, looks] of this.#looks) {
-      this.#looks.set(connection, looks + 1);
+  #checkAll(): void {
+    const checksPerHeartbeat = Math.round(this.#times.heartbeatEveryMs / this.#times.checkEveryMs);
+    for (const [connection, checks] of this.#checks) {
+      this.#checks.set(connection, checks + 1);
       this.#try(connection, () => {
         connection.check();
-        if ((looks + 1) % looksPerBeat === 0) connection.heartbeat();
+        if ((checks + 1) % checksPerHeartbeat === 0) connection.heartbeat();
       });
     }
   }
 
-  /** One broken connection must not take the others with it. */
+  /** The failure of one connection must not affect the others. */
   #try(connection: LiveConnection, work: () => void): void {
     try {
       work();
     } catch (err) {
-      this.#log.error({ err }, 'a live connection failed');
+      this.#options.log.error({ err }, 'a live connection failed');
       connection.terminate();
     }
   }

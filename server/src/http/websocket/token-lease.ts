@@ -1,11 +1,14 @@
-/** Somebody who stays: whether their token and session still hold, and when to tell them that the token will end. */
+/**
+ * The right of a connection to stay open: it ends when its auth token expires or its session ends, and a newer token renews
+ * it. Also decides when to warn the client that the token expires soon.
+ */
 
 import type { Clock } from '../../clock.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
+import type { Viewer } from '../../sessions/viewer.ts';
 
-interface PresenceServices {
+interface LeaseServices {
   readonly sessions: Sessions;
   readonly clock: Clock;
 }
@@ -14,10 +17,10 @@ const warningMs = 60_000;
 
 export class TokenLease {
   readonly viewer: Viewer;
-  readonly #services: PresenceServices;
+  readonly #services: LeaseServices;
   #warnAt: number;
 
-  constructor(viewer: Viewer, services: PresenceServices) {
+  constructor(viewer: Viewer, services: LeaseServices) {
     this.viewer = viewer;
     this.#services = services;
     const leftMs = viewer.tokenExpiresAt - services.clock.now();
@@ -25,32 +28,34 @@ export class TokenLease {
   }
 
   /** The token has expired, or its session or user was ended. */
-  get isOver(): boolean {
-    const { sessions, clock } = this.#services;
-    return this.viewer.tokenExpiresAt <= clock.now() || sessions.isEnded(this.viewer);
+  get hasEnded(): boolean {
+    return this.#hasExpired || this.#services.sessions.isEnded(this.viewer);
   }
 
-  /** Why it is over. */
+  /** Why the lease has ended. */
   get refusal(): Refusal {
-    const hasExpired = this.viewer.tokenExpiresAt <= this.#services.clock.now();
-    const text = hasExpired
+    const text = this.#hasExpired
       ? 'The auth token has expired.'
       : 'The session of this auth token has been ended.';
     return new Refusal('INVALID_AUTH_TOKEN', text);
   }
 
-  /** True once: a minute before the token ends, or, for a token that was nearly over, at half of what was left. */
+  get #hasExpired(): boolean {
+    return this.viewer.tokenExpiresAt <= this.#services.clock.now();
+  }
+
+  /** True once: a minute before the token expires or, if less than two minutes were left, at half of that time. */
   takeWarning(): boolean {
     if (this.#services.clock.now() < this.#warnAt) return false;
     this.#warnAt = Infinity;
     return true;
   }
 
-  /** By another token of the same user. The same one again changes nothing, or it would bring the warning again. */
+  /** Accepts another token of the same user. An equal token changes nothing, otherwise the warning would be sent again. */
   renew(viewer: Viewer): TokenLease {
     if (viewer.userId !== this.viewer.userId) throw new Refusal('INVALID_AUTH_TOKEN');
     const next = new TokenLease(viewer, this.#services);
-    if (next.isOver) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (next.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
     return viewer.tokenExpiresAt > this.viewer.tokenExpiresAt ? next : this;
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import { embeddedFile } from '../../database/open-database.ts';
+import { sqliteFilePath } from '../../database/open-database.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { BackupFolder } from './backup-folder.ts';
@@ -60,7 +60,7 @@ export class ScheduledBackup {
   /** Undefined if none are wanted. Throws a StartError if they are, and cannot be made. */
   static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
     const { databaseUrl, backupFolder } = options.settings;
-    const from = embeddedFile(databaseUrl);
+    const from = sqliteFilePath(databaseUrl);
     // A folder for any other database is refused with the settings.
     if (backupFolder === undefined || from === undefined) return undefined;
     const opened = new ScheduledBackup(options, from, new BackupFolder(backupFolder));

@@ -1,27 +1,35 @@
 /**
- * Copies a whole installation from one database into another, of whatever kinds: accounts, sessions, keys, folders,
- * grants and the journal. The source is only read. The copy counts as whole when both have the same rows at the end.
+ * Copies an installation from one database into another: accounts, sessions, keys, folders, grants and the journal. The
+ * source is only read. The copy is complete when both databases have the same rows at the end.
  */
 
 import type { Clock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { migrations } from '../../database/migrations.ts';
 import { StartError } from '../../config/start-error.ts';
-import { Destination, issuerOf, selectSettings } from './destination.ts';
-import { explainErrors, readSchemaVersion } from './destination.ts';
-import { isSame, formatRow, RowDigest, type TableDigest } from './table-rows.ts';
-import type { Row, TableWithStatements } from './table-rows.ts';
-import { countRows, readOnlyRow, readPages, tables } from './table-rows.ts';
+import { Destination, explainErrors, issuerOf, readSchemaVersion, selectSettings } from './destination.ts';
+import {
+  countRows,
+  formatRow,
+  isSame,
+  readOnlyRow,
+  readPages,
+  RowDigest,
+  tables,
+  type Row,
+  type TableDigest,
+  type TableWithStatements,
+} from './table-rows.ts';
 
-export type CopyStep = 'Copying' | 'Indexing' | 'Comparing';
+type CopyStep = 'Copying' | 'Indexing' | 'Comparing';
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: Database;
-  /** Asked for when the source is found to be good; closed at the end. */
+  /** Called after the source was checked. The database is closed at the end. */
   readonly openDestination: () => Promise<Database>;
   readonly clock: Clock;
   readonly onProgress?: (step: CopyStep, done: number, total: number) => void;
-  /** There is an unfinished copy: it is gone on with from there. */
+  /** Called if an unfinished copy is continued. */
   readonly onResume?: (rows: number, total: number) => void;
 }
 
@@ -32,17 +40,17 @@ export interface ComparedTable {
   readonly isSame: boolean;
 }
 
-/** A part of the search index is made at once; its size bounds a transaction. */
-const indexedAtOnce = 10_000;
+/** The number of folders that one transaction adds to the search index. */
+const indexBatch = 10_000;
 
-/** Goes on where an interrupted run has stopped. Until all is the same, servers refuse to start on the destination. */
+/** Resumes an interrupted copy. Servers refuse to start on the destination until both databases are the same. */
 export async function copyInstallation(options: CopyOptions): Promise<readonly ComparedTable[]> {
   const { from, openDestination, clock } = options;
   await explainErrors(from, () => checkSource(from));
   const to = await openDestination();
   try {
     const destination = new Destination(to, clock);
-    const counters = (await copyOneMoment(options, destination)) ?? (await startOver(options, destination));
+    const counters = (await copySnapshot(options, destination)) ?? (await startOver(options, destination));
     await setCounters(counters, destination, options);
     await destination.write(async (transaction) => {
       for (const text of to.dialect.afterLoading) await transaction.define(text);
@@ -56,13 +64,13 @@ export async function copyInstallation(options: CopyOptions): Promise<readonly C
 }
 
 async function checkSource(from: Database): Promise<void> {
-  const taken = await from.transaction((transaction) => readSchemaVersion('source', transaction));
-  if (taken > 0 && taken < migrations.length) {
+  const version = await from.transaction((transaction) => readSchemaVersion('source', transaction));
+  if (version > 0 && version < migrations.length) {
     throw new StartError(
-      `The source has an older schema (${taken}; this program knows ${migrations.length}). Run espalier migrate on it, or start the server on it once.`,
+      `The source has an older schema (${version}; this program knows ${migrations.length}). Run espalier migrate on it, or start the server on it once.`,
     );
   }
-  const settings = taken > 0 ? await from.all(selectSettings, {}) : [];
+  const settings = version > 0 ? await from.all(selectSettings, {}) : [];
   if (issuerOf(settings) === undefined) {
     throw new StartError('The source holds no installation: no server was ever started on it.');
   }
@@ -71,16 +79,16 @@ async function checkSource(from: Database): Promise<void> {
   }
 }
 
-async function copyOneMoment(
+async function copySnapshot(
   { from, onProgress, onResume }: CopyOptions,
   destination: Destination,
 ): Promise<Counters | undefined> {
   return explainErrors(from, () =>
     from.snapshot(async (source) => {
-      const there = await destination.claim(await source.all(selectSettings, {}));
+      const copiedBefore = await destination.claim(await source.all(selectSettings, {}));
       let total = 0;
       for (const table of tables) total += table.hasOneRow ? 0 : await countRows(source, table);
-      if (there > 0) onResume?.(there, total);
+      if (copiedBefore > 0) onResume?.(copiedBefore, total);
       let done = 0;
       return copyRows(source, destination, (count) => onProgress?.('Copying', (done += count), total));
     }),
@@ -89,7 +97,7 @@ async function copyOneMoment(
 
 async function startOver(options: CopyOptions, destination: Destination): Promise<Counters> {
   await destination.clear();
-  const counters = await copyOneMoment(options, destination);
+  const counters = await copySnapshot(options, destination);
   if (!counters) throw new StartError('The destination does not keep what is written to it.');
   return counters;
 }
@@ -100,22 +108,22 @@ async function setCounters(
   { onProgress }: CopyOptions,
 ): Promise<void> {
   for (const table of tables.filter(({ hasOneRow }) => hasOneRow)) {
-    const given = counters.get(table.name)!;
+    const counter = counters.get(table.name)!;
     const set = (row: Row) => destination.write((transaction) => transaction.run(table.update, row));
     if (table.name === 'folder_numbers') {
-      // SQLite adds the folders between the last number that it knew and the new one to its search index.
-      const total = Number(given['last']);
+      // A trigger of SQLite adds the folders between the old and the new number to its search index.
+      const total = Number(counter['last']);
       const { last } = await readOnlyRow(destination.reader, table);
-      for (let next = Number(last) + indexedAtOnce; next < total; next += indexedAtOnce) {
-        await set({ ...given, last: next });
+      for (let next = Number(last) + indexBatch; next < total; next += indexBatch) {
+        await set({ ...counter, last: next });
         onProgress?.('Indexing', next, total);
       }
     }
-    await set(given);
+    await set(counter);
   }
 }
 
-/** Both as they are now: so it is noticed, too, if the source was written to meanwhile. */
+/** Compares the current rows, so that a change of the source since the copy is detected. */
 async function compare(from: Database, to: Database, { onProgress }: CopyOptions): Promise<ComparedTable[]> {
   let done = 0;
   let total = 0;
@@ -136,20 +144,20 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
       }),
     );
   const [sources, destinations] = await Promise.all([digestAll(from), digestAll(to)]);
-  return tables.map(({ name }, place) => {
-    const [source, destination] = [sources[place]!, destinations[place]!];
+  return tables.map(({ name }, index) => {
+    const [source, destination] = [sources[index]!, destinations[index]!];
     return { name, source, destination, isSame: isSame(source, destination) };
   });
 }
-/** The rows of the tables that have one, by the name of the table. */
 
-export type Counters = ReadonlyMap<string, Row>;
+/** The rows of the tables with one row, by the name of the table. */
+type Counters = ReadonlyMap<string, Row>;
+
 /**
- * Answers with the counters, which are written last; undefined if what is there already is not of the source as it is
- * now.
+ * Copies table by table, in key order: an interrupted copy has left the first rows of each table, which are compared and
+ * not written again. Returns the counters, which are written last. Returns undefined if existing rows differ from the source.
  */
-
-export async function copyRows(
+async function copyRows(
   source: Reader,
   destination: Destination,
   onRows: (count: number) => void,
@@ -168,29 +176,30 @@ async function copyTable(
   table: TableWithStatements,
   onRows: (count: number) => void,
 ): Promise<boolean> {
-  const there = readPages(destination.reader, table.asInserted);
+  const existing = readPages(destination.reader, table.asInserted);
   for await (const rows of readPages(source, table.asInserted)) {
-    const { value: copied = [] } = await there.next();
-    if (!isBeginning(copied, rows, table)) return false;
+    const { value: copied = [] } = await existing.next();
+    if (!isPrefix(copied, rows, table)) return false;
     const missing = rows.slice(copied.length);
     if (missing.length > 0) {
       await destination.write((transaction) => transaction.runEach(table.insert, missing));
     }
     onRows(rows.length);
   }
-  const { value: more = [] } = await there.next();
+  const { value: more = [] } = await existing.next();
   if (more.length > 0) return false;
   await copyReferences(source, destination, table);
   return true;
 }
-function isBeginning(some: readonly Row[], rows: readonly Row[], { columns }: TableWithStatements): boolean {
+
+function isPrefix(some: readonly Row[], rows: readonly Row[], { columns }: TableWithStatements): boolean {
   return (
     some.length <= rows.length &&
-    some.every((row, place) => formatRow(row, columns) === formatRow(rows[place]!, columns))
+    some.every((row, index) => formatRow(row, columns) === formatRow(rows[index]!, columns))
   );
 }
-/** What could not be inserted because it refers to a row that came later. */
 
+/** Sets references to later rows, which the insert had to leave null. */
 async function copyReferences(
   source: Reader,
   destination: Destination,

@@ -13,7 +13,7 @@ import { StartError } from '../../config/start-error.ts';
 import { countRows, tables } from './table-rows.ts';
 import { tablesNotCopied } from './tables.ts';
 
-export interface StoredSetting {
+interface StoredSetting {
   readonly name: string;
   readonly value: string;
 }
@@ -98,9 +98,9 @@ export class Destination {
 
   /** Returns false if the destination is empty. */
   async #takeOver(settings: readonly StoredSetting[]): Promise<boolean> {
-    const steps = await this.#database.transaction(async (transaction) => {
-      const taken = await readSchemaVersion('destination', transaction);
-      const found = taken > 0 ? await transaction.all(selectSettings, {}) : [];
+    const version = await this.#database.transaction(async (transaction) => {
+      const version = await readSchemaVersion('destination', transaction);
+      const found = version > 0 ? await transaction.all(selectSettings, {}) : [];
       if (found.length === 0) return undefined;
       const isOfSame = issuerOf(found) === issuerOf(settings);
       if ((await transaction.run(replaceMark, { run: this.#run })) === 0) throw notEmpty(isOfSame);
@@ -109,10 +109,10 @@ export class Destination {
           'The destination holds an unfinished copy of another installation. Copy into a new database, or finish that copy.',
         );
       }
-      return taken;
+      return version;
     });
-    if (steps === undefined) return false;
-    if (steps === migrations.length) return true;
+    if (version === undefined) return false;
+    if (version === migrations.length) return true;
     // An older version has begun the copy, with other tables.
     await this.clear();
     return false;

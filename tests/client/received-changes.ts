@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Client } from '@espalier/client';
-import type { ClientTestbed } from './client-bed.ts';
+import type { ClientTestbed } from './client-testbed.ts';
 
 export interface Change {
   readonly kind: string;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { ConsoleTestbed } from './console-bed.ts';
+import { ConsoleTestbed } from './console-testbed.ts';
 
 const lifetimeSeconds = 600;
 

@@ -17,14 +17,14 @@ import { createServer as createPlainServer, type AddressInfo, type Server } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { makeBackup } from '../../server/src/maintenance/backup/backup.ts';
-import { checkBackups } from '../../server/src/cli/doctor/backups-check.ts';
-import { checkSettings } from '../../server/src/cli/doctor/settings-check.ts';
-import { checkWatching } from '../../server/src/cli/doctor/watching-check.ts';
-import { readSettings } from '../../server/src/config/config.ts';
-import { sqlite } from '../support/databases.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { Testbed } from '../support/testbed.ts';
+import { makeBackup } from '../../../server/src/maintenance/backup/backup.ts';
+import { checkBackups } from '../../../server/src/cli/doctor/backups-check.ts';
+import { checkSettings } from '../../../server/src/cli/doctor/settings-check.ts';
+import { checkWatching } from '../../../server/src/cli/doctor/watching-check.ts';
+import { readSettings } from '../../../server/src/config/config.ts';
+import { sqlite } from '../../support/databases.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { Testbed } from '../../support/testbed.ts';
 import { found } from './doctor-findings.ts';
 
 describe("the doctor's backup check", () => {

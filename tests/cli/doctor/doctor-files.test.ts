@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { checkDatabase } from '../../server/src/cli/doctor/database-check.ts';
-import { checkFiles } from '../../server/src/cli/doctor/files-check.ts';
-import { sqlite } from '../support/databases.ts';
-import { Testbed } from '../support/testbed.ts';
+import { checkDatabase } from '../../../server/src/cli/doctor/database-check.ts';
+import { checkFiles } from '../../../server/src/cli/doctor/files-check.ts';
+import { sqlite } from '../../support/databases.ts';
+import { Testbed } from '../../support/testbed.ts';
 import { found } from './doctor-findings.ts';
 
 const program = join(import.meta.dirname, 'doctor-as-user.ts');

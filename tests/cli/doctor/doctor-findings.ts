@@ -1,8 +1,8 @@
 /** Runs one doctor check at a fixed time and returns one line per finding. */
 
-import { examine } from '../../server/src/cli/doctor/examined.ts';
-import type { Finding } from '../../server/src/cli/doctor/finding.ts';
-import { readSettings } from '../../server/src/config/config.ts';
+import { examine } from '../../../server/src/cli/doctor/examined.ts';
+import type { Finding } from '../../../server/src/cli/doctor/finding.ts';
+import { readSettings } from '../../../server/src/config/config.ts';
 
 export interface CheckInput {
   /** Settings without their prefix. */

@@ -5,15 +5,15 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { checkClock } from '../../server/src/cli/doctor/clock-check.ts';
-import { checkCors } from '../../server/src/cli/doctor/cors-check.ts';
-import { examine } from '../../server/src/cli/doctor/examined.ts';
-import type { Findings } from '../../server/src/cli/doctor/finding.ts';
-import { checkServer } from '../../server/src/cli/doctor/server-check.ts';
-import { systemClock } from '../../server/src/clock.ts';
-import { readSettings } from '../../server/src/config/config.ts';
-import { sqlite } from '../support/databases.ts';
-import { Testbed } from '../support/testbed.ts';
+import { checkClock } from '../../../server/src/cli/doctor/clock-check.ts';
+import { checkCors } from '../../../server/src/cli/doctor/cors-check.ts';
+import { examine } from '../../../server/src/cli/doctor/examined.ts';
+import type { Findings } from '../../../server/src/cli/doctor/finding.ts';
+import { checkServer } from '../../../server/src/cli/doctor/server-check.ts';
+import { systemClock } from '../../../server/src/clock.ts';
+import { readSettings } from '../../../server/src/config/config.ts';
+import { sqlite } from '../../support/databases.ts';
+import { Testbed } from '../../support/testbed.ts';
 
 interface Faults {
   readonly changeRequest?: (headers: Record<string, unknown>) => void;

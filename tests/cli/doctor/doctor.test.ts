@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.ts';
-import { runEspalier, runInHost } from '../support/espalier-command.ts';
-import { insertFolders } from '../support/stored-rows.ts';
-import { Testbed } from '../support/testbed.ts';
-import { withExistingDatabase } from '../copy/stored-tables.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../../support/databases.ts';
+import { runEspalier, runInHost } from '../../support/espalier-command.ts';
+import { insertFolders } from '../../support/stored-rows.ts';
+import { Testbed } from '../../support/testbed.ts';
+import { withExistingDatabase } from '../../copy/stored-tables.ts';
 
 interface ReportedFinding {
   readonly subject: string;
