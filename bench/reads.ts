@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Client } from '@espalier/client';
 import { createTreeQueries, levelPageSize } from '../console/src/tree/state/tree-queries.ts';
 import type { Credentials } from '../tests/support/api-client.ts';
-import { graphQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
+import { nestedNamesQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
 import {
   startBaselineSubject,
   measureCpu,
@@ -38,12 +38,12 @@ export const readScenarios: readonly ReadScenario[] = [
   {
     name: 'contract-levels',
     about: 'contract: the names of 111 folders on three levels',
-    body: ({ atriumId }) => ({ query: graphQuery(3, `(id:"${atriumId}")`) }),
+    body: ({ atriumId }) => ({ query: nestedNamesQuery(3, `(id:"${atriumId}")`) }),
   },
   {
     name: 'contract-page',
     about: 'contract: a page of 50 names',
-    body: ({ lettersId }) => ({ query: graphQuery(2, `(id:"${lettersId}")`, '(first:50)') }),
+    body: ({ lettersId }) => ({ query: nestedNamesQuery(2, `(id:"${lettersId}")`, '(first:50)') }),
   },
   {
     name: 'example-page',

@@ -14,7 +14,7 @@ import { providePackages } from './runner/debian-packages.ts';
 import { formatSlowestFiles, timesVariable } from './runner/file-times.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
 import { withPreparedTemplates } from './runner/prepared-templates.ts';
-import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
+import { folderVariable, storeRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
 import { writeGroups } from './runner/test-groups.ts';
 
@@ -42,7 +42,7 @@ const timesFolder = join(folder, 'times');
 try {
   process.exitCode = await withPostgres(
     () => withDatabaseFolder(() => withPreparedTemplates(() => runTests())),
-    (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
+    (log) => storeRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
   );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
   if (files.length > 0) process.stdout.write(formatSlowestFiles(process.env[timesVariable] ?? timesFolder));

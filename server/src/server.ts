@@ -93,10 +93,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const opened = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsFrom(settings),
     onStatement,
-    onTimed: metrics?.timeDatabase,
+    onDuration: metrics?.timeDatabase,
     onAnnounced: worker?.publishCommit,
     onWriteFailure: metrics?.countWriteFailure,
-    tell: (severity, text) => log[severity](text),
+    log: (severity, text) => log[severity](text),
   });
   const databaseFile = sqliteFilePath(settings.databaseUrl);
   const system = databaseFile === undefined ? 'postgresql' : 'sqlite';
@@ -126,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       onError: (err) => logOutage('the journal cannot be read', err),
     });
-    worker?.onCommitted(feed.look);
+    worker?.onCommitted(feed.poll);
     const ended = await createRevocationCache({
       database,
       feed,
@@ -197,7 +197,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           log.error({ err }, 'a query plan failed: graphql-js runs the query');
         }),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
-      onTrouble: (err) => logOutage('a graph field could not be had', err),
+      onUnavailable: (err) => logOutage('a graph field could not be had', err),
       tracing: tracing?.graph,
     });
     const app = await createApp({

@@ -2,7 +2,7 @@
 
 import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 import { requireProgram } from '../runner/debian-packages.ts';
-import { noteSecretsIn } from '../secrets/secret-record.ts';
+import { recordSecretsIn } from '../secrets/secret-record.ts';
 
 /**
  * The first two lines disable the omnibox popup, which delays each new window by a second. The others are those that
@@ -47,7 +47,7 @@ export async function newContext(
 ): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.on('request', (request) => {
-    noteSecretsIn(`${request.postData() ?? ''} ${request.headers()['authorization'] ?? ''}`);
+    recordSecretsIn(`${request.postData() ?? ''} ${request.headers()['authorization'] ?? ''}`);
   });
   return context;
 }

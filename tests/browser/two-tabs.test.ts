@@ -1,4 +1,4 @@
-/** Two tabs of a real browser share one session. Each time the auth token expires, one of them refreshes it once. */
+/** Two tabs of a real browser share one session. Each time the auth token expires, one tab refreshes it once. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';

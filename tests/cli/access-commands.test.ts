@@ -110,7 +110,7 @@ Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
     assert.equal(await testbed.runRefused('grant', 'ls', 'id:nothing'), '1: There is no folder id:nothing.');
   });
 
-  test('tell a user who cannot manage the folder which level is required', async () => {
+  test('show the required level to a user who cannot manage the folder', async () => {
     await testbed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
       await testbed.runRefused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),

@@ -13,7 +13,7 @@ import {
   type CommandOptions,
   type CommandResult,
 } from '../support/espalier-command.ts';
-import { keepLog } from '../secrets/secret-record.ts';
+import { recordLog } from '../secrets/secret-record.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { administrator, type TestbedOptions } from '../support/testbed.ts';
 
@@ -104,7 +104,7 @@ export class RunningCommand {
       collect((text) => (this.#errors += text)),
     );
     this.#ended = once(this.#process, 'close').then(([code, signal]) => {
-      keepLog(this.#output + this.#errors);
+      recordLog(this.#output + this.#errors);
       for (const wake of this.#waiting.splice(0)) wake();
       return (code as number | null) ?? (signal === null ? -1 : 1_000);
     });

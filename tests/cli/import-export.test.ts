@@ -53,7 +53,7 @@ describe('import and export', () => {
   };
 
   for (const format of ['json', 'ndjson', 'csv']) {
-    test(`restore exactly what was exported as ${format}, from a file and from a pipe`, async () => {
+    test(`import an unchanged export as ${format}, from a file and from a pipe`, async () => {
       const path = join(testbed.folder, `sample.${format}`);
       const [text, message] = await Promise.all([
         testbed.output('folder', 'export', '/sample', '--format', format),

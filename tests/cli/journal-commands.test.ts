@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
-import { keepLog } from '../secrets/secret-record.ts';
+import { recordLog } from '../secrets/secret-record.ts';
 import { CommandTestbed } from './command-testbed.ts';
 
 interface Entry {
@@ -104,7 +104,7 @@ describe(`journal commands on ${sqlite.name}`, () => {
     const folders: string[] = [];
     const lines = createInterface({ input: child.stdout });
     for await (const line of lines) {
-      keepLog(line);
+      recordLog(line);
       folders.push((JSON.parse(line) as { folder: { path: string } }).folder.path);
       if (folders.length === 1)
         for (const name of ['d', 'e', 'f']) await testbed.people.mutate('createFolder', { name });

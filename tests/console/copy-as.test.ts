@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import * as accessActions from '../../console/src/actions/access-actions.ts';
-import { quoted, textOf, type Action } from '../../console/src/actions/action.ts';
+import { quoteForShell, formatCall, type Action } from '../../console/src/actions/action.ts';
 import * as folderActions from '../../console/src/actions/folder-actions.ts';
 import * as peopleActions from '../../console/src/actions/people-actions.ts';
 import { readGiven } from '../../server/src/cli/command.ts';
@@ -76,7 +76,7 @@ describe('copy as', () => {
     const call = { action: actions[action] as Action, variables: { input } };
 
     test(`writes ${action} with ${Object.keys(input).join(', ')} as CLI command ${command ?? 'query'}`, async () => {
-      const [program, ...words] = wordsOf(textOf('cli', call, apiUrl));
+      const [program, ...words] = wordsOf(formatCall('cli', call, apiUrl));
       assert.equal(program, 'espalier');
       const { found, rest } = findCommand(words)!;
       assert.equal(found.name, command ?? 'query');
@@ -99,7 +99,7 @@ describe('copy as', () => {
   test('writes curl with the document, the variables and a token of the shell', () => {
     for (const [action, input] of calls) {
       const call = { action: actions[action] as Action, variables: { input } };
-      const [program, url, ...options] = wordsOf(textOf('curl', call, apiUrl));
+      const [program, url, ...options] = wordsOf(formatCall('curl', call, apiUrl));
       assert.deepEqual([program, url], ['curl', `${apiUrl}/graphql`]);
       assert.deepEqual(options.slice(0, 5), [
         '-H',
@@ -118,7 +118,7 @@ describe('copy as', () => {
     for (const [action, input] of calls) {
       const call = { action: actions[action] as Action, variables: { input } };
       for (const form of ['graphql', 'curl', 'cli'] as const) {
-        assert.ok(!textOf(form, call, apiUrl).includes(secret), `${form} of ${action}`);
+        assert.ok(!formatCall(form, call, apiUrl).includes(secret), `${form} of ${action}`);
       }
     }
   });
@@ -126,10 +126,10 @@ describe('copy as', () => {
   test('preserves the lines of a document with comments and strings, where they matter', () => {
     const document = '# All of it\n{\n  search(text: "a   b") { totalCount } # so many\n}\n';
     const call = { action: { label: 'Query', document }, variables: {} };
-    assert.equal(wordsOf(textOf('cli', call, apiUrl)).at(-1), document.trim());
-    const body = JSON.parse(wordsOf(textOf('curl', call, apiUrl)).at(-1)!) as { query: string };
+    assert.equal(wordsOf(formatCall('cli', call, apiUrl)).at(-1), document.trim());
+    const body = JSON.parse(wordsOf(formatCall('curl', call, apiUrl)).at(-1)!) as { query: string };
     assert.equal(body.query, document.trim());
-    assert.equal(textOf('graphql', call, apiUrl), document.trim());
+    assert.equal(formatCall('graphql', call, apiUrl), document.trim());
   });
 
   test('quotes everything that a shell would interpret', () => {
@@ -149,7 +149,7 @@ describe('copy as', () => {
       '-x',
       '#c',
     ]) {
-      assert.deepEqual(wordsOf(quoted(word)), [word]);
+      assert.deepEqual(wordsOf(quoteForShell(word)), [word]);
     }
   });
 });
@@ -161,7 +161,7 @@ describe('copy as CLI with names and texts that look like flags', () => {
 
   /** Runs the copied command. */
   const runCopied = (action: Action, input: object) => {
-    const [, ...words] = wordsOf(textOf('cli', { action, variables: { input } }, apiUrl));
+    const [, ...words] = wordsOf(formatCall('cli', { action, variables: { input } }, apiUrl));
     return testbed.run(words);
   };
   const paste = async (action: unknown, input: object) => {

@@ -58,7 +58,7 @@ describe('the console session on SQLite', () => {
     assert.match(storages[2], /authToken/);
   });
 
-  test('is shared by tabs, and signing out ends it in all of them', async () => {
+  test('is shared by tabs and ends in every tab on sign-out', async () => {
     const first = await testbed.openSignedIn('ada');
     const second = await testbed.newTab({}, first.context());
     await second.goto(testbed.address());

@@ -18,7 +18,7 @@ export interface View {
   readonly open?: (page: Page, testbed: ConsoleTestbed) => Promise<unknown>;
   /** A text that appears once the view has loaded. */
   readonly expectedText?: string;
-  /** Whether the documentation contains screenshots of it. */
+  /** Whether the documentation contains screenshots of the view. */
   readonly hasScreenshots?: true;
 }
 

@@ -3,7 +3,7 @@
 export const rootNameQuery = '{folder {name}}';
 
 /** Reads the names of several levels, from the root or from the folder that the argument names. */
-export function graphQuery(levels: number, folderArguments = '', listArguments = ''): string {
+export function nestedNamesQuery(levels: number, folderArguments = '', listArguments = ''): string {
   const inside = (left: number): string =>
     left > 1 ? `name folders${listArguments}{edges{node{${inside(left - 1)}}}}` : 'name';
   return `{folder${folderArguments}{${inside(levels)}}}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestResponse } from '../support/testbed.ts';
-import { graphQuery, rootNameQuery } from './graph-queries.ts';
+import { nestedNamesQuery, rootNameQuery } from './graph-queries.ts';
 import type { Scenario } from './scenario.ts';
 
 interface GraphBody {
@@ -35,7 +35,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['4.3', '2 Folder.folders'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
-      const answer = await testbed.query(graphQuery(2), authToken);
+      const answer = await testbed.query(nestedNamesQuery(2), authToken);
       const edges = answer.json<GraphBody>().data!.folder.folders.edges;
       assert.deepEqual(
         edges.map(({ node }) => node.name),
@@ -48,7 +48,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['2 Folder.folders'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
-      const answer = await testbed.query(graphQuery(5), authToken);
+      const answer = await testbed.query(nestedNamesQuery(5), authToken);
       assert.match(answer.text, /"Harbour Campus".*"Building A".*"Floor 1"/s);
     },
   },

@@ -1,4 +1,4 @@
-/** An installation with some rows in every table, as it is stored after its server stopped. */
+/** An installation with some rows in every table, in the state after its server stopped. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -15,7 +15,7 @@ export type Rows = Readonly<Record<string, readonly unknown[]>>;
 interface StoredColumn {
   readonly table: string;
   readonly column: string;
-  /** The position in the primary key, from 1; 0 if it is not part of it. */
+  /** The position in the primary key, from 1; 0 for other columns. */
   readonly keyPosition: number;
 }
 

@@ -161,7 +161,7 @@ for (const kind of databaseKinds) {
 
     test('reads one state in a moment and in the snapshot of a response', async () => {
       await add('a');
-      await database.moment(async (reader) => {
+      await database.shortSnapshot(async (reader) => {
         assert.deepEqual(await ids(reader), ['a']);
         await add('b');
         assert.deepEqual(await ids(reader), ['a']);
@@ -272,7 +272,7 @@ for (const kind of databaseKinds) {
       const steps: string[] = [];
       const other = await openWithoutMigrating(stored.url);
       const run = (on: Database, name: string) =>
-        on.alone(async (t) => {
+        on.exclusive(async (t) => {
           steps.push(`${name} begins`);
           await t.run(insert, { id: name, shelf: 'A' });
           for (let turn = 0; turn < 20; turn++) await setImmediate();

@@ -11,7 +11,7 @@ import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { numberResult, Changes, type Caller } from '../../server/src/journal/changes.ts';
 import { identifyChange } from '../../server/src/journal/idempotency.ts';
-import { changeInTurn, readHead, record } from '../../server/src/journal/journal.ts';
+import { runChange, readHead, record } from '../../server/src/journal/journal.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
 
@@ -43,7 +43,7 @@ for (const kind of databaseKinds) {
     beforeEach(async () => {
       stored = await kind.create();
       database = await openDatabase(stored.url, systemClock, {
-        onTimed: (what) => void (commits += what === 'commit' ? 1 : 0),
+        onDuration: (what) => void (commits += what === 'commit' ? 1 : 0),
       });
     });
     afterEach(async () => {
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     async function holdChanges(): Promise<() => Promise<void>> {
       const begun = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
-      const holding = changeInTurn(
+      const holding = runChange(
         database,
         async () => {
           begun.resolve();
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, (transaction) => {
+        runChange(database, (transaction) => {
           write(transaction, id);
           if (index === 2) throw refusal();
         }),
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 3 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, (transaction) => {
+        runChange(database, (transaction) => {
           write(transaction, id);
           if (index === 0) throw refusal();
         }),
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 4 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, (transaction) => write(transaction, id), {
+        runChange(database, (transaction) => write(transaction, id), {
           takesLong: index === 1,
         }),
       );
@@ -154,7 +154,7 @@ for (const kind of databaseKinds) {
     test('are applied once for one idempotency key', async () => {
       const changes = createChanges();
       const newUser = { username: 'somebody', passwordHash: '', isAdministrator: false };
-      const userId = await changeInTurn(database, (transaction) =>
+      const userId = await runChange(database, (transaction) =>
         createUser(transaction, newUser, { byUserId: null, now: 1 }),
       );
       const requested = { path: 'a', name: 'count', input: {} };
@@ -196,7 +196,7 @@ for (const kind of databaseKinds) {
       await Promise.all(sent);
       const entries = await database.all(selectEntries, {});
       const index = entries.findIndex(({ sessionId }) => sessionId === one);
-      assert.ok(index < database.changesAtOnce, `${index} changes of the other user came first`);
+      assert.ok(index < database.maxConcurrentChanges, `${index} changes of the other user came first`);
     });
 
     if (kind !== postgres) return;
@@ -217,8 +217,8 @@ for (const kind of databaseKinds) {
       const release = await holdChanges();
       let refusedRuns = 0;
       const changes = [
-        ...ids.map((id) => changeInTurn(database, (transaction) => write(transaction, id))),
-        changeInTurn(database, () => {
+        ...ids.map((id) => runChange(database, (transaction) => write(transaction, id))),
+        runChange(database, () => {
           refusedRuns++;
           throw refusal();
         }),
@@ -232,7 +232,7 @@ for (const kind of databaseKinds) {
       assert.equal(errorOf(settled.at(-1)).message, 'Refused.');
       await assertConsecutive([]);
       const later = randomUUID();
-      await changeInTurn(database, (transaction) => write(transaction, later));
+      await runChange(database, (transaction) => write(transaction, later));
       await assertConsecutive([later]);
     });
 
@@ -240,7 +240,7 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 5 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, async (transaction) => {
+        runChange(database, async (transaction) => {
           if (index === 3) {
             const { pid } = (await transaction.get(selectBackend, {}))!;
             await onPostgres((client) => client.query('select pg_terminate_backend($1)', [pid]));

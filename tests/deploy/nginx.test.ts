@@ -11,7 +11,7 @@ import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator } from '../many-nodes/node-process.ts';
 import { NodesBehindNginx } from './nodes-behind-nginx.ts';
-import { restartUnderLoad } from './restarts.ts';
+import { restartUnderLoad } from './restart-under-load.ts';
 
 const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
 const createEvent = (name: string) => ({ data: { folderChanges: { kind: 'CREATE', folder: { name } } } });

@@ -123,7 +123,7 @@ function configuration(folder: string, port: number, [one, two]: readonly [numbe
   return text;
 }
 
-/** Checks the configuration as the documentation tells operators to. */
+/** Checks the configuration with the command of the deployment guide. */
 function checkConfiguration(folder: string): void {
   const { status, stderr } = spawnSync(requireProgram('nginx'), ['-t', ...argumentsFor(folder)], {
     encoding: 'utf8',

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
 import { NodesBehindNginx } from './nodes-behind-nginx.ts';
-import { restartUnderLoad } from './restarts.ts';
+import { restartUnderLoad } from './restart-under-load.ts';
 
 const { rounds = '10' } = parseScriptOptions(
   'npm run lab -- rolling-restart [--rounds 10]\n\nRestarts two nodes behind nginx in turn under load, and checks that no request failed.',

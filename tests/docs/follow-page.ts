@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { recordOutput, recordSettings } from '../secrets/secret-record.ts';
 import { createClone, type CloneOptions } from './fresh-clone.ts';
 import { stepsOf, type Step } from './page-steps.ts';
-import { matchesOutput } from './shown-output.ts';
+import { matchesOutput } from './matches-output.ts';
 import { Terminal } from './terminal.ts';
 
 export interface FollowOptions extends CloneOptions {
@@ -75,7 +75,7 @@ class Reader {
     for (const terminal of this.#terminals.values()) {
       await terminal.close();
       // Readers may print tokens, but the server must not.
-      if (this.#serving.has(terminal)) keepOutput(terminal.output);
+      if (this.#serving.has(terminal)) recordOutput(terminal.output);
     }
   }
 
@@ -83,7 +83,7 @@ class Reader {
     this.#last = terminal;
     if (this.#options.skippedBlocks?.includes(text)) return;
     const [, password] = /ESPALIER_ADMIN_PASSWORD=(\S+)/.exec(text) ?? [];
-    noteSettings({ ESPALIER_ADMIN_PASSWORD: password });
+    recordSettings({ ESPALIER_ADMIN_PASSWORD: password });
     if (/\bnpm start\b/.test(text)) this.#serving.add(terminal);
     await terminal.paste(
       this.#options.isInstalled ? withoutRegistry(text) : text,

@@ -12,7 +12,7 @@ import { commandGroups } from '../../server/src/cli/commands.ts';
 import { environmentName, settingGroups } from '../../server/src/config/config.ts';
 import { commandLineSettings } from '../../server/src/config/start-settings.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
-import { checkCommand, findCommands } from './named-commands.ts';
+import { checkCommand, findCommands } from './page-commands.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
 

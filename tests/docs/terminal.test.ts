@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { readPage, stepsOf } from './page-steps.ts';
-import { matchesOutput } from './shown-output.ts';
+import { matchesOutput } from './matches-output.ts';
 import { Terminal } from './terminal.ts';
 
 describe('a terminal', () => {

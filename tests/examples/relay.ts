@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { secretsIn } from '../secrets/secret.ts';
+import { findSecrets } from '../secrets/secret.ts';
 
 export class Relay {
   /** Requests with their statuses in order, for example `/login 200`. */
@@ -77,7 +77,7 @@ export class Relay {
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map((pid) => argumentsOf(pid));
-    for (const { kind, value } of secretsIn(sent)) {
+    for (const { kind, value } of findSecrets(sent)) {
       if (running.some((text) => text.includes(value))) this.exposed.push(kind);
     }
   }

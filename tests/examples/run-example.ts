@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { keepLog } from '../secrets/secret-record.ts';
+import { recordLog } from '../secrets/secret-record.ts';
 
 export const examples = join(import.meta.dirname, '../../examples');
 
@@ -43,7 +43,7 @@ export class RunningExample {
     stdout.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
     stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));
     this.ended = once(this.#child, 'close').then(([code]) => {
-      keepLog(this.#output + this.#errors);
+      recordLog(this.#output + this.#errors);
       const leftBehind = readdirSync(folder);
       rmSync(folder, { recursive: true });
       return { code: code as number | null, output: this.#output, errors: this.#errors, leftBehind };

@@ -1,4 +1,4 @@
-/** `cursor` and `changes`: reading, and then reading what has happened since, without a gap and without a leak. */
+/** `cursor` and `changes`: reads the tree and then all later changes, without gaps and without leaks. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -37,21 +37,21 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const cursorNow = async (authToken?: string) =>
+    const readCursor = async (authToken?: string) =>
       (await tree.query<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
     const changes = async (variables: Variables, authToken?: string) =>
       (await tree.query<{ changes: Page }>(changesPage, variables, authToken)).changes;
-    const brief = ({ items }: Page) => items.map((change) => [change.kind, change.folderId]);
+    const summarize = ({ items }: Page) => items.map((change) => [change.kind, change.folderId]);
 
-    test('a mutation answers with its own cursor, and nothing follows it', async () => {
+    test('include the cursor of a mutation in its response, with no change after it', async () => {
       const input = { name: 'Own cursor' };
       const { cursor } = await tree.mutate<{ cursor: string }>('createFolder', input, 'cursor');
-      assert.equal(await cursorNow(), cursor);
+      assert.equal(await readCursor(), cursor);
       assert.deepEqual(await changes({ after: cursor }), { items: [], cursor, hasMore: false });
     });
 
-    test('every mutation of the tree and of grants has one, in the order of the mutations', async () => {
-      const start = await cursorNow();
+    test('have one cursor for every mutation of folders and grants, in the order of the mutations', async () => {
+      const start = await readCursor();
       const parentId = await tree.create('Cursors');
       const run = async (name: string, input: Variables) =>
         (await tree.mutate<{ cursor: string }>(name, input, 'cursor')).cursor;
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(following, [4, 3, 2, 2, 2, 1, 0]);
     });
 
-    test('several mutations in one request each have their own', async () => {
+    test('have one cursor for each of several mutations in one request', async () => {
       const data = await tree.query<Record<'a' | 'b', { cursor: string }>>(
         'mutation{a: createFolder(input: {name: "twin a"}){cursor} b: createFolder(input: {name: "twin b"}){cursor}}',
       );
@@ -85,11 +85,11 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('tell each change of a folder, with the parents of a move and the number of an import', async () => {
-      const start = await cursorNow();
+    test('report each change of a folder, with the parents of a move and the count of an import', async () => {
+      const start = await readCursor();
       const [one, two] = [await tree.create('Tell one'), await tree.create('Tell two')];
       const id = await tree.create('Teller', one);
-      await tree.mutate('updateFolder', { id, title: 'Told' });
+      await tree.mutate('updateFolder', { id, title: 'New title' });
       await tree.move(id, two);
       await tree.import(['x/y', 'z'], id);
       await tree.delete(id);
@@ -114,12 +114,12 @@ for (const kind of databaseKinds) {
       assert.equal(hasMore, false);
     });
 
-    test('come in pages that fit together, under a folder, too', async () => {
+    test('come in pages without gaps or overlaps, also below a folder', async () => {
       const top = await tree.create('Paged');
-      const start = await cursorNow();
-      for (let place = 0; place < 7; place++) {
-        await tree.create(`in ${place}`, top);
-        await tree.create(`outside ${place}`);
+      const start = await readCursor();
+      for (let index = 0; index < 7; index++) {
+        await tree.create(`in ${index}`, top);
+        await tree.create(`outside ${index}`);
       }
       for (const under of [undefined, top]) {
         const whole = await changes({ after: start, under });
@@ -136,23 +136,23 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('a move into or out of the folder asked for is a create or a delete', async () => {
+    test('report a move into or out of the requested folder as a create or a delete', async () => {
       const top = await tree.create('Scope');
       const id = await tree.create('Wanderer');
-      const start = await cursorNow();
+      const start = await readCursor();
       await tree.move(id, top);
       await tree.move(id, (await tree.find<{ parent: { id: string } }>(top, 'parent{id}'))!.parent.id);
-      assert.deepEqual(brief(await changes({ after: start, under: top })), [
+      assert.deepEqual(summarize(await changes({ after: start, under: top })), [
         ['CREATE', id],
         ['DELETE', id],
       ]);
     });
 
-    test('show nothing of what the viewer does not see, and a move into or out of it as create or delete', async () => {
+    test('hide folders that the viewer does not see, and report moves across that border as create or delete', async () => {
       const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
       const { authToken, id: personId } = await tree.person({ [open]: 'READ' });
       assert.ok(personId);
-      const start = await cursorNow(authToken);
+      const start = await readCursor(authToken);
       const hidden = await tree.create('Hidden', closed);
       await tree.mutate('updateFolder', { id: hidden, title: 'Still hidden' });
       await tree.import(['a/b'], closed);
@@ -161,7 +161,7 @@ for (const kind of databaseKinds) {
       await tree.move(seen, closed);
       await tree.delete(seen);
       const page = await changes({ after: start }, authToken);
-      assert.deepEqual(brief(page), [
+      assert.deepEqual(summarize(page), [
         ['CREATE', seen],
         ['CREATE', hidden],
         ['DELETE', seen],
@@ -173,16 +173,16 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('say to read anew if the viewer’s own access has changed since, and nobody else is bothered', async () => {
+    test('report RESYNC if the access of the viewer has changed since the cursor, and only to that viewer', async () => {
       const folderId = await tree.create('Shifting');
       const one = await tree.person({ [folderId]: 'READ' });
       const other = await tree.person({ [folderId]: 'READ' });
-      const start = await cursorNow(one.authToken);
+      const start = await readCursor(one.authToken);
       await tree.mutate('grantAccess', { folderId, userId: one.id, level: 'WRITE' });
       const page = await changes({ after: start }, one.authToken);
-      assert.deepEqual(brief(page), [['RESYNC', null]]);
-      assert.deepEqual(brief(await changes({ after: page.cursor }, one.authToken)), []);
-      assert.deepEqual(brief(await changes({ after: start }, other.authToken)), []);
+      assert.deepEqual(summarize(page), [['RESYNC', null]]);
+      assert.deepEqual(summarize(await changes({ after: page.cursor }, one.authToken)), []);
+      assert.deepEqual(summarize(await changes({ after: start }, other.authToken)), []);
     });
 
     for (const [name, change] of Object.entries({
@@ -201,12 +201,12 @@ for (const kind of databaseKinds) {
         await tree.testbed.purge();
       },
     })) {
-      test(`say to read anew after ${name}`, async () => {
-        const ids = await plantGrants(name);
-        const start = await cursorNow(ids.authToken);
+      test(`report RESYNC after ${name}`, async () => {
+        const ids = await createGrants(name);
+        const start = await readCursor(ids.authToken);
         await change(ids);
         const { authToken } = await tree.testbed.logIn(ids.credentials);
-        assert.deepEqual(brief(await changes({ after: start }, authToken)), [['RESYNC', null]]);
+        assert.deepEqual(summarize(await changes({ after: start }, authToken)), [['RESYNC', null]]);
       });
     }
 
@@ -221,8 +221,8 @@ for (const kind of databaseKinds) {
       authToken: string;
     }
 
-    /** Somebody with a deep grant of their own, and one through a group. */
-    async function plantGrants(name: string): Promise<Ids> {
+    /** Creates a user with a deep grant of their own and another one through a group. */
+    async function createGrants(name: string): Promise<Ids> {
       const [top, above, granted] = (await tree.createChain([`Top ${name}`, 'above', 'granted'])) as [
         string,
         string,
@@ -239,47 +239,47 @@ for (const kind of databaseKinds) {
       return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
     }
 
-    test('a cursor that is none is refused; one of the future, or of another journal, says to read anew', async () => {
-      const now = await cursorNow();
-      const place = fromJournalCursor(now, 'after');
+    test('reject an invalid cursor, and report RESYNC for one of the future or of another journal', async () => {
+      const now = await readCursor();
+      const index = fromJournalCursor(now, 'after');
       for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
         const error = await tree.refusal(changesPage, { after });
         assert.equal(error.extensions.code, 'BAD_INPUT');
         assert.match(error.message, /cursor/);
       }
-      const future = toJournalCursor({ ...place, number: 1_000_000 });
-      assert.deepEqual(brief(await changes({ after: future })), [['RESYNC', null]]);
-      const otherNow = toJournalCursor({ ...place, nonce: place.nonce === 1 ? 2 : 1 });
-      assert.deepEqual(brief(await changes({ after: otherNow })), [['RESYNC', null]]);
+      const future = toJournalCursor({ ...index, number: 1_000_000 });
+      assert.deepEqual(summarize(await changes({ after: future })), [['RESYNC', null]]);
+      const otherNow = toJournalCursor({ ...index, nonce: index.nonce === 1 ? 2 : 1 });
+      assert.deepEqual(summarize(await changes({ after: otherNow })), [['RESYNC', null]]);
       const other = await Testbed.start(kind);
       try {
         const { data } = (await other.query('{cursor}', (await other.logIn()).authToken)).json<{
           data: { cursor: string };
         }>();
-        assert.deepEqual(brief(await changes({ after: data.cursor })), [['RESYNC', null]]);
+        assert.deepEqual(summarize(await changes({ after: data.cursor })), [['RESYNC', null]]);
       } finally {
         await other.stop();
       }
     });
 
-    test('without a cursor they begin with the oldest that is kept; what is no longer kept says to read anew', async () => {
-      const keeper = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
+    test('start with the oldest stored change without a cursor, and report RESYNC for a pruned cursor', async () => {
+      const own = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
       try {
-        const ask = async (after?: string) =>
-          (await keeper.query<{ changes: Page }>(changesPage, { after })).changes;
-        const { cursor } = await keeper.query<{ cursor: string }>('{cursor}');
-        await keeper.create('Forgotten');
-        await keeper.advanceDays(1);
-        const id = await keeper.create('Kept');
-        await keeper.testbed.purge();
-        assert.deepEqual(brief(await ask()), [['CREATE', id]]);
-        assert.deepEqual(brief(await ask(cursor)), [['RESYNC', null]]);
+        const readChanges = async (after?: string) =>
+          (await own.query<{ changes: Page }>(changesPage, { after })).changes;
+        const { cursor } = await own.query<{ cursor: string }>('{cursor}');
+        await own.create('Forgotten');
+        await own.advanceDays(1);
+        const id = await own.create('Kept');
+        await own.testbed.purge();
+        assert.deepEqual(summarize(await readChanges()), [['CREATE', id]]);
+        assert.deepEqual(summarize(await readChanges(cursor)), [['RESYNC', null]]);
       } finally {
-        await keeper.stop();
+        await own.stop();
       }
     });
 
-    test('a folder that is not seen cannot be asked for', async () => {
+    test('reject a folder that the viewer does not see', async () => {
       const closed = await tree.create('Locked');
       const { authToken } = await tree.person({});
       const error = await tree.refusal(changesPage, { under: closed }, authToken);

@@ -1,4 +1,7 @@
-/** Ending a session reaches its auth token at once, on every node; a plain logout leaves it alone, as the contract says. */
+/**
+ * Ending a session invalidates its auth token at once on every node. By the contract, a plain logout does
+ * not.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -7,18 +10,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
-import { recordEach, takeTurn } from '../../server/src/journal/journal.ts';
+import { recordEach, lockForChange } from '../../server/src/journal/journal.ts';
 import { pruneJournal } from '../../server/src/journal/journal.ts';
 import { revokeUserSessions } from '../../server/src/sessions/revocation.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`sessions that were ended on ${kind.name}`, () => {
+  describe(`ended sessions on ${kind.name}`, () => {
     let people: PeopleTestbed;
     let otherNode: Testbed;
     let person: Person;
-    let pair: LoginResponse;
+    let tokens: LoginResponse;
 
     before(async () => {
       people = await PeopleTestbed.start(kind);
@@ -30,23 +33,24 @@ for (const kind of databaseKinds) {
       await people.stop();
     });
 
-    const outcome = async (bed: Testbed, { authToken }: LoginResponse) => ({
-      graph: (await bed.query('{__typename}', authToken)).status,
-      verify: (await bed.post('/login/verify', { authToken })).status,
+    const outcome = async (testbed: Testbed, { authToken }: LoginResponse) => ({
+      graph: (await testbed.query('{__typename}', authToken)).status,
+      verify: (await testbed.post('/login/verify', { authToken })).status,
     });
     const good = { graph: 200, verify: 204 };
     const bad = { graph: 401, verify: 400 };
     const sessionId = () =>
-      (JSON.parse(Buffer.from(pair.authToken.split('.')[1]!, 'base64url').toString()) as { sid: string }).sid;
+      (JSON.parse(Buffer.from(tokens.authToken.split('.')[1]!, 'base64url').toString()) as { sid: string })
+        .sid;
 
-    const ways: Record<string, () => Promise<unknown>> = {
+    const endings: Record<string, () => Promise<unknown>> = {
       'revoked by an administrator': () => people.mutate('revokeSession', { id: sessionId() }),
       'revoked with all others of its user': async () => {
         const { authToken } = await people.logIn(person);
         await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', authToken);
       },
       'revoked by its own user with all': () =>
-        people.mutate('revokeSessions', {}, '__typename', pair.authToken),
+        people.mutate('revokeSessions', {}, '__typename', tokens.authToken),
       'of a user whose password was reset': () =>
         people.mutate('resetPassword', { userId: person.id, password: 'a cabin of walnut' }),
       'of a user who was disabled': () => people.mutate('updateUser', { id: person.id, isDisabled: true }),
@@ -56,63 +60,63 @@ for (const kind of databaseKinds) {
       },
       'of a user who was deleted': () => people.mutate('deleteUser', { id: person.id }),
       'revoked after it was logged out': async () => {
-        await people.testbed.post('/logout', {}, pair.authToken);
+        await people.testbed.post('/logout', {}, tokens.authToken);
         await people.mutate('revokeSessions', { userId: person.id });
       },
     };
 
-    for (const [name, end] of Object.entries(ways)) {
-      test(`one ${name} is over at once, and soon on the other node`, async () => {
+    for (const [name, end] of Object.entries(endings)) {
+      test(`invalidate a token ${name} at once, and soon on the other node`, async () => {
         person = await people.createUser();
-        pair = await people.logIn(person);
-        assert.deepEqual(await outcome(people.testbed, pair), good);
-        assert.deepEqual(await outcome(otherNode, pair), good);
+        tokens = await people.logIn(person);
+        assert.deepEqual(await outcome(people.testbed, tokens), good);
+        assert.deepEqual(await outcome(otherNode, tokens), good);
         await end();
-        assert.deepEqual(await outcome(people.testbed, pair), bad);
-        await eventually(async () => assert.deepEqual(await outcome(otherNode, pair), bad));
-        const answer = await people.testbed.query('{__typename}', pair.authToken);
+        assert.deepEqual(await outcome(people.testbed, tokens), bad);
+        await eventually(async () => assert.deepEqual(await outcome(otherNode, tokens), bad));
+        const answer = await people.testbed.query('{__typename}', tokens.authToken);
         assert.equal(answer.headers.get('token-expired'), null);
         assert.match(answer.headers.get('www-authenticate') ?? '', /invalid_token/);
-        assert.equal((await people.testbed.post('/logout', {}, pair.authToken)).status, 401);
+        assert.equal((await people.testbed.post('/logout', {}, tokens.authToken)).status, 401);
       });
     }
 
-    test('one that was logged out keeps its auth token until it expires', async () => {
+    test('keep the auth token valid until it expires after a logout', async () => {
       person = await people.createUser();
-      pair = await people.logIn(person);
-      await people.testbed.post('/logout', {}, pair.authToken);
-      assert.deepEqual(await outcome(people.testbed, pair), good);
-      assert.equal((await people.testbed.refresh(pair)).status, 401);
+      tokens = await people.logIn(person);
+      await people.testbed.post('/logout', {}, tokens.authToken);
+      assert.deepEqual(await outcome(people.testbed, tokens), good);
+      assert.equal((await people.testbed.refresh(tokens)).status, 401);
     });
 
-    test('the session that ends all others goes on, and so do those of everybody else', async () => {
+    test('do not affect the session that ends all others, or other users', async () => {
       person = await people.createUser();
       const stranger = await people.createUser();
       const theirs = await people.logIn(stranger);
-      pair = await people.logIn(person);
-      await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', pair.authToken);
-      assert.deepEqual(await outcome(people.testbed, pair), good);
+      tokens = await people.logIn(person);
+      await people.mutate('revokeSessions', { keepCurrent: true }, '__typename', tokens.authToken);
+      assert.deepEqual(await outcome(people.testbed, tokens), good);
       assert.deepEqual(await outcome(people.testbed, theirs), good);
-      assert.equal((await people.testbed.refresh(pair)).status, 200);
+      assert.equal((await people.testbed.refresh(tokens)).status, 200);
     });
 
-    test('a stolen refresh token that is replayed ends the session with its auth token', async () => {
+    test('include the session and auth token of a replayed refresh token', async () => {
       person = await people.createUser();
       const stolen = await people.logIn(person);
-      pair = (await people.testbed.refresh(stolen)).json<LoginResponse>();
+      tokens = (await people.testbed.refresh(stolen)).json<LoginResponse>();
       people.testbed.clock.advanceSeconds(61);
       assert.equal((await people.testbed.refresh(stolen)).status, 401);
-      assert.deepEqual(await outcome(people.testbed, pair), bad);
+      assert.deepEqual(await outcome(people.testbed, tokens), bad);
     });
 
-    test('a node that slept while their entries were forgotten knows them', async () => {
+    test('are detected by a node that was asleep while their journal entries were pruned', async () => {
       person = await people.createUser();
-      pair = await people.logIn(person);
+      tokens = await people.logIn(person);
       const { database, clock } = people.testbed;
       const now = clock.now();
       await withDatabase(database.url, async (elsewhere) => {
         await elsewhere.transaction(async (transaction) => {
-          await takeTurn(transaction);
+          await lockForChange(transaction);
           const revocation = { because: 'revoked', byUserId: null, now } as const;
           await revokeUserSessions(transaction, { userId: person.id }, revocation);
           const userIds = Array.from({ length: 1_500 }, () => randomUUID());
@@ -120,12 +124,12 @@ for (const kind of databaseKinds) {
         });
         await pruneJournal(elsewhere, now, { journalDays: 90, journalEntries: 1_000 });
       });
-      await eventually(async () => assert.deepEqual(await outcome(people.testbed, pair), bad));
+      await eventually(async () => assert.deepEqual(await outcome(people.testbed, tokens), bad));
     });
 
-    test('a deleted user is known to a node that starts when the journal has forgotten it', async () => {
+    test('include those of a deleted user on a node that starts after the journal was pruned', async () => {
       person = await people.createUser();
-      pair = await people.logIn(person);
+      tokens = await people.logIn(person);
       await people.mutate('deleteUser', { id: person.id });
       const { database, clock } = people.testbed;
       await withDatabase(database.url, async (elsewhere) => {
@@ -133,23 +137,23 @@ for (const kind of databaseKinds) {
       });
       const late = await Testbed.start(kind, { database, clock });
       try {
-        assert.deepEqual(await outcome(late, pair), bad);
+        assert.deepEqual(await outcome(late, tokens), bad);
       } finally {
         await late.stop();
       }
     });
 
-    test('a node that starts later knows them, too, and none is forgotten while its token lives', async () => {
+    test('are read by a node that starts later, and are stored as long as their tokens are valid', async () => {
       person = await people.createUser();
-      pair = await people.logIn(person);
+      tokens = await people.logIn(person);
       await people.mutate('revokeSessions', { userId: person.id });
       people.testbed.clock.advanceSeconds(300);
       await people.testbed.purge();
       const { database, clock } = people.testbed;
       const late = await Testbed.start(kind, { database, clock });
       try {
-        assert.deepEqual(await outcome(late, pair), bad);
-        assert.deepEqual(await outcome(people.testbed, pair), bad);
+        assert.deepEqual(await outcome(late, tokens), bad);
+        assert.deepEqual(await outcome(people.testbed, tokens), bad);
       } finally {
         await late.stop();
       }
@@ -158,7 +162,7 @@ for (const kind of databaseKinds) {
 }
 
 for (const kind of databaseKinds) {
-  test(`ending all sessions ends those with an auth token that outlives its refresh token on ${kind.name}`, async () => {
+  test(`ends sessions whose auth token outlives the refresh token on ${kind.name}`, async () => {
     const people = await PeopleTestbed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '2' } });
     try {
       const person = await people.createUser();
@@ -173,7 +177,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Tries until it holds, for a second. */
+/** Retries the check for about a second. */
 async function eventually(check: () => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,4 +1,4 @@
-/** The journal: every change is in it, once, in order, with who and what; and it does not grow for ever. */
+/** The journal contains every change once, in order, with author and details. It has a limited size. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -56,16 +56,16 @@ for (const kind of databaseKinds) {
     const page = async (variables: Variables = {}) =>
       (await tree.query<{ journal: Page }>(journalPage, variables)).journal;
     const latest = async (count: number) => (await page({ first: count })).items.toReversed();
-    /** The entries that some work makes, without what depends on the run. */
-    const entriesOf = async (work: () => Promise<unknown>) => {
+    /** Returns the entries written during `work`. */
+    const recordEntries = async (work: () => Promise<unknown>) => {
       const start = (await latest(1))[0]?.number ?? 0;
       await work();
       const { items } = await page({ first: 100 });
       return items.filter(({ number }) => number > start).toReversed();
     };
-    const kindsOf = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
+    const listKinds = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
 
-    test('begins with the administrator of the first start, made by the server itself', async () => {
+    test('starts with the administrator of the first start, created by the server itself', async () => {
       const first = (await page({ first: 1000 })).items.at(-1)!;
       assert.equal(first.number, 1);
       assert.equal(first.kind, 'CREATE_USER');
@@ -73,20 +73,20 @@ for (const kind of databaseKinds) {
       assert.deepEqual(first.after, { username: administrator.username, isAdministrator: true });
     });
 
-    test('has each change of a folder with its place, and what is different', async () => {
+    test('records each change of a folder with its ancestors and the changed fields', async () => {
       let ids: string[] = [];
-      const created = await entriesOf(async () => {
+      const created = await recordEntries(async () => {
         ids = await tree.createChain(['Hall', 'Desk']);
       });
       const [hall, desk] = ids as [string, string];
-      assert.deepEqual(kindsOf(created), ['CREATE_FOLDER', 'CREATE_FOLDER']);
+      assert.deepEqual(listKinds(created), ['CREATE_FOLDER', 'CREATE_FOLDER']);
       assert.deepEqual(created[1]!.ancestorIds, [rootId, hall]);
       assert.deepEqual(created[1]!.after, { name: 'Desk' });
       assert.equal(created[1]!.by?.username, administrator.username);
       assert.equal(created[1]!.at, new Date(tree.testbed.clock.now()).toISOString());
 
       const description = 'long '.repeat(200);
-      const [updated] = await entriesOf(() =>
+      const [updated] = await recordEntries(() =>
         tree.mutate('updateFolder', { id: desk, name: 'Table', title: 'The table', description }),
       );
       assert.equal(updated!.kind, 'UPDATE_FOLDER');
@@ -95,31 +95,31 @@ for (const kind of databaseKinds) {
       assert.deepEqual(updated!.after, { name: 'Table', title: 'The table', description: cut });
 
       const other = await tree.create('Attic');
-      const [moved] = await entriesOf(() => tree.move(desk, other));
+      const [moved] = await recordEntries(() => tree.move(desk, other));
       assert.equal(moved!.kind, 'MOVE_FOLDER');
       assert.deepEqual(moved!.formerAncestorIds, [rootId, hall]);
       assert.deepEqual(moved!.ancestorIds, [rootId, other]);
       assert.deepEqual(moved!.before, { parentId: hall });
       assert.deepEqual(moved!.after, { parentId: other, name: 'Table' });
 
-      const [imported] = await entriesOf(() => tree.import(['Box/Lid', 'Bag'], other));
+      const [imported] = await recordEntries(() => tree.import(['Box/Lid', 'Bag'], other));
       assert.equal(imported!.kind, 'IMPORT_FOLDERS');
       assert.equal(imported!.folderId, other);
       assert.deepEqual(imported!.after, { count: 3 });
     });
 
-    test('has one entry for a deletion of any size, for the restoring, and for the purging', async () => {
-      const keeper = await TreeTestbed.start(kind);
+    test('has one entry for a deletion of any size, for the restore and for the purge', async () => {
+      const own = await TreeTestbed.start(kind);
       try {
-        const id = await keeper.create('Shed');
-        await keeper.import(['A/B', 'C'], id);
-        await keeper.delete(id);
-        await keeper.mutate('restoreFolder', { id, name: 'Barn' });
-        await keeper.delete(id);
-        await keeper.advanceDays(31);
-        await keeper.testbed.purge();
-        const { journal } = await keeper.query<{ journal: Page }>(journalPage, { filter: { folderId: id } });
-        assert.deepEqual(kindsOf(journal.items.toReversed()), [
+        const id = await own.create('Shed');
+        await own.import(['A/B', 'C'], id);
+        await own.delete(id);
+        await own.mutate('restoreFolder', { id, name: 'Barn' });
+        await own.delete(id);
+        await own.advanceDays(31);
+        await own.testbed.purge();
+        const { journal } = await own.query<{ journal: Page }>(journalPage, { filter: { folderId: id } });
+        assert.deepEqual(listKinds(journal.items.toReversed()), [
           'CREATE_FOLDER',
           'IMPORT_FOLDERS',
           'DELETE_FOLDER',
@@ -134,14 +134,14 @@ for (const kind of databaseKinds) {
         assert.equal(deletion!.folder, null);
         assert.deepEqual(restoring!.after, { name: 'Barn' });
       } finally {
-        await keeper.stop();
+        await own.stop();
       }
     });
 
-    test('has each change of a grant with the level before and after', async () => {
+    test('records each change of a grant with the level before and after', async () => {
       const folderId = await tree.create('Cellar');
       const { id: userId } = await tree.person({});
-      const entries = await entriesOf(async () => {
+      const entries = await recordEntries(async () => {
         await tree.mutate('grantAccess', { folderId, userId, level: 'READ' });
         await tree.mutate('grantAccess', { folderId, userId, level: 'READ' });
         await tree.mutate('grantAccess', { folderId, userId, level: 'MANAGE' });
@@ -157,8 +157,8 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('has each change of users, groups and who is in them', async () => {
-      const entries = await entriesOf(async () => {
+    test('records each change of users, groups and memberships', async () => {
+      const entries = await recordEntries(async () => {
         const one = await tree.mutate<{ user: { id: string } }>(
           'createUser',
           { username: 'Otto', password: 'a walnut in a cabin' },
@@ -206,7 +206,7 @@ for (const kind of databaseKinds) {
       assert.ok(entries.every(({ byId }) => byId === ownId));
     });
 
-    test('has each end of a session with its reason', async () => {
+    test('records each end of a session with its reason', async () => {
       const credentials = { username: 'Ida', password: 'a walnut and a cabin' };
       const { user: person } = await tree.mutate<{ user: { id: string } }>(
         'createUser',
@@ -214,7 +214,7 @@ for (const kind of databaseKinds) {
         'user{id}',
       );
       await tree.testbed.logIn(credentials);
-      const entries = await entriesOf(async () => {
+      const entries = await recordEntries(async () => {
         await tree.testbed.post('/logout', {}, (await tree.testbed.logIn(credentials)).authToken);
         await tree.mutate('revokeSessions', { userId: person.id });
       });
@@ -228,9 +228,9 @@ for (const kind of databaseKinds) {
       assert.notEqual(entries[0]!.sessionId, null);
     });
 
-    test('has no entry for what was refused or changed nothing, and no number is missing', async () => {
+    test('has no entry for a refused or empty change, and no gap in its numbers', async () => {
       const id = await tree.create('Still');
-      const entries = await entriesOf(async () => {
+      const entries = await recordEntries(async () => {
         await tree.refused('createFolder', { name: 'Still' });
         await tree.refused('moveFolder', { id: rootId, parentId: id });
         await tree.mutate('updateFolder', { id, name: 'Still' });
@@ -241,14 +241,14 @@ for (const kind of databaseKinds) {
       const numbers = (await page({ first: 1000 })).items.map(({ number }) => number);
       assert.deepEqual(
         numbers,
-        numbers.map((_, place) => numbers[0]! - place),
+        numbers.map((_, index) => numbers[0]! - index),
       );
     });
 
-    test('keeps the order and every number when many change at once', async () => {
+    test('keeps the order and every number during concurrent changes', async () => {
       const parent = await tree.create('Crowd');
       const start = (await latest(1))[0]!.number;
-      const names = Array.from({ length: 60 }, (_, place) => `n${place}`);
+      const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
       const answers = await Promise.all(
         names.map((name) =>
           tree.mutate<{ folder: { id: string }; cursor: string }>(
@@ -261,7 +261,7 @@ for (const kind of databaseKinds) {
       const { items } = await page({ first: 60 });
       assert.deepEqual(
         items.map(({ number }) => number).toReversed(),
-        names.map((_, place) => start + 1 + place),
+        names.map((_, index) => start + 1 + index),
       );
       assert.equal(new Set(answers.map(({ cursor }) => cursor)).size, 60);
       assert.deepEqual(
@@ -270,7 +270,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('is found by person, kind, folder and time, in pages', async () => {
+    test('can be filtered by user, kind, folder and time, in pages', async () => {
       const folderId = await tree.create('Found');
       const person = await tree.person({ [folderId]: 'WRITE' });
       tree.testbed.clock.advanceSeconds(60);
@@ -288,7 +288,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await titles({ folderId, kinds: ['UPDATE_FOLDER'] }), ['four', 'three', 'two', 'one']);
       assert.deepEqual(await titles({ folderId, from: noon, until: later }), ['three', 'two', 'one']);
       assert.deepEqual(await titles({ folderId, from: later }), ['four']);
-      assert.deepEqual(kindsOf((await page({ filter: { userId: person.id } })).items), [
+      assert.deepEqual(listKinds((await page({ filter: { userId: person.id } })).items), [
         'GRANT_ACCESS',
         'CREATE_USER',
       ]);
@@ -306,27 +306,27 @@ for (const kind of databaseKinds) {
       assert.deepEqual(paged, (await page({ filter })).items);
     });
 
-    test('is for administrators', async () => {
+    test('is for administrators only', async () => {
       const { authToken } = await tree.person({ [rootId]: 'MANAGE' });
       const error = await tree.refusal('{journal{totalCount}}', {}, authToken);
       assert.equal(error.extensions.code, 'FORBIDDEN');
     });
 
-    test('holds no password, token or digest', async () => {
+    test('contains no password, token or digest', async () => {
       const { items } = await page({ first: 1000 });
       const text = JSON.stringify(items);
       assert.doesNotMatch(text, /walnut|\$argon2|eyJ/);
       assert.ok(!text.includes(administrator.password));
     });
 
-    test('keeps so many entries and no more, and forgets the oldest first', async () => {
+    test('has a maximum number of entries, and prunes the oldest first', async () => {
       const parent = await tree.create('Many');
       const before1000 = (await latest(1))[0]!.number;
       for (let round = 0; round < 13; round++) {
         const mutations = Array.from(
           { length: 80 },
-          (_, place) =>
-            `m${place}: createFolder(input: {name: "${round} ${place}", parentId: "${parent}"}){__typename}`,
+          (_, index) =>
+            `m${index}: createFolder(input: {name: "${round} ${index}", parentId: "${parent}"}){__typename}`,
         );
         await tree.query(`mutation{${mutations.join(' ')}}`);
       }
@@ -338,7 +338,7 @@ for (const kind of databaseKinds) {
     });
   });
 
-  test(`the journal forgets what is older than its days on ${kind.name}`, async () => {
+  test(`prunes entries older than JOURNAL_DAYS on ${kind.name}`, async () => {
     const tree = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
     try {
       await tree.create('Old');
@@ -362,19 +362,19 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`a second process on the same database goes on with the same numbers on ${kind.name}`, async () => {
+  test(`continues the same numbers in a second process on the same database on ${kind.name}`, async () => {
     const first = await TreeTestbed.start(kind);
-    const bed = await Testbed.start(kind, { database: first.testbed.database, clock: first.testbed.clock });
+    const testbed = await Testbed.start(kind, { database: first.testbed.database, clock: first.testbed.clock });
     try {
-      const second = new TreeTestbed(bed, first.authToken);
-      for (let place = 0; place < 10; place++) await (place % 2 ? first : second).create(`f${place}`);
+      const second = new TreeTestbed(testbed, first.authToken);
+      for (let index = 0; index < 10; index++) await (index % 2 ? first : second).create(`f${index}`);
       const { items } = (await second.query<{ journal: Page }>(journalPage)).journal;
       assert.deepEqual(
         items.map(({ number }) => number),
         [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
       );
     } finally {
-      await bed.stop();
+      await testbed.stop();
       await first.stop();
     }
   });

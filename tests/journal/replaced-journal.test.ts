@@ -9,9 +9,9 @@ import { SocketClient } from '../live/socket-client.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 
-const forget = sql<{ count: number }>`
+const deleteEntries = sql<{ count: number }>`
   delete from journal where number > (select number from journal_counter) - ${'count'}`;
-const goBack = sql<{ count: number }>`
+const resetCounter = sql<{ count: number }>`
   update journal_counter set
     number = number - ${'count'},
     nonce = (select nonce from journal where journal.number = journal_counter.number - ${'count'})`;
@@ -24,8 +24,8 @@ for (const kind of databaseKinds) {
     before(async () => {
       stored = await kind.create();
       const start = async () => {
-        const bed = await Testbed.start(kind, { database: stored });
-        return new GraphTestbed(bed, (await bed.logIn()).authToken);
+        const testbed = await Testbed.start(kind, { database: stored });
+        return new GraphTestbed(testbed, (await testbed.logIn()).authToken);
       };
       [here, there] = [await start(), await start()];
     });
@@ -34,7 +34,7 @@ for (const kind of databaseKinds) {
       await stored.remove();
     });
 
-    test('is begun anew: nothing is passed over, and who follows is told to read anew', async () => {
+    test('is read again without gaps, and subscribers get RESYNC', async () => {
       const eve = { username: 'eve', password: 'walnut cabin orchard' };
       const { user } = await here.mutate<{ user: { id: string } }>('createUser', eve, 'user{id}');
       const { authToken } = await here.testbed.logIn(eve);
@@ -43,13 +43,13 @@ for (const kind of databaseKinds) {
       const socket = await SocketClient.connect(here.testbed.url, here.authToken);
       const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       socket.start('1', watch, { after: cursor });
-      await here.mutate('createFolder', { name: 'told' });
-      assert.match(JSON.stringify((await socket.next()).payload), /told/);
+      await here.mutate('createFolder', { name: 'sent' });
+      assert.match(JSON.stringify((await socket.next()).payload), /sent/);
 
       await withDatabase(stored.url, (database) =>
         database.transaction(async (transaction) => {
-          await transaction.run(forget, { count: 4 });
-          await transaction.run(goBack, { count: 4 });
+          await transaction.run(deleteEntries, { count: 4 });
+          await transaction.run(resetCounter, { count: 4 });
         }),
       );
       await there.mutate('updateUser', { id: user.id, isDisabled: true });
@@ -57,8 +57,8 @@ for (const kind of databaseKinds) {
       assert.match(JSON.stringify((await socket.next()).payload), /RESYNC/);
       await there.mutate('createFolder', { name: 'after that' });
       for (;;) {
-        const told = JSON.stringify((await socket.next()).payload);
-        if (/after that/.test(told)) break;
+        const received = JSON.stringify((await socket.next()).payload);
+        if (/after that/.test(received)) break;
       }
       await socket.close();
     });

@@ -41,7 +41,7 @@ export class EstateServer {
     return this.#client.logIn(credentials);
   }
 
-  readonly ask: RunQuery = (query, variables = {}, authToken = this.#authToken) =>
+  readonly query: RunQuery = (query, variables = {}, authToken = this.#authToken) =>
     this.#client.query(query, variables, authToken);
 }
 

@@ -47,24 +47,24 @@ try {
 
 async function createEstateOn(server: EstateServer, size: number, file: string): Promise<CreatedEstate> {
   const shape = shapeEstate(size);
-  const id = await createEstate(server.ask, { batches: [] });
+  const id = await createEstate(server.query, { batches: [] });
   const cpuBefore = await server.cpuMicroseconds();
   const start = performance.now();
-  for (const batch of shape.batches) await importBatch(server.ask, id, batch);
+  for (const batch of shape.batches) await importBatch(server.query, id, batch);
   const seconds = (performance.now() - start) / 1000;
   const cpuPerFolder = ((await server.cpuMicroseconds()) - cpuBefore) / size;
   const megabytes = (statSync(file).size + statSync(`${file}-wal`).size) / 2 ** 20;
   console.log(
     `${count(size)} folders imported in ${shape.batches.length} batches: ${seconds.toFixed(1)} s, ${count(size / seconds)} folders per second, ${cpuPerFolder.toFixed(1)} µs of CPU for each, ${megabytes.toFixed(1)} MiB on disk`,
   );
-  const estate = await findEstate(server.ask, id, shape);
+  const estate = await findEstate(server.query, id, shape);
   const authToken = await createUserWithOneGrant(server, id);
   const viewers = [
-    { name: 'administrator', ask: server.ask },
+    { name: 'administrator', ask: server.query },
     {
       name: 'one grant',
       ask: <Data>(query: string, variables?: Record<string, unknown>) =>
-        server.ask<Data>(query, variables, authToken),
+        server.query<Data>(query, variables, authToken),
     },
   ];
   return { server, estate, viewers, requests: new Map() };
@@ -72,11 +72,11 @@ async function createEstateOn(server: EstateServer, size: number, file: string):
 
 async function createUserWithOneGrant(server: EstateServer, folderId: string): Promise<string> {
   const person = { username: 'steward', password: 'walnut cabin orchard' };
-  const { createUser } = await server.ask<{ createUser: { user: { id: string } } }>(
+  const { createUser } = await server.query<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: person },
   );
-  await server.ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+  await server.query('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
     input: { folderId, userId: createUser.user.id, level: 'WRITE' },
   });
   return server.logIn(person);

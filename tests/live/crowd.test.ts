@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
-import { startProcessTimer } from '../support/own-time.ts';
+import { startProcessTimer } from '../support/process-timer.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { selectLength } from '../support/run-length.ts';
 import { SocketClient } from './socket-client.ts';
@@ -109,11 +109,7 @@ for (const kind of databaseKinds) {
 
     test(`closes the socket of a revoked session within a second, and keeps ${crowdSize.toLocaleString('en')} others open`, async (context) => {
       const query = '{viewer{session{id}}}';
-      const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(
-        query,
-        {},
-        revokedToken,
-      );
+      const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(query, {}, revokedToken);
       const elapsed = startProcessTimer();
       await people.mutate('revokeSession', { id: viewer.session.id });
       assert.deepEqual(await revokedWatcher.client.closed(), expired);

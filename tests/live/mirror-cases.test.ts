@@ -323,7 +323,7 @@ for (const kind of databaseKinds) {
         const database: Database = {
           ...base.database,
           openSnapshot: () => interrupted(base.database.openSnapshot()),
-          moment: (work) => base.database.moment((reader) => work(interrupted(reader))),
+          shortSnapshot: (work) => base.database.shortSnapshot((reader) => work(interrupted(reader))),
         };
         return { ...base, database, accessCache: createAccessCache(database) };
       };

@@ -16,7 +16,11 @@ import type { GraphOptions, GraphResult, GraphStream } from '../../server/src/gr
 import { createGraph, type Graph } from '../../server/src/graph/graph.ts';
 import type { Limits } from '../../server/src/graph/cost/limits.ts';
 import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
-import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
+import {
+  readEntries,
+  type JournalEntry,
+  type JournalPosition,
+} from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
@@ -69,7 +73,7 @@ export class MirrorTestbed {
       accessCache: createAccessCache(database),
       server: { activity: new Activity(clock) } as GraphOptions['server'],
       onBug,
-      onTrouble: onBug,
+      onUnavailable: onBug,
       onQuery,
       onPlanFailure,
     };
@@ -127,7 +131,7 @@ export class MirrorTestbed {
   }
 
   /** Waits until the feed has read the whole journal, and returns the head of the journal. */
-  async awaitFeed(): Promise<JournalPlace> {
+  async awaitFeed(): Promise<JournalPosition> {
     const head = await readHead(this.#database);
     while (this.#services.feed.last < head.number) await new Promise(setImmediate);
     return head;

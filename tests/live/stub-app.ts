@@ -9,7 +9,7 @@ import { createApp, type App, type AppOptions } from '../../server/src/http/app.
 import { Refusal } from '../../server/src/refusal.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
 import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
-import { keepLog } from '../secrets/secret-record.ts';
+import { recordLog } from '../secrets/secret-record.ts';
 import { TestClock } from '../support/testbed.ts';
 
 type OpenResult = GraphResult | GraphStream;
@@ -58,7 +58,7 @@ export class StubApp {
     const getStub = () => holder.current!;
     const write = (line: string) => {
       getStub().logLines.push(line);
-      keepLog(line);
+      recordLog(line);
     };
     const log = pino({ level: 'trace' }, { write });
     const clock: AppOptions['clock'] = { now: () => getStub().clock.now() };

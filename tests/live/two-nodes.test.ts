@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
-import { startProcessTimer } from '../support/own-time.ts';
+import { startProcessTimer } from '../support/process-timer.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 import { Testbed } from '../support/testbed.ts';
 import { SocketClient } from './socket-client.ts';

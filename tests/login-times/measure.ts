@@ -32,7 +32,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
 
-// Each attempt comes from its own address, so that the login throttle slows none of them.
+// Each attempt comes from its own address, so that the login throttle does not slow any attempt.
 const server = await ServerProcess.start(stopping.signal, { TRUST_PROXY: 'true' });
 try {
   await createUsers();

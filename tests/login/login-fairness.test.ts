@@ -10,7 +10,7 @@ import { readSettings } from '../../server/src/config/config.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { prepareInstallation } from '../../server/src/startup/installation.ts';
-import { changeInTurn } from '../../server/src/journal/journal.ts';
+import { runChange } from '../../server/src/journal/journal.ts';
 import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
@@ -85,7 +85,7 @@ class Fixture {
       const admin = await readUserByName(database, administrator.username);
       const passwordHash = await passwords.hash('walnut cellar', { key: 'preparation' });
       const barred = { username: 'barred', passwordHash, isAdministrator: false };
-      await changeInTurn(database, (transaction) =>
+      await runChange(database, (transaction) =>
         createUser(transaction, barred, { byUserId: null, now: clock.now() }),
       );
       await disableUser(stored.url, 'barred', clock.now());
@@ -100,7 +100,7 @@ class Fixture {
     this.#database = database;
     this.#adminId = adminId;
     this.#gate = new Gate();
-    this.#passwords = createPasswords({ atOnce: 1, semaphore: this.#gate, cost: minPasswordCost });
+    this.#passwords = createPasswords({ maxConcurrent: 1, semaphore: this.#gate, cost: minPasswordCost });
     this.#throttle = createLoginThrottle({ database, clock, installation: 'fairness', isOn: true });
     this.#sessions = createSessions({
       database,

@@ -18,17 +18,17 @@ import {
   type TestbedOptions,
 } from '../support/testbed.ts';
 
-interface Guess {
+interface Credentials {
   readonly username: string;
   readonly password: string;
 }
 
-const wrong: Guess = { username: administrator.username, password: 'walnut cellar' };
+const wrong: Credentials = { username: administrator.username, password: 'walnut cellar' };
 const here = '192.0.2.1';
 const elsewhere = '198.51.100.7';
 const behindProxy = { TRUST_PROXY: 'true' };
 
-const logInFrom = (testbed: Testbed, address: string, guess: Guess): Promise<TestResponse> =>
+const logInFrom = (testbed: Testbed, address: string, guess: Credentials): Promise<TestResponse> =>
   testbed.postRaw('/login', JSON.stringify(guess), {
     'content-type': 'application/json',
     'x-forwarded-for': address,
@@ -319,7 +319,7 @@ for (const kind of databaseKinds) {
       const statements: string[] = [];
       const onStatement = (text: string) => void statements.push(text.trim().replace(/\s+/g, ' '));
       await withTestbed({ onStatement }, async (testbed) => {
-        const during = async (guess: Guess) => {
+        const during = async (guess: Credentials) => {
           await testbed.logIn();
           statements.length = 0;
           const { status } = await logInFrom(testbed, here, guess);

@@ -6,7 +6,7 @@ import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { postgres, type TestDatabase } from '../support/databases.ts';
-import { withoutSyncWarning } from '../postgres/haste.ts';
+import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { selectLength } from '../support/run-length.ts';
 import { administrator, startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 

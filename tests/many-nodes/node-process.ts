@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
-import { isTestProcess, keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { isTestProcess, recordLog, recordOutput, recordSettings } from '../secrets/secret-record.ts';
 
 export interface NodeOptions {
   readonly databaseUrl: string;
@@ -83,7 +83,7 @@ export class NodeProcess {
       LOG_LEVEL: isTestProcess ? 'trace' : 'warn',
       ...settings,
     };
-    noteSettings(variables);
+    recordSettings(variables);
     const environment = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
@@ -108,8 +108,8 @@ export class NodeProcess {
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
     this.#process.stderr?.on('data', (text: Buffer) => (this.#log += text.toString()));
     void this.#ended.then(() => {
-      keepOutput(this.output);
-      keepLog(this.#log);
+      recordOutput(this.output);
+      recordLog(this.#log);
     });
   }
 

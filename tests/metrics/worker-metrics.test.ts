@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { WorkersTestbed } from '../workers/workers-bed.ts';
+import { WorkersTestbed } from '../workers/workers-testbed.ts';
 import { Scrape } from './scrape.ts';
 
 test('metrics of two workers are summed', async () => {

@@ -12,9 +12,9 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
 import { runInHost, type CommandResult } from '../support/espalier-command.ts';
-import { keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { recordLog, recordOutput, recordSettings } from '../secrets/secret-record.ts';
 import { redactPassword } from '../../server/src/config/url-password.ts';
-import { withoutSyncWarning } from '../postgres/haste.ts';
+import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 
 /** Without a master key, a start on PostgreSQL logs a warning. */
 const masterKey = randomBytes(32).toString('base64');
@@ -42,10 +42,10 @@ class Program {
       },
       stdio: ['ignore', 'pipe', errors],
     });
-    noteSettings(environment);
+    recordSettings(environment);
     this.#ended = once(this.#process, 'close').then(() => {
-      keepOutput(this.output);
-      keepLog(this.errors);
+      recordOutput(this.output);
+      recordLog(this.errors);
     });
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
     this.#process.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()));

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { keepLog, keepOutput } from '../secrets/secret-record.ts';
+import { recordLog, recordOutput } from '../secrets/secret-record.ts';
 
 export interface ServeOptions {
   readonly folder: string;
@@ -52,8 +52,8 @@ export async function serveAndStop(
   } finally {
     if (server.exitCode === null) process.kill(-server.pid!, 'SIGTERM');
     await ended;
-    keepOutput(output);
-    keepLog(errors);
+    recordOutput(output);
+    recordLog(errors);
   }
   const expected = /^$|"msg":"(made a new, empty installation|request|started|stopping|stopped)"/;
   const unexpected = errors.split('\n').filter((line) => !expected.test(line));

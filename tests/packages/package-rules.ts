@@ -142,7 +142,7 @@ function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
       const text = readFileSync(join(folder, name), 'utf8');
       return [
         ...(/^\/[/*][#@] sourceMappingURL=(?!data:)/m.test(text) ? [`names a source map in ${name}`] : []),
-        ...(text.includes(root) ? [`tells in ${name} where it was built`] : []),
+        ...(text.includes(root) ? [`contains the build path in ${name}`] : []),
       ];
     }),
   ];

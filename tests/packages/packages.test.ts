@@ -78,7 +78,7 @@ describe('packages', () => {
     assert.deepEqual(faults, [
       'holds dist/spoilt.js.map',
       'names a source map in dist/spoilt.js',
-      'tells in dist/spoilt.js where it was built',
+      'contains the build path in dist/spoilt.js',
     ]);
   });
 

@@ -1,4 +1,4 @@
-/** Groups: finding and changing them, who is in them, and what a member may do. */
+/** Groups: finding and changing them, their members, and the rights of members. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
     });
     after(() => people.stop());
 
-    test('are created, renamed, found, listed in order and deleted; their members stay', async () => {
+    test('can be created, renamed, found, listed in order and deleted, and their members stay', async () => {
       const [b, a] = [await people.createGroup('list B'), await people.createGroup('List a')];
       const listed = await people.query(groupNames, { text: 'LIST ' });
       assert.deepEqual(listed, {
@@ -33,22 +33,22 @@ for (const kind of databaseKinds) {
       });
       assert.deepEqual(await people.query(find, { id: a }), { group: null });
       assert.ok((await people.logIn(person)).authToken);
-      assert.match(await people.refusal(find), /^BAD_INPUT: Give `id` or `name`/);
+      assert.match(await people.queryError(find), /^BAD_INPUT: Give `id` or `name`/);
     });
 
-    test('a name that is taken, in any case, or that cannot be is refused', async () => {
+    test('require a valid name that is unique in any case', async () => {
       const id = await people.createGroup('Gardeners');
       const other = await people.createGroup('Pickers');
       const taken = 'CONFLICT: The group name "GARDENERS" is taken.';
-      assert.equal(await people.runRefused('createGroup', { name: 'GARDENERS' }), taken);
-      assert.equal(await people.runRefused('updateGroup', { id: other, name: 'GARDENERS' }), taken);
+      assert.equal(await people.mutationError('createGroup', { name: 'GARDENERS' }), taken);
+      assert.equal(await people.mutationError('updateGroup', { id: other, name: 'GARDENERS' }), taken);
       for (const name of ['', '\u0007', 'x'.repeat(129)]) {
-        assert.match(await people.runRefused('createGroup', { name }), /^BAD_INPUT: A group name has/);
-        assert.match(await people.runRefused('updateGroup', { id, name }), /^BAD_INPUT: A group name has/);
+        assert.match(await people.mutationError('createGroup', { name }), /^BAD_INPUT: A group name has/);
+        assert.match(await people.mutationError('updateGroup', { id, name }), /^BAD_INPUT: A group name has/);
       }
     });
 
-    test('members are added and removed, twice as well as once, and paged by name', async () => {
+    test('accept repeated adding and removing of members, and page them by name', async () => {
       const groupId = await people.createGroup('Members');
       const persons = [];
       for (const username of ['member c', 'Member B', 'member a'])
@@ -84,18 +84,18 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 0 });
     });
 
-    test('all are added or none, and no more than 1,000 at a time', async () => {
+    test('add all input users or none, and at most 1,000 at a time', async () => {
       const groupId = await people.createGroup('All or none');
       const { id } = await people.createUser();
       for (const unknown of [randomUUID(), 'x', '\0']) {
         assert.match(
-          await people.runRefused('addToGroup', { groupId, userIds: [id, unknown] }),
+          await people.mutationError('addToGroup', { groupId, userIds: [id, unknown] }),
           /^NOT_FOUND/,
         );
       }
       const many = { groupId, userIds: Array<string>(1_001).fill(id) };
       for (const name of ['addToGroup', 'removeFromGroup']) {
-        assert.match(await people.runRefused(name, many), /^BAD_INPUT: `userIds` takes at most 1000/);
+        assert.match(await people.mutationError(name, many), /^BAD_INPUT: `userIds` takes at most 1000/);
       }
       assert.deepEqual(
         await people.mutate('addToGroup', { groupId, userIds: many.userIds.slice(1) }, 'added'),
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('what a group may do, a member may from joining to leaving, and nobody when it is deleted', async () => {
+    test('give their rights to a member from joining to leaving, and to no one after their deletion', async () => {
       const groupId = await people.createGroup('Managers');
       await grantManage(people.testbed.database.url, groupId, 'group');
       const person = await people.createUser();

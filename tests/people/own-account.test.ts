@@ -1,4 +1,7 @@
-/** Passwords and logins: changing one, seeing and ending the others, and no secret in any answer or log line. */
+/**
+ * Own password and sessions: changing the password, listing and ending sessions, and no secret in a response
+ * or log line.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -38,20 +41,20 @@ for (const kind of databaseKinds) {
     });
     after(() => people.stop());
 
-    const isAlive = async (pair: LoginResponse) => (await people.testbed.refresh(pair)).status === 200;
-    const sessionsOf = async ({ authToken }: LoginResponse) =>
+    const canRefresh = async (tokens: LoginResponse) => (await people.testbed.refresh(tokens)).status === 200;
+    const readSessions = async ({ authToken }: LoginResponse) =>
       (await people.query<{ viewer: { sessions: { items: SessionView[] } } }>(ownSessions, {}, authToken))
         .viewer.sessions.items;
-    const idOf = async (pair: LoginResponse) =>
-      (await sessionsOf(pair)).find(({ isCurrent }) => isCurrent)!.id;
+    const idOf = async (tokens: LoginResponse) =>
+      (await readSessions(tokens)).find(({ isCurrent }) => isCurrent)!.id;
     const logInFrom = async (agent: string, { username, password }: Person) => {
       const headers = { 'content-type': 'application/json', 'user-agent': agent };
-      const answer = await people.testbed.postRaw('/login', JSON.stringify({ username, password }), headers);
-      return answer.json<LoginResponse>();
+      const response = await people.testbed.postRaw('/login', JSON.stringify({ username, password }), headers);
+      return response.json<LoginResponse>();
     };
 
     describe('passwords', () => {
-      test("a changed password ends the user's other sessions, not this one, and nobody else's", async () => {
+      test("end the user's other sessions when they change, but not the current one and not those of others", async () => {
         const person = await people.createUser();
         const bystander = await people.logIn(await people.createUser());
         const [here, ...elsewhere] = [
@@ -63,13 +66,13 @@ for (const kind of databaseKinds) {
         const input = { oldPassword: person.password, newPassword };
         const changed = await people.mutate('changePassword', input, 'endedSessions', here.authToken);
         assert.deepEqual(changed, { endedSessions: 2 });
-        for (const pair of elsewhere) assert.equal(await isAlive(pair), false);
+        for (const tokens of elsewhere) assert.equal(await canRefresh(tokens), false);
         assert.deepEqual(await people.statuses(person, here), { graph: 200, refresh: 200, login: 401 });
         assert.ok((await people.logIn({ ...person, password: newPassword })).authToken);
-        assert.equal(await isAlive(bystander), true);
+        assert.equal(await canRefresh(bystander), true);
       });
 
-      test('the old password is asked for', async () => {
+      test('require the old password for a change', async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
         for (const oldPassword of [
@@ -80,62 +83,62 @@ for (const kind of databaseKinds) {
         ]) {
           const input = { oldPassword, newPassword: 'a different cabin' };
           assert.equal(
-            await people.runRefused('changePassword', input, authToken),
+            await people.mutationError('changePassword', input, authToken),
             'FORBIDDEN: The old password is wrong.',
           );
         }
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test('of changes racing with the same old password, one wins', async () => {
+      test('let one of several concurrent changes with the same old password win', async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
         const query = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
-        const racing = Array.from({ length: 4 }, (_, place) => {
-          const input = { oldPassword: person.password, newPassword: `racing cabin ${place}` };
+        const racing = Array.from({ length: 4 }, (_, index) => {
+          const input = { oldPassword: person.password, newPassword: `racing cabin ${index}` };
           return people.execute(query, { input }, authToken);
         });
         const won = (await Promise.all(racing)).filter(({ errors }) => !errors);
         assert.equal(won.length, 1);
       });
 
-      test('a bad password is refused wherever one is set, without repeating it', async () => {
+      test('are rejected if invalid wherever they are set, without being repeated', async () => {
         const person = await people.createUser({ username: 'annabelle' });
         const { authToken } = await people.logIn(person);
         const bad = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
         for (const password of bad) {
           const refusals = [
-            await people.runRefused('createUser', { username: 'Annabelle', password }),
-            await people.runRefused('resetPassword', { userId: person.id, password }),
-            await people.runRefused(
+            await people.mutationError('createUser', { username: 'Annabelle', password }),
+            await people.mutationError('resetPassword', { userId: person.id, password }),
+            await people.mutationError(
               'changePassword',
               { oldPassword: person.password, newPassword: password },
               authToken,
             ),
           ];
-          for (const refusal of refusals) {
-            assert.match(refusal, /^BAD_INPUT/, password);
-            assert.ok(!refusal.includes(password));
+          for (const queryError of refusals) {
+            assert.match(queryError, /^BAD_INPUT/, password);
+            assert.ok(!queryError.includes(password));
           }
         }
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test('an administrator resets a password: the old one and all sessions end', async () => {
+      test('end together with all sessions when an administrator resets them', async () => {
         const person = await people.createUser();
-        const pair = await people.logIn(person);
-        const password = 'given by the house';
+        const tokens = await people.logIn(person);
+        const password = 'set by an administrator';
         const input = { userId: person.id, password };
         assert.deepEqual(await people.mutate('resetPassword', input, 'endedSessions'), { endedSessions: 1 });
-        const { refresh, login } = await people.statuses(person, pair);
+        const { refresh, login } = await people.statuses(person, tokens);
         assert.deepEqual({ refresh, login }, { refresh: 401, login: 401 });
         assert.ok((await people.logIn({ ...person, password })).authToken);
       });
 
-      test('an administrator does not get around the own old password by resetting it', async () => {
+      test('of an administrator cannot be reset without the old one', async () => {
         const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
         const input = { userId: viewer.user.id, password: 'a different cabin' };
-        assert.match(await people.runRefused('resetPassword', input), /^CONFLICT.*changePassword/);
+        assert.match(await people.mutationError('resetPassword', input), /^CONFLICT.*changePassword/);
       });
     });
 
@@ -151,7 +154,7 @@ for (const kind of databaseKinds) {
           ...headers,
           authorization: `Bearer ${phone.authToken}`,
         });
-        const [second, first, ...more] = await sessionsOf(laptop);
+        const [second, first, ...more] = await readSessions(laptop);
         assert.deepEqual(more, []);
         assert.equal(second!.agent, `Laptop ${'x'.repeat(248)}`);
         assert.equal(second!.isCurrent, true);
@@ -165,7 +168,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('behind a trusted proxy the address is the one it tells, if it is one', async () => {
+      test('show the address input by a trusted proxy, if it is valid', async () => {
         const proxied = await PeopleTestbed.start(kind, { settings: { TRUST_PROXY: 'true' } });
         const { testbed } = proxied;
         const addressFor = async (forwarded: string) => {
@@ -181,12 +184,12 @@ for (const kind of databaseKinds) {
         await proxied.stop();
       });
 
-      test('that ended or expired are not shown', async () => {
+      test('are not listed after they ended or expired', async () => {
         const person = await people.createUser();
         const gone = await people.logIn(person);
         await people.testbed.post('/logout', {}, gone.authToken);
         const own = await people.logIn(person);
-        assert.equal((await sessionsOf(own)).length, 1);
+        assert.equal((await readSessions(own)).length, 1);
         const short = await PeopleTestbed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
         short.testbed.clock.advanceSeconds(300);
         const count = await short.query(
@@ -197,7 +200,7 @@ for (const kind of databaseKinds) {
         await short.stop();
       });
 
-      test('are ended one by one, all others, or all', async () => {
+      test('can be ended one by one, all others, or all', async () => {
         const person = await people.createUser();
         const [here, one, two] = [
           await people.logIn(person),
@@ -207,8 +210,8 @@ for (const kind of databaseKinds) {
         const id = await idOf(one);
         const revoked = await people.mutate('revokeSession', { id }, 'revokedSessionId', here.authToken);
         assert.deepEqual(revoked, { revokedSessionId: id });
-        assert.equal(await isAlive(one), false);
-        assert.match(await people.runRefused('revokeSession', { id }, here.authToken), /^NOT_FOUND/);
+        assert.equal(await canRefresh(one), false);
+        assert.match(await people.mutationError('revokeSession', { id }, here.authToken), /^NOT_FOUND/);
         const others = await people.mutate(
           'revokeSessions',
           { keepCurrent: true },
@@ -216,39 +219,39 @@ for (const kind of databaseKinds) {
           here.authToken,
         );
         assert.deepEqual(others, { endedSessions: 1 });
-        assert.equal(await isAlive(two), false);
+        assert.equal(await canRefresh(two), false);
         assert.deepEqual(await people.mutate('revokeSessions', {}, 'endedSessions', here.authToken), {
           endedSessions: 1,
         });
-        assert.equal(await isAlive(here), false);
+        assert.equal(await canRefresh(here), false);
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test("somebody else's are not there for a user, and an administrator sees and ends them", async () => {
+      test('of others are hidden from a user, and an administrator can list and end them', async () => {
         const person = await people.createUser();
-        const pairs = [await people.logIn(person), await people.logIn(person)];
+        const sessions = [await people.logIn(person), await people.logIn(person)];
         const stranger = await people.logIn(await people.createUser());
-        const id = await idOf(pairs[0]!);
-        assert.match(await people.runRefused('revokeSession', { id }, stranger.authToken), /^NOT_FOUND/);
+        const id = await idOf(sessions[0]!);
+        assert.match(await people.mutationError('revokeSession', { id }, stranger.authToken), /^NOT_FOUND/);
         const input = { userId: person.id };
-        assert.match(await people.runRefused('revokeSessions', input, stranger.authToken), /^FORBIDDEN/);
+        assert.match(await people.mutationError('revokeSessions', input, stranger.authToken), /^FORBIDDEN/);
         const seen = await people.query<{ user: { sessions: { items: { id: string }[] } } }>(
           'query($userId: ID){user(id: $userId){sessions{items{id}}}}',
           input,
         );
         assert.ok(seen.user.sessions.items.some((session) => session.id === id));
         await people.mutate('revokeSession', { id }, 'revokedSessionId');
-        assert.equal(await isAlive(pairs[0]!), false);
+        assert.equal(await canRefresh(sessions[0]!), false);
         assert.deepEqual(await people.mutate('revokeSessions', input, 'endedSessions'), { endedSessions: 1 });
-        assert.equal(await isAlive(pairs[1]!), false);
-        assert.equal(await isAlive(stranger), true);
+        assert.equal(await canRefresh(sessions[1]!), false);
+        assert.equal(await canRefresh(stranger), true);
       });
 
-      test('administrators page through all, or those of one user, the newest first', async () => {
+      test('can be paged by administrators, all or those of one user, the newest first', async () => {
         const person = await people.createUser();
         const ids: string[] = [];
         for (let count = 0; count < 5; count++) {
-          // Two at the same instant: then the id decides.
+          // Two at the same time: then the id decides.
           if (count % 2) people.testbed.clock.advanceSeconds(1);
           ids.unshift(await idOf(await people.logIn(person)));
         }
@@ -268,21 +271,21 @@ for (const kind of databaseKinds) {
         const names = new Set(everybodys.items.map(({ user }) => user.username));
         assert.ok(names.has(person.username) && names.size > 1);
         const { pageInfo } = await page({ userId: person.id, first: 1 });
-        assert.match(await people.refusal(sessionPage, { after: pageInfo.endCursor }), /^BAD_INPUT/);
+        assert.match(await people.queryError(sessionPage, { after: pageInfo.endCursor }), /^BAD_INPUT/);
       });
     });
 
-    test('no password, hash or token is in an answer or a log line', async () => {
+    test('keeps passwords, hashes and tokens out of responses and log lines', async () => {
       const person = await people.createUser({ password: 'secret walnut one' });
-      const pair = await people.logIn(person);
+      const tokens = await people.logIn(person);
       const texts: string[] = [];
       const send = async (query: string, variables: Record<string, unknown>, authToken: string) =>
         void texts.push((await people.testbed.query(query, authToken, variables)).text);
       const change = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
-      const given = { oldPassword: person.password, newPassword: 'secret walnut two' };
-      await send(change, { input: { ...given, oldPassword: 'secret walnut none' } }, pair.authToken);
-      await send(change, { input: given }, pair.authToken);
-      await send(change, { input: { ...given, newPassword: 7 } }, pair.authToken);
+      const input = { oldPassword: person.password, newPassword: 'secret walnut two' };
+      await send(change, { input: { ...input, oldPassword: 'secret walnut none' } }, tokens.authToken);
+      await send(change, { input: input }, tokens.authToken);
+      await send(change, { input: { ...input, newPassword: 7 } }, tokens.authToken);
       const reset = 'mutation($input: ResetPasswordInput!){resetPassword(input: $input){endedSessions}}';
       await send(reset, { input: { userId: person.id, password: 'secret walnut three' } }, people.authToken);
       await send('{users{items{id username sessions{items{id agent address}}}}}', {}, people.authToken);
@@ -290,8 +293,8 @@ for (const kind of databaseKinds) {
       for (const secret of [
         'secret walnut',
         '$argon2',
-        pair.authToken,
-        pair.refreshToken,
+        tokens.authToken,
+        tokens.refreshToken,
         people.authToken,
       ]) {
         assert.ok(!everything.includes(secret), secret);

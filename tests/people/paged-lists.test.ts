@@ -1,4 +1,7 @@
-/** Lists that belong to one user, group or folder: their pages, their order, and what many of them cost together. */
+/**
+ * Lists that belong to one user, group or folder: their pages, their order, and their cost for many owners at
+ * once.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -58,7 +61,7 @@ for (const kind of databaseKinds) {
       (await people.mutate<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}'))
         .folder.id;
 
-    /** Reads a list in pages of two, and checks what each page says of itself. */
+    /** Reads a list in pages of two, and checks the page info of each page. */
     async function pages(field: string, item: string, path: readonly string[], token = people.authToken) {
       const read = async (page: string) => {
         const selection = `${page}{totalCount items{${item}} edges{cursor}
@@ -68,8 +71,8 @@ for (const kind of databaseKinds) {
         return value as Connection;
       };
       const name = path.at(-1)!;
-      const withArguments = (given: string) =>
-        name === 'access' ? `access(inherited: true, ${given})` : `${name}(${given})`;
+      const withArguments = (input: string) =>
+        name === 'access' ? `access(inherited: true, ${input})` : `${name}(${input})`;
       const items: Record<string, unknown>[] = [];
       for (let cursor: string | null = null; ;) {
         const from = cursor === null ? '' : `, after: "${cursor}"`;
@@ -89,14 +92,14 @@ for (const kind of databaseKinds) {
       }
     }
 
-    test('the sessions of a user and of the viewer come page by page, the newest login first', async () => {
+    test('include the sessions of a user and of the viewer page by page, the newest login first', async () => {
       const expected = sessionIds.map((id) => ({ id }));
       const ofUser = `{user(username: "paula"){LIST}}`;
       assert.deepEqual(await pages(ofUser, 'id', ['user', 'sessions']), expected);
       assert.deepEqual(await pages('{viewer{LIST}}', 'id', ['viewer', 'sessions'], own.authToken), expected);
     });
 
-    test('the groups of a user come page by page, in the order of their names', async () => {
+    test('include the groups of a user page by page, in the order of their names', async () => {
       const found = await pages(`{user(username: "paula"){LIST}}`, 'id', ['user', 'groups']);
       assert.deepEqual(
         found,
@@ -104,7 +107,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('the grants on a folder come page by page, the nearest folder and the newest grant first', async () => {
+    test('include the grants on a folder page by page, the nearest folder and the newest grant first', async () => {
       const found = await pages(`{folder(id: "${folderId}"){LIST}}`, 'folder{id} group{id}', [
         'folder',
         'access',
@@ -116,7 +119,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(found, [...expected.slice(3).reverse(), ...expected.slice(0, 3).reverse()]);
     });
 
-    test('a user who does not manage a folder pages through the grants to their groups alone', async () => {
+    test('show only the grants to their groups to a user who does not manage the folder', async () => {
       await people.mutate('grantAccess', { folderId, userId: (await people.createUser()).id, level: 'READ' });
       const list = `{folder(id: "${folderId}"){LIST}}`;
       const found = await pages(list, 'group{id}', ['folder', 'access'], own.authToken);
@@ -124,7 +127,7 @@ for (const kind of databaseKinds) {
       assert.ok(found.every(({ group }) => group !== null));
     });
 
-    test('the users whose access a move changes come page by page', async () => {
+    test('include the users whose access a move changes page by page', async () => {
       const from = await createFolder('From');
       const id = await createFolder('Moved', from);
       const parentId = await createFolder('To');
@@ -144,24 +147,24 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('a list has 50 items unless `first` is given, at most 1000, and none of another list', async () => {
+    test('have 50 items by default and at most 1000, and reject cursors of other lists', async () => {
       const { viewer } = await people.query<{ viewer: { sessions: Connection } }>(
         '{viewer{sessions(first: 1){pageInfo{endCursor}}}}',
       );
       const after = viewer.sessions.pageInfo.endCursor;
-      for (const [list, given] of [
+      for (const [list, input] of [
         ['sessions', 'first: 1001'],
         ['sessions', 'first: -1'],
         ['sessions', `after: "${after}"`],
         ['groups', `after: "${after}"`],
         ['grants', `after: "${after}"`],
       ] as const) {
-        const query = `{user(username: "paula"){${list}(${given}){items{__typename}}}}`;
-        assert.match(await people.refusal(query), /^BAD_INPUT/, query);
+        const query = `{user(username: "paula"){${list}(${input}){items{__typename}}}}`;
+        assert.match(await people.queryError(query), /^BAD_INPUT/, query);
       }
     });
 
-    test('the first pages of many users cost what they hold', async () => {
+    test('are charged by their size if many users are read at once', async () => {
       const small = await PeopleTestbed.start(kind, {
         settings: { MAX_FOLDERS: '12' },
         database: people.testbed.database,

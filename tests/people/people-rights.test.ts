@@ -1,4 +1,4 @@
-/** Who may see and change people: what everybody else is refused, and what is not even there for them. */
+/** Who may see and change users and groups, and what is refused or hidden for everyone else. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ for (const kind of databaseKinds) {
     const unknownId = randomUUID();
     const password = 'walnut cabin 74';
 
-    test('only administrators list and change: everybody else is refused, and nothing happens', async () => {
+    test('reserve lists and changes to administrators', async () => {
       const person = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Untouchable');
@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
       const count = async () => people.query('{users{totalCount} groups{totalCount}}');
       const before = await count();
       for (const query of ['{users{totalCount}}', '{groups{totalCount}}', '{sessions{totalCount}}']) {
-        assert.match(await people.refusal(query, {}, authToken), /^FORBIDDEN/, query);
+        assert.match(await people.queryError(query, {}, authToken), /^FORBIDDEN/, query);
       }
       const changes: [string, Record<string, unknown>][] = [
         ['createUser', { username: 'intruder', password }],
@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
         ['revokeSessions', { userId: other.id }],
       ];
       for (const [name, input] of changes) {
-        assert.match(await people.runRefused(name, input, authToken), /^FORBIDDEN/, name);
+        assert.match(await people.mutationError(name, input, authToken), /^FORBIDDEN/, name);
       }
       assert.deepEqual(await count(), before);
       assert.deepEqual(await people.statuses(other, await people.logIn(other)), {
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('what names nothing is NOT_FOUND', async () => {
+    test('report NOT_FOUND for an unknown id', async () => {
       const changes: [string, Record<string, unknown>][] = [
         ['updateUser', { id: unknownId, username: 'x' }],
         ['updateUser', { id: 'x', username: 'x' }],
@@ -72,14 +72,14 @@ for (const kind of databaseKinds) {
         ['revokeSessions', { userId: unknownId }],
       ];
       for (const [name, input] of changes) {
-        assert.match(await people.runRefused(name, input), /^NOT_FOUND/, name);
+        assert.match(await people.mutationError(name, input), /^NOT_FOUND/, name);
       }
       const sessions = 'query($userId: ID){sessions(userId: $userId){totalCount}}';
       for (const userId of [unknownId, 'x'])
-        assert.match(await people.refusal(sessions, { userId }), /^NOT_FOUND/);
+        assert.match(await people.queryError(sessions, { userId }), /^NOT_FOUND/);
     });
 
-    test('others see of people only themselves, and of groups only their own', async () => {
+    test('show other users only themselves and their own groups', async () => {
       const person = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Mine');
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('who manages a folder finds others by name and groups, but sees no details and no list', async () => {
+    test('let a manager of a folder find users and groups by name, without details and lists', async () => {
       const manager = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Found');
@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
         ].map((path) => [path, 'FORBIDDEN']),
       );
       assert.ok(await people.query(groupNames, { text: 'Found' }, authToken));
-      assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
+      assert.match(await people.queryError('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
     });
   });
 }

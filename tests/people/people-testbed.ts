@@ -1,4 +1,4 @@
-/** A test server with people in it: an administrator, and users who are made as a test needs them. */
+/** A test server with an administrator and users that tests create. */
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
@@ -16,26 +16,26 @@ export class PeopleTestbed extends GraphTestbed {
   #people = 0;
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<PeopleTestbed> {
-    const bed = await Testbed.start(kind, options);
-    const { authToken } = await bed.logIn();
-    return new PeopleTestbed(bed, authToken);
+    const testbed = await Testbed.start(kind, options);
+    const { authToken } = await testbed.logIn();
+    return new PeopleTestbed(testbed, authToken);
   }
 
-  /** The one error of an answer, its code and its text. */
-  async refusal(query: string, variables: Variables = {}, authToken = this.authToken): Promise<string> {
+  /** Returns the code and the message of the only error of a response. */
+  async queryError(query: string, variables: Variables = {}, authToken = this.authToken): Promise<string> {
     const { errors } = await this.execute(query, variables, authToken);
     assert.equal(errors?.length, 1, `${query} ${JSON.stringify(errors)}`);
     return `${errors[0]!.extensions.code}: ${errors[0]!.message}`;
   }
 
-  async runRefused(name: string, input: Variables, authToken?: string): Promise<string> {
-    return this.refusal(mutation(name, '__typename'), { input }, authToken);
+  async mutationError(name: string, input: Variables, authToken?: string): Promise<string> {
+    return this.queryError(mutation(name, '__typename'), { input }, authToken);
   }
 
-  async createUser(given: Partial<Person> & { isAdministrator?: boolean } = {}): Promise<Person> {
+  async createUser(input: Partial<Person> & { isAdministrator?: boolean } = {}): Promise<Person> {
     const number = ++this.#people;
-    const { username = `person ${number}`, password = `walnut cabin ${number}` } = given;
-    const input = { username, password, isAdministrator: given.isAdministrator ?? false };
+    const { username = `person ${number}`, password = `walnut cabin ${number}` } = input;
+    const input = { username, password, isAdministrator: input.isAdministrator ?? false };
     const { user } = await this.mutate<{ user: { id: string } }>('createUser', input, 'user{id}');
     return { id: user.id, username, password };
   }
@@ -48,14 +48,14 @@ export class PeopleTestbed extends GraphTestbed {
     return this.testbed.logIn({ username, password });
   }
 
-  /** What becomes of a token pair: the status of a query, of a refresh, and of a login. */
+  /** Returns the status of a query, of a refresh and of a login. */
   async statuses(
     person: Person,
-    pair: LoginResponse,
+    tokens: LoginResponse,
   ): Promise<{ graph: number; refresh: number; login: number }> {
     return {
-      graph: (await this.testbed.query('{__typename}', pair.authToken)).status,
-      refresh: (await this.testbed.refresh(pair)).status,
+      graph: (await this.testbed.query('{__typename}', tokens.authToken)).status,
+      refresh: (await this.testbed.refresh(tokens)).status,
       login: (await this.testbed.post('/login', { username: person.username, password: person.password }))
         .status,
     };

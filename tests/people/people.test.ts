@@ -1,4 +1,4 @@
-/** Users: finding, creating, changing and deleting them, and what a change does at once. */
+/** Users: finding, creating, changing and deleting them, and the immediate effects of a change. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -31,11 +31,11 @@ for (const kind of databaseKinds) {
 
     const page = async (variables: Record<string, unknown>) =>
       (await people.query<{ users: Connection }>(userPage, variables)).users;
-    const namesOf = ({ items }: Connection) => items.map(({ username }) => username);
-    const stillThere = async ({ id }: Person) =>
+    const listNames = ({ items }: Connection) => items.map(({ username }) => username);
+    const exists = async ({ id }: Person) =>
       (await people.query<{ user: unknown }>('query($id: ID){user(id: $id){id}}', { id })).user !== null;
 
-    test('whom an administrator creates can log in and sees themself', async () => {
+    test('can log in and see themselves after an administrator creates them', async () => {
       const anna = await people.createUser({ username: 'Anna', password: 'walnut cabin 72' });
       const { authToken } = await people.logIn({ ...anna, username: 'ANNA' });
       const { viewer } = await people.query<{ viewer: { user: Record<string, unknown> } }>(
@@ -56,27 +56,27 @@ for (const kind of databaseKinds) {
       assert.equal((sessions as { items: unknown[] }).items.length, 1);
     });
 
-    test('a user is found by id and by name in any case; exactly one of them must be given', async () => {
+    test('are found by id or by name in any case, and exactly one of the two is required', async () => {
       const { id } = await people.createUser({ username: 'Zo\u00eb' });
       const find = 'query($id: ID, $username: String){user(id: $id, username: $username){username}}';
-      for (const given of [{ id }, { username: 'zo\u00eb' }, { username: 'ZOE\u0308' }]) {
-        assert.deepEqual(await people.query(find, given), { user: { username: 'Zoë' } });
+      for (const input of [{ id }, { username: 'zo\u00eb' }, { username: 'ZOE\u0308' }]) {
+        assert.deepEqual(await people.query(find, input), { user: { username: 'Zoë' } });
       }
-      for (const given of [
+      for (const input of [
         { id: 'x' },
         { id: randomUUID() },
         { id: '\0' },
         { username: 'nobody' },
         { username: '\0' },
       ]) {
-        assert.deepEqual(await people.query(find, given), { user: null });
+        assert.deepEqual(await people.query(find, input), { user: null });
       }
-      for (const given of [{}, { id, username: 'zoë' }]) {
-        assert.match(await people.refusal(find, given), /^BAD_INPUT: Give `id` or `username`/);
+      for (const input of [{}, { id, username: 'zoë' }]) {
+        assert.match(await people.queryError(find, input), /^BAD_INPUT: Give `id` or `username`/);
       }
     });
 
-    test('are listed in the order of their names without regard to case, page by page', async () => {
+    test('are listed by name without regard to case, page by page', async () => {
       for (const username of ['page-b', 'Page-A', 'page-C', 'PAGE-d', 'page-e'])
         await people.createUser({ username });
       const names = ['Page-A', 'page-b', 'page-C', 'PAGE-d', 'page-e'];
@@ -86,16 +86,16 @@ for (const kind of databaseKinds) {
         assert.equal(part.totalCount, 5);
         assert.equal(part.pageInfo.hasPreviousPage, seen.length > 0);
         assert.deepEqual(
-          namesOf(part),
+          listNames(part),
           part.edges.map(({ node }) => node.username),
         );
-        seen.push(...namesOf(part));
+        seen.push(...listNames(part));
         ({ hasNextPage: more, endCursor: after } = part.pageInfo);
       }
       assert.deepEqual(seen, names);
       const { edges } = await page({ text: 'page-', first: 2 });
       await people.createUser({ username: 'page-b2' });
-      assert.deepEqual(namesOf(await page({ text: 'page-', first: 2, after: edges[1]!.cursor })), [
+      assert.deepEqual(listNames(await page({ text: 'page-', first: 2, after: edges[1]!.cursor })), [
         'page-b2',
         'page-C',
       ]);
@@ -107,10 +107,10 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('are searched by a part of the name, in any case, every sign as it is', async () => {
+    test('are searched by a part of the name, in any case, with every character taken literally', async () => {
       for (const username of ['100% Übel', 'under_score', 'underscore', 'bang!'])
         await people.createUser({ username });
-      const found = async (text: string) => namesOf(await page({ text }));
+      const found = async (text: string) => listNames(await page({ text }));
       assert.deepEqual(await found('% ÜB'), ['100% Übel']);
       assert.deepEqual(await found('U\u0308BEL'), ['100% Übel']);
       assert.deepEqual(await found('R_S'), ['under_score']);
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       assert.equal((await page({ text: '' })).totalCount, (await page({})).totalCount);
     });
 
-    test('a page of wrong size and a cursor of elsewhere are refused', async () => {
+    test('cannot be paged with an invalid size or a cursor of another list', async () => {
       const [edge] = (await page({ first: 1 })).edges;
       const cursor = edge!.cursor;
       const { groups } = await people
@@ -138,23 +138,23 @@ for (const kind of databaseKinds) {
         { after: groups.edges[0]!.cursor },
       ];
       for (const variables of refused) {
-        assert.match(await people.refusal(userPage, variables), /^BAD_INPUT/, JSON.stringify(variables));
+        assert.match(await people.queryError(userPage, variables), /^BAD_INPUT/, JSON.stringify(variables));
       }
     });
 
-    test('a name that is taken, in any case, or that cannot be is refused', async () => {
+    test('require a valid name that is unique in any case', async () => {
       const { id } = await people.createUser({ username: 'Taken' });
       const other = await people.createUser();
       const password = 'walnut cabin 73';
       const taken = 'CONFLICT: The user name "tAKEN" is taken.';
-      assert.equal(await people.runRefused('createUser', { username: 'tAKEN', password }), taken);
-      assert.equal(await people.runRefused('updateUser', { id: other.id, username: 'tAKEN' }), taken);
+      assert.equal(await people.mutationError('createUser', { username: 'tAKEN', password }), taken);
+      assert.equal(await people.mutationError('updateUser', { id: other.id, username: 'tAKEN' }), taken);
       for (const username of ['', 'a\nb', 'x'.repeat(129), '\ud800']) {
         assert.match(
-          await people.runRefused('createUser', { username, password }),
+          await people.mutationError('createUser', { username, password }),
           /^BAD_INPUT: A user name has/,
         );
-        assert.match(await people.runRefused('updateUser', { id, username }), /^BAD_INPUT: A user name has/);
+        assert.match(await people.mutationError('updateUser', { id, username }), /^BAD_INPUT: A user name has/);
       }
       const { user } = await people.mutate<{ user: unknown }>(
         'updateUser',
@@ -164,50 +164,50 @@ for (const kind of databaseKinds) {
       assert.deepEqual(user, { username: 'TAKEN' });
     });
 
-    test('of users racing for one name, exactly one gets it', async () => {
+    test('get a unique name if several are renamed to it concurrently', async () => {
       const racers = await Promise.all(Array.from({ length: 6 }, () => people.createUser()));
-      const renames = racers.map(({ id }, place) =>
+      const renames = racers.map(({ id }, index) =>
         people.execute('mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}', {
-          input: { id, username: place % 2 ? 'Winner' : 'wINNER' },
+          input: { id, username: index % 2 ? 'Winner' : 'wINNER' },
         }),
       );
       const codes = (await Promise.all(renames)).map(({ errors }) => errors?.[0]?.extensions.code ?? 'won');
       assert.deepEqual(codes.toSorted(), [...Array<string>(5).fill('CONFLICT'), 'won']);
     });
 
-    test('a rename changes the name to log in with, and nothing else', async () => {
+    test('log in with the new name after a rename, and nothing else changes', async () => {
       const person = await people.createUser();
-      const pair = await people.logIn(person);
+      const tokens = await people.logIn(person);
       await people.mutate('updateUser', { id: person.id, username: 'renamed' }, 'user{id}');
-      assert.deepEqual(await people.statuses(person, pair), { graph: 200, refresh: 200, login: 401 });
+      assert.deepEqual(await people.statuses(person, tokens), { graph: 200, refresh: 200, login: 401 });
       assert.ok((await people.logIn({ ...person, username: 'renamed' })).authToken);
     });
 
-    test('who is disabled is out at once everywhere, and may log in again when enabled', async () => {
+    test('are logged out everywhere at once when disabled, and can log in again when enabled', async () => {
       const person = await people.createUser();
-      const pair = await people.logIn(person);
+      const tokens = await people.logIn(person);
       const disabled = await people.mutate(
         'updateUser',
         { id: person.id, isDisabled: true },
         'user{isDisabled sessions{items{id} totalCount}}',
       );
       assert.deepEqual(disabled, { user: { isDisabled: true, sessions: { items: [], totalCount: 0 } } });
-      assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
+      assert.deepEqual(await people.statuses(person, tokens), { graph: 401, refresh: 401, login: 401 });
       await people.mutate('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
-      assert.equal((await people.testbed.refresh(pair)).status, 401);
+      assert.equal((await people.testbed.refresh(tokens)).status, 401);
       assert.ok((await people.logIn(person)).authToken);
     });
 
-    test('who is deleted is out at once everywhere, and takes grants and memberships along', async () => {
+    test('are logged out everywhere at once when deleted, with their grants and memberships', async () => {
       const person = await people.createUser();
-      const pair = await people.logIn(person);
+      const tokens = await people.logIn(person);
       const groupId = await people.createGroup('Leavers');
       await people.mutate('addToGroup', { groupId, userIds: [person.id] }, 'added');
       await grantManage(people.testbed.database.url, person.id, 'user');
       const deleted = await people.mutate('deleteUser', { id: person.id }, 'deletedUserId');
       assert.deepEqual(deleted, { deletedUserId: person.id });
-      assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
-      assert.equal(await stillThere(person), false);
+      assert.deepEqual(await people.statuses(person, tokens), { graph: 401, refresh: 401, login: 401 });
+      assert.equal(await exists(person), false);
       assert.equal(await countGrants(people.testbed.database.url, person.id), 0);
       const members = 'query($id: ID){group(id: $id){members{totalCount}}}';
       assert.deepEqual(await people.query(members, { id: groupId }), {
@@ -216,30 +216,30 @@ for (const kind of databaseKinds) {
       assert.match((await people.createUser({ username: person.username })).id, /./);
     });
 
-    test('administrators are made and unmade, and it counts at once', async () => {
+    test('gain and lose the administrator role at once', async () => {
       const person = await people.createUser({ isAdministrator: true });
       const { authToken } = await people.logIn(person);
       assert.ok(await people.query('{users{totalCount}}', {}, authToken));
       await people.mutate('updateUser', { id: person.id, isAdministrator: false }, 'user{id}');
-      assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
+      assert.match(await people.queryError('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
     });
 
-    test('an administrator cannot disable, demote or delete themself', async () => {
+    test('cannot disable, demote or delete themselves as administrators', async () => {
       const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
       const { id } = viewer.user;
       assert.equal(
-        await people.runRefused('updateUser', { id, isDisabled: true }),
+        await people.mutationError('updateUser', { id, isDisabled: true }),
         'CONFLICT: You cannot disable yourself.',
       );
       assert.match(
-        await people.runRefused('updateUser', { id, isAdministrator: false }),
+        await people.mutationError('updateUser', { id, isAdministrator: false }),
         /^CONFLICT: You cannot take/,
       );
-      assert.equal(await people.runRefused('deleteUser', { id }), 'CONFLICT: You cannot delete yourself.');
+      assert.equal(await people.mutationError('deleteUser', { id }), 'CONFLICT: You cannot delete yourself.');
       assert.ok(await people.query('{users{totalCount}}'));
     });
 
-    test('of two administrators who demote each other, one is left', async () => {
+    test('keep one administrator if two demote each other concurrently', async () => {
       const two = [
         await people.createUser({ isAdministrator: true }),
         await people.createUser({ isAdministrator: true }),
@@ -256,13 +256,13 @@ for (const kind of databaseKinds) {
       assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);
     });
 
-    test('a page of users takes as many statements as one user', async () => {
+    test('take as many statements for a page as for one user', async () => {
       const countFor = async (first: number) => {
         statements.length = 0;
         await people.query(`query($first: Int){users(first: $first){items{${details}}}}`, { first });
         return statements.length;
       };
-      await countFor(1); // What the viewer may do is read once.
+      await countFor(1); // The rights of the viewer are read once.
       assert.equal(await countFor(10), await countFor(1));
     });
   });

@@ -1,8 +1,8 @@
-/** Grants as rows, for tests of what happens to them when people come and go. */
+/** Writes and counts rows of grants, for tests of their removal with users and groups. */
 
 import { accessLevels } from '../../server/src/access/access.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { record, takeTurn } from '../../server/src/journal/journal.ts';
+import { record, lockForChange } from '../../server/src/journal/journal.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 
 type SubjectKind = 'user' | 'group';
@@ -15,11 +15,11 @@ const grantRoot = sql<{ subjectId: string; kind: SubjectKind; level: number }>`
 const countOf = sql<{ subjectId: string }, { count: number }>`
   select count(*) as count from grants where subject_id = ${'subjectId'}`;
 
-/** Lets a user or a group manage the whole tree. */
+/** Grants a user or a group MANAGE on the whole tree. */
 export async function grantManage(url: string, subjectId: string, kind: SubjectKind): Promise<void> {
   await withDatabase(url, (database) =>
     database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+      await lockForChange(transaction);
       await transaction.run(grantRoot, { subjectId, kind, level: accessLevels.MANAGE });
       record(transaction, {
         kind: 'GRANT_ACCESS',

@@ -50,7 +50,7 @@ describe(`durability on ${postgres.name}`, () => {
         const commits = [
           opened.transaction((t) => t.get(setting, {})),
           opened.change((t) => t.get(setting, {})),
-          opened.alone((t) => t.get(setting, {})),
+          opened.exclusive((t) => t.get(setting, {})),
         ];
         for (const row of await Promise.all(commits)) assert.equal(row!.value, effective);
       });
@@ -59,7 +59,7 @@ describe(`durability on ${postgres.name}`, () => {
 
   test('logs one warning if the server does not sync', async () => {
     const warnings: string[] = [];
-    await open({ tell: (severity, text) => void warnings.push(`${severity}: ${text}`) });
+    await open({ log: (severity, text) => void warnings.push(`${severity}: ${text}`) });
     const [row] = await query<{ fsync: string; pages: string }>(
       `select current_setting('fsync') as fsync, current_setting('full_page_writes') as pages`,
     );

@@ -1,4 +1,4 @@
-/** Introspection as older releases of graphql-js read it: code generators and editors often bundle one of them. */
+/** Introspection with older releases of graphql-js, which code generators and editors often bundle. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { GraphTestbed } from '../support/graph-testbed.ts';
 import { Testbed } from '../support/testbed.ts';
 
-/** Each adds every option that its release has, except one that graphql-js 16 renamed. */
+/** Each query has every option of its release, except one that graphql-js 16 renamed. */
 const releases = {
   '15.8': {
     graphql: graphql15,
@@ -32,22 +32,22 @@ const releases = {
 
 for (const kind of databaseKinds) {
   describe(`introspection of a server on ${kind.name}`, () => {
-    let bed: GraphTestbed;
+    let graph: GraphTestbed;
     before(async () => {
       const testbed = await Testbed.start(kind);
-      bed = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
+      graph = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
     });
-    after(() => bed.stop());
+    after(() => graph.stop());
 
     for (const [release, { graphql, query }] of Object.entries(releases)) {
       describe(`with graphql ${release}`, () => {
         test('names only directive locations of that release', async () => {
-          const { __schema } = await bed.query<graphql15.IntrospectionQuery>(query);
+          const { __schema } = await graph.query<graphql15.IntrospectionQuery>(query);
           assert.ok(__schema.directives.some(({ name }) => name === 'deprecated'));
-          const known: readonly string[] = Object.values(graphql.DirectiveLocation);
+          const expected: readonly string[] = Object.values(graphql.DirectiveLocation);
           for (const { name, locations } of __schema.directives) {
             assert.deepEqual(
-              locations.filter((location) => !known.includes(location)),
+              locations.filter((location) => !expected.includes(location)),
               [],
               name,
             );
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
         });
 
         test('builds a client schema that prints, parses and validates queries', async () => {
-          const schema = graphql.buildClientSchema(await bed.query<graphql15.IntrospectionQuery>(query));
+          const schema = graphql.buildClientSchema(await graph.query<graphql15.IntrospectionQuery>(query));
           graphql.assertValidSchema(schema);
           graphql.assertValidSchema(graphql.buildSchema(graphql.printSchema(schema)));
           // The printer leaves `@deprecated` out of an ordinary schema; code generators print it as well.
@@ -69,10 +69,10 @@ for (const kind of databaseKinds) {
     }
 
     test('still rejects misplaced directives and accepts @skip and @include', async () => {
-      const rejected = await bed.execute('{folder @deprecated {name}}');
+      const rejected = await graph.execute('{folder @deprecated {name}}');
       assert.match(rejected.errors![0]!.message, /"@deprecated" may not be used on FIELD/);
       assert.equal(rejected.errors![0]!.extensions.code, 'GRAPHQL_VALIDATION_FAILED');
-      assert.deepEqual(await bed.query('{folder{name @skip(if: true) __typename @include(if: true)}}'), {
+      assert.deepEqual(await graph.query('{folder{name @skip(if: true) __typename @include(if: true)}}'), {
         folder: { __typename: 'Folder' },
       });
     });

@@ -19,7 +19,7 @@ import { TreeTestbed } from '../tree/tree-testbed.ts';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const rootName = '{ folder { name } }';
 const persistedQuery = { version: 1, sha256Hash: sha256(rootName) };
-const makeFolder = `mutation MakeFolder($name: String!) {
+const createFolderMutation = `mutation MakeFolder($name: String!) {
   createFolder(input: { name: $name }) { folder { name } }
 }`;
 const changes =
@@ -35,8 +35,11 @@ for (const kind of databaseKinds) {
     before(async () => (tree = await TreeTestbed.start(kind)));
     after(() => tree.stop());
 
-    /** A `fetch` that sends the token, and what it sent: the method, and whether the text of the query was in it. */
-    const recorded = () => {
+    /**
+     * A `fetch` that sends the token and records each request: its method, and whether it had the text of the
+     * query.
+     */
+    const createRecorder = () => {
       const sent: string[] = [];
       const send: typeof fetch = async (input, init) => {
         const request = new Request(input, init);
@@ -53,8 +56,8 @@ for (const kind of databaseKinds) {
 
     for (const useGETForHashedQueries of [false, true]) {
       const method = useGETForHashedQueries ? 'GET' : 'POST';
-      test(`Apollo's link falls back after one hash sent by ${method}`, async () => {
-        const { sent, send } = recorded();
+      test(`fall back after one hash sent by ${method} with Apollo's link`, async () => {
+        const { sent, send } = createRecorder();
         const hashing = new PersistedQueryLink({ sha256, useGETForHashedQueries });
         const http = new HttpLink({ uri: `${tree.testbed.url}/graphql`, fetch: send });
         const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashing.concat(http) });
@@ -63,14 +66,14 @@ for (const kind of databaseKinds) {
         assert.deepEqual(first.data, { folder: { __typename: 'Folder', name: 'Root' } });
         assert.deepEqual(sent, [`${method} hash`, 'POST text']);
 
-        const made = await apollo.mutate({ mutation: gql(makeFolder), variables: { name: `A ${method}` } });
-        assert.equal(made.error, undefined);
+        const created = await apollo.mutate({ mutation: gql(createFolderMutation), variables: { name: `A ${method}` } });
+        assert.equal(created.error, undefined);
         await apollo.query({ query: gql('{ viewer { user { username } } }') });
         assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
       });
 
-      test(`urql's exchange falls back after one hash sent by ${method}`, async () => {
-        const { sent, send } = recorded();
+      test(`fall back after one hash sent by ${method} with urql's exchange`, async () => {
+        const { sent, send } = createRecorder();
         const urql = new Client({
           url: `${tree.testbed.url}/graphql`,
           fetch: send,
@@ -91,14 +94,14 @@ for (const kind of databaseKinds) {
         assert.equal(sent[0], `${method} hash`);
         assert.match(sent[1]!, / text$/);
 
-        const made = await urql.mutation(makeFolder, { name: `U ${method}` }).toPromise();
-        assert.equal(made.error, undefined);
+        const created = await urql.mutation(createFolderMutation, { name: `U ${method}` }).toPromise();
+        assert.equal(created.error, undefined);
         await urql.query('{ viewer { user { username } } }', {}).toPromise();
         assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
       });
     }
 
-    test("urql's exchange falls back for a subscription over a WebSocket", async (context) => {
+    test("fall back for a subscription over a WebSocket with urql's exchange", async (context) => {
       const { cursor } = await tree.query<{ cursor: string }>('{cursor}');
       const { received, result } = await subscribeWithUrql(tree, context, cursor);
       await tree.create('Orchard');
@@ -109,7 +112,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(received, ['error', 'next']);
     });
 
-    test('answers a hash without a text as an error of the query, on every transport', async () => {
+    test('response a hash without a text with an error of the query, on every transport', async () => {
       const headers = { authorization: `Bearer ${tree.authToken}`, 'content-type': 'application/json' };
       const extensions = { persistedQuery };
       const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });
@@ -122,16 +125,16 @@ for (const kind of databaseKinds) {
         ['application/json', 200],
         ['application/graphql-response+json', 400],
       ] as const) {
-        for (const answer of [
+        for (const response of [
           await get(accept),
           await post(accept, { extensions }),
           await post(accept, { query: null, extensions }),
           await post(accept, { query: '', extensions }),
           await post(accept, { operationName: 'A', variables: {}, extensions }),
         ]) {
-          assert.equal(answer.status, status, accept);
-          assert.deepEqual(answer.json(), { errors: [notSupported] });
-          assert.equal(answer.headers.get('cache-control'), 'no-store');
+          assert.equal(response.status, status, accept);
+          assert.deepEqual(response.json(), { errors: [notSupported] });
+          assert.equal(response.headers.get('cache-control'), 'no-store');
         }
       }
       const events = await post('text/event-stream', { extensions });
@@ -141,13 +144,13 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('runs a text that comes with a hash, and needs one of the two', async () => {
+    test('run a text that comes with a hash, and require one of the two', async () => {
       const post = async (body: unknown) =>
         (await tree.testbed.post('/graphql', body, tree.authToken)).json();
       const wrongHash = { persistedQuery: { version: 1, sha256Hash: sha256('another text') } };
       for (const extensions of [{ persistedQuery }, wrongHash]) {
-        const answer = await post({ query: rootName, extensions });
-        assert.deepEqual(answer, { data: { folder: { name: 'Root' } } });
+        const response = await post({ query: rootName, extensions });
+        assert.deepEqual(response, { data: { folder: { name: 'Root' } } });
       }
       for (const body of [{}, { extensions: {} }, { extensions: { persistedQuery: null } }, { query: 1 }]) {
         const { errors } = (await post(body)) as GraphBody<unknown>;
@@ -157,7 +160,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** The types of the messages that a socket receives for operations, and the first result that urql hands on. */
+/** Returns the types of the operation messages that the socket received, and the first result of urql. */
 async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after: string) {
   const received: string[] = [];
   const subscribed = Promise.withResolvers<void>();

@@ -33,7 +33,7 @@ import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** They select no ids: the compiler adds `id` to every type that has one. */
+/** They select no ids, because the compiler adds `id` to every type that has one. */
 const documents = {
   FoldersNodeQuery: 'query FoldersNodeQuery($id: ID!) { node(id: $id) { ... on Folder { name version } } }',
   FoldersTrashQuery: 'query FoldersTrashQuery { trash { items { name deletedAt } } }',
@@ -84,10 +84,10 @@ for (const kind of databaseKinds) {
       const id = await tree.create('Shed');
       await read(environment, compiled.FoldersNodeQuery, { id });
       await mutate(environment, compiled.FoldersDeleteMutation, { input: { id } });
-      const known = { node: { name: 'Shed', version: 1 } };
-      assert.deepEqual(cached(environment, id), known);
+      const expected = { node: { name: 'Shed', version: 1 } };
+      assert.deepEqual(cached(environment, id), expected);
       await read(environment, compiled.FoldersTrashQuery, {});
-      assert.deepEqual(cached(environment, id), known);
+      assert.deepEqual(cached(environment, id), expected);
       await tree.mutate('restoreFolder', { id, name: 'Barn' });
       await read(environment, compiled.FoldersNodeQuery, { id });
       assert.deepEqual(cached(environment, id), { node: { name: 'Barn', version: 3 } });
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
     };
   }
 
-  /** What the store holds of the folder, without a request. */
+  /** Returns the folder from the store, without a request. */
   function cached(environment: Environment, id: string): unknown {
     const operation = createOperationDescriptor(getRequest(compiled.FoldersNodeQuery), { id });
     return environment.lookup(operation.fragment).data;
@@ -155,7 +155,7 @@ function connect(tree: TreeTestbed, context: TestContext): Environment {
 
 async function read(environment: Environment, query: GraphQLTaggedNode, variables: Variables): Promise<void> {
   await fetchQuery(environment, query, variables).toPromise();
-  // As a mounted component does: what nothing retains may be collected.
+  // A mounted component does the same: unretained records may be collected.
   environment.retain(createOperationDescriptor(getRequest(query), variables));
 }
 

@@ -1,21 +1,22 @@
 /**
- * What this process's tests used of passwords and tokens, and what the servers that they started logged and printed. When
- * the process ends, the one is looked for in the other; and both are left for whoever does so over all processes.
+ * Records the passwords and tokens that the tests of this process use, and the log and output of their
+ * servers. At the end of the process it searches for secrets in the output, and stores both for a search over
+ * all processes.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { WebSocket } from 'ws';
-import { partsOf, secretsIn, type Secret } from './secret.ts';
+import { splitSecret, findSecrets, type Secret } from './secret.ts';
 import { SecretSearch } from './secret-search.ts';
 
-/** Where the processes of one run leave what they found; each for itself if there is none. */
+/** The folder where the processes of a run store their records; unset if a process runs alone. */
 export const folderVariable = 'ESPALIER_TEST_SECRETS';
 
-/** Set by `node --test`. Measurements that use the same servers are left alone. */
+/** Set by `node --test`. Measurements that use the same servers are not recorded. */
 export const isTestProcess = process.env['NODE_TEST_CONTEXT'] !== undefined;
 
-export interface LeftRecord {
+export interface StoredRecord {
   readonly file: string;
   readonly secrets: readonly Secret[];
 }
@@ -25,112 +26,112 @@ class SecretRecord {
   readonly #texts: string[] = [];
   #last = '';
 
-  begin(): void {
-    watchClients((text) => this.noteIn(text));
+  start(): void {
+    watchClients((text) => this.addSecretsIn(text));
     process.on('exit', () => this.#end());
   }
 
-  note(secret: Secret): void {
+  addSecret(secret: Secret): void {
     this.#secrets.set(secret.value, secret);
   }
 
-  noteIn(text: string): void {
-    // Whoever races sends the same many times.
+  addSecretsIn(text: string): void {
+    // Concurrent tests send the same text many times.
     if (text === this.#last) return;
     this.#last = text;
-    for (const secret of secretsIn(text)) this.note(secret);
+    for (const secret of findSecrets(text)) this.addSecret(secret);
   }
 
-  keep(text: string): void {
+  addText(text: string): void {
     this.#texts.push(text);
   }
 
   #end(): void {
-    const secrets = [...this.#secrets.values()].flatMap(partsOf);
+    const secrets = [...this.#secrets.values()].flatMap(splitSecret);
     const text = this.#texts.map((each) => (each.endsWith('\n') ? each : `${each}\n`)).join('');
     const found = new SecretSearch(secrets).find(text);
     for (const { kind, line } of found) console.error(`A log or an output holds a ${kind}: ${line}`);
     if (found.length > 0) process.exitCode = 1;
     const folder = process.env[folderVariable];
     if (!folder) return;
-    leaveRecord(folder, { file: relative('', process.argv[1] ?? ''), secrets }, text);
+    storeRecord(folder, { file: relative('', process.argv[1] ?? ''), secrets }, text);
   }
 }
 
-/** For a search over all processes of a run. */
-export function leaveRecord(folder: string, left: LeftRecord, log: string): void {
-  const name = join(folder, `${left.file.replaceAll(/\W/g, '-')}-${process.pid}`);
+/** Stores a record for the search over all processes of a run. */
+export function storeRecord(folder: string, stored: StoredRecord, log: string): void {
+  const name = join(folder, `${stored.file.replaceAll(/\W/g, '-')}-${process.pid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(`${name}.json`, JSON.stringify(left));
+  writeFileSync(`${name}.json`, JSON.stringify(stored));
   writeFileSync(`${name}.log`, log);
 }
 
 let record: SecretRecord | undefined;
 
-function recordOfProcess(): SecretRecord | undefined {
+function getRecord(): SecretRecord | undefined {
   if (!isTestProcess) return undefined;
   if (!record) {
     record = new SecretRecord();
-    record.begin();
+    record.start();
   }
   return record;
 }
 
-/** What a server has logged, or a program printed. */
-export function keepLog(text: string): void {
-  recordOfProcess()?.keep(text);
+/** Records the log of a server or the output of a program. */
+export function recordLog(text: string): void {
+  getRecord()?.addText(text);
 }
 
-/** What is sent by other ways than those that are watched by themselves. */
-export function noteSecretsIn(text: string): void {
-  recordOfProcess()?.noteIn(text);
+/** Records the secrets of requests that are sent in other ways than `fetch` and `ws`. */
+export function recordSecretsIn(text: string): void {
+  getRecord()?.addSecretsIn(text);
 }
 
-/** Those among a server's settings, which are named without their prefix or with it. */
-export function noteSettings(settings: Readonly<Record<string, string | undefined>>): void {
+/** Records the secrets in the settings of a server, named with or without their prefix. */
+export function recordSettings(settings: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
-    if (/_PASSWORD$/.test(name)) recordOfProcess()?.note({ kind: 'password', value });
-    if (/_KEY$/.test(name)) recordOfProcess()?.note({ kind: 'master key', value });
-    if (/_CLIENT$/.test(name)) recordOfProcess()?.note({ kind: 'password of a client', value });
+    if (/_PASSWORD$/.test(name)) getRecord()?.addSecret({ kind: 'password', value });
+    if (/_KEY$/.test(name)) getRecord()?.addSecret({ kind: 'master key', value });
+    if (/_CLIENT$/.test(name)) getRecord()?.addSecret({ kind: 'password of a client', value });
     if (/_URL$/.test(name) && URL.canParse(value)) {
       const { password } = new URL(value);
-      recordOfProcess()?.note({ kind: 'password of a database', value: decodeURIComponent(password) });
+      getRecord()?.addSecret({ kind: 'password of a database', value: decodeURIComponent(password) });
     }
   }
 }
 
-/** What a program printed: a generated password may stand in the lines of the first start, and nowhere else. */
-export function keepOutput(output: string): void {
-  const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(output) ?? [];
-  if (password) recordOfProcess()?.note({ kind: 'generated password', value: password });
-  keepLog(output.replace(/^ +(Password +\S+ +\(shown only this once\)|TOKEN=.*)$/gm, ''));
+/** Records the output of a program. A generated password may appear only in the lines of the first start. */
+export function recordOutput(output: string): void {
+  const [, password] = /^ +Password +(\S+) +\(firstStartOutput only this once\)$/m.exec(output) ?? [];
+  if (password) getRecord()?.addSecret({ kind: 'generated password', value: password });
+  recordLog(output.replace(/^ +(Password +\S+ +\(firstStartOutput only this once\)|TOKEN=.*)$/gm, ''));
 }
 
-/** All that is sent by `fetch` and over sockets, and the tokens of answers. */
-function watchClients(tell: (text: string) => void): void {
+/** Records all that `fetch` and sockets send, and the tokens in responses. */
+function watchClients(onText: (text: string) => void): void {
   const plainFetch = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
-    tell(textOf(init?.body) + headersOf(init?.headers));
+    onText(readText(init?.body) + readAuthorization(init?.headers));
     const response = await plainFetch(input, init);
-    if (/\/login(\/refresh)?$/.test(new URL(response.url).pathname)) tell(await response.clone().text());
+    if (/\/login(\/refresh)?$/.test(new URL(response.url).pathname)) onText(await response.clone().text());
     return response;
   };
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the socket below
   const plainSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
   WebSocket.prototype.send = function (this: WebSocket, ...args: unknown[]) {
-    const text = textOf(args[0]);
-    // Both ends of all sockets are here: most of what they send is answers.
-    if (/authorization/i.test(text)) tell(text);
+    const text = readText(args[0]);
+    // Both ends of all sockets run here, and most of their messages are responses.
+    if (/authorization/i.test(text)) onText(text);
     plainSend.apply(this, args);
   };
 }
 
-export function textOf(body: unknown): string {
+export function readText(body: unknown): string {
   if (typeof body === 'string') return body;
   return body instanceof Uint8Array ? Buffer.from(body).toString() : '';
 }
 
-export function headersOf(headers: RequestInit['headers']): string {
+export function readAuthorization(headers: RequestInit['headers']): string {
   return new Headers(headers).get('authorization') ?? '';
 }

@@ -1,10 +1,10 @@
-/** Looks for any number of secrets in any amount of text, in one pass, wherever in a word they stand. */
+/** Searches for many secrets in a text in one pass, also inside longer words. */
 
-import { leastBytes, spellingsOf, type Secret } from './secret.ts';
+import { minBytes, listSpellings, type Secret } from './secret.ts';
 
-export interface Found {
+export interface FoundSecret {
   readonly kind: string;
-  /** Where it stands, with every secret in it blanked. */
+  /** The line with every secret in it replaced. */
   readonly line: string;
 }
 
@@ -13,13 +13,13 @@ interface Entry {
   readonly bytes: Buffer;
 }
 
-interface Place {
+interface Match {
   readonly entry: Entry;
   readonly start: number;
   readonly end: number;
 }
 
-/** Whoever made them, and whether or not anybody noted them. */
+/** Secrets that are detected by their shape, recorded or not. */
 const shapes: readonly { readonly kind: string; readonly shape: RegExp }[] = [
   { kind: 'something like an auth token', shape: /eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/ },
   { kind: 'hash of a password', shape: /\$argon2\w*\$v=/ },
@@ -30,7 +30,7 @@ const filterBits = 24;
 
 export class SecretSearch {
   readonly #byHash = new Map<number, Entry[]>();
-  /** Most places of a text are passed by with one look at this. */
+  /** A Bloom filter that rules out most positions of a text with one lookup. */
   readonly #filter = new Uint8Array(2 ** (filterBits - 3));
   readonly #seen = new Set<string>();
   #tooShort = 0;
@@ -39,29 +39,29 @@ export class SecretSearch {
     for (const { kind, value } of secrets) {
       if (this.#seen.has(value)) continue;
       this.#seen.add(value);
-      if (Buffer.byteLength(value) < leastBytes) this.#tooShort++;
-      else for (const spelling of spellingsOf(value)) this.#add({ kind, bytes: Buffer.from(spelling) });
+      if (Buffer.byteLength(value) < minBytes) this.#tooShort++;
+      else for (const spelling of listSpellings(value)) this.#add({ kind, bytes: Buffer.from(spelling) });
     }
   }
 
-  /** How many are looked for. */
+  /** The number of secrets searched for. */
   get size(): number {
     return this.#seen.size - this.#tooShort;
   }
 
-  /** How many are not, since they could be a word of any text. */
+  /** The number of secrets that are too short to be searched for. */
   get tooShort(): number {
     return this.#tooShort;
   }
 
-  find(text: string): Found[] {
+  find(text: string): FoundSecret[] {
     const bytes = Buffer.from(text);
-    const places = this.#placesIn(bytes);
-    const lines = new Map(places.map((place) => [startOfLine(bytes, place), place.entry.kind]));
+    const matches = this.#placesIn(bytes);
+    const lines = new Map(matches.map((match) => [startOfLine(bytes, match), match.entry.kind]));
     const found = [...lines].map(([start, kind]) => {
       const end = endOfLine(bytes, start);
-      const within = places.filter((place) => place.start >= start && place.end <= end);
-      return { kind, line: blanked(bytes.subarray(start, end), start, within) };
+      const within = matches.filter((match) => match.start >= start && match.end <= end);
+      return { kind, line: blank(bytes.subarray(start, end), start, within) };
     });
     for (const { kind, shape } of shapes) {
       if (!shape.test(text)) continue;
@@ -71,28 +71,28 @@ export class SecretSearch {
     return found;
   }
 
-  /** A hash of the last eight bytes, made from the one of a byte before: the ninth has been shifted out. */
-  #placesIn(bytes: Buffer): Place[] {
-    const places: Place[] = [];
+  /** A rolling hash of the last eight bytes: older bytes have been shifted out. */
+  #placesIn(bytes: Buffer): Match[] {
+    const matches: Match[] = [];
     const filter = this.#filter;
     let hash = 0;
     for (let end = 0; end < bytes.length; end++) {
       hash = (hash << 4) ^ bytes[end]!;
-      const bit = bitOf(hash);
+      const bit = filterBit(hash);
       if ((filter[bit >>> 3]! & (1 << (bit & 7))) === 0) continue;
       for (const entry of this.#byHash.get(hash) ?? []) {
         const start = end + 1 - entry.bytes.length;
         if (start < 0 || bytes.compare(entry.bytes, 0, entry.bytes.length, start, end + 1) !== 0) continue;
-        places.push({ entry, start, end: end + 1 });
+        matches.push({ entry, start, end: end + 1 });
       }
     }
-    return places;
+    return matches;
   }
 
   #add(entry: Entry): void {
     let hash = 0;
     for (const byte of entry.bytes) hash = (hash << 4) ^ byte;
-    const bit = bitOf(hash);
+    const bit = filterBit(hash);
     this.#filter[bit >>> 3]! |= 1 << (bit & 7);
     const others = this.#byHash.get(hash);
     if (others) others.push(entry);
@@ -100,11 +100,11 @@ export class SecretSearch {
   }
 }
 
-function bitOf(hash: number): number {
+function filterBit(hash: number): number {
   return Math.imul(hash, 0x9e3779b1) >>> (32 - filterBits);
 }
 
-function startOfLine(bytes: Buffer, { start }: Place): number {
+function startOfLine(bytes: Buffer, { start }: Match): number {
   return bytes.lastIndexOf('\n', start) + 1;
 }
 
@@ -113,10 +113,10 @@ function endOfLine(bytes: Buffer, start: number): number {
   return next < 0 ? bytes.length : next;
 }
 
-function blanked(line: Buffer, offset: number, places: readonly Place[]): string {
+function blank(line: Buffer, offset: number, matches: readonly Match[]): string {
   let text = '';
   let written = 0;
-  for (const { entry, start, end } of places) {
+  for (const { entry, start, end } of matches) {
     if (start - offset < written) continue;
     text += `${line.subarray(written, start - offset).toString()}<${entry.kind}>`;
     written = end - offset;

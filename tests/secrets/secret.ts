@@ -1,34 +1,34 @@
-/** Passwords and tokens: found in what is sent and answered, by the names of their fields and by `Bearer`. */
+/** Finds passwords and tokens in requests and responses, by the names of their fields and by `Bearer`. */
 
 import { createHash } from 'node:crypto';
 
 export interface Secret {
-  /** As a report names it. */
+  /** The name in a report. */
   readonly kind: string;
   readonly value: string;
 }
 
-/** Shorter ones cannot be told from ordinary words. */
-export const leastBytes = 8;
+/** Shorter secrets cannot be distinguished from ordinary words. */
+export const minBytes = 8;
 
 const field = String.raw`\b(\w*(?:password|authToken|refreshToken))`;
 const inJson = new RegExp(String.raw`${field}"?\s*:\s*"((?:[^"\\]|\\.)*)`, 'gi');
 const inQuery = new RegExp(String.raw`${field}(?:\\")?\s*:\s*\\"([^"\\]*)`, 'gi');
 const bearer = /\bBearer\s+([^\s"'\\]+)/gi;
 
-/** Also in text that is no JSON, and in GraphQL within JSON. */
-export function secretsIn(text: string): Secret[] {
+/** Also works in invalid JSON and in GraphQL inside JSON. */
+export function findSecrets(text: string): Secret[] {
   return [
     ...[inJson, inQuery]
       .flatMap((shape) => [...text.matchAll(shape)])
-      .map(([, name, value]) => ({ kind: kindOf(name!), value: unescaped(value!) })),
+      .map(([, name, value]) => ({ kind: nameKind(name!), value: unescape(value!) })),
     ...[...text.matchAll(bearer)].map(([, token]) => ({ kind: 'auth token', value: token! })),
   ];
 }
 
-/** What must not be seen of it, nor made from it. */
-export function partsOf({ kind, value }: Secret): Secret[] {
-  if (kind === 'auth token') return partsOfToken(value);
+/** Returns the parts and digests of a secret that must not appear. */
+export function splitSecret({ kind, value }: Secret): Secret[] {
+  if (kind === 'auth token') return splitToken(value);
   if (kind !== 'refresh token') return [{ kind, value }];
   const digest = createHash('sha256').update(value).digest();
   const spelled = (['hex', 'base64', 'base64url'] as const).map((form) => digest.toString(form));
@@ -38,8 +38,8 @@ export function partsOf({ kind, value }: Secret): Secret[] {
   ];
 }
 
-/** The first part of a JWT says how it was made, which is no secret; what is no JWT is one as a whole. */
-function partsOfToken(token: string): Secret[] {
+/** The header of a JWT is no secret. A token that is not a JWT is secret as a whole. */
+function splitToken(token: string): Secret[] {
   const [head, claims, signature, ...more] = token.split('.');
   if (!head?.startsWith('eyJ') || claims === undefined || signature === undefined || more.length > 0)
     return [{ kind: 'auth token', value: token }];
@@ -49,12 +49,12 @@ function partsOfToken(token: string): Secret[] {
   ];
 }
 
-function kindOf(name: string): string {
+function nameKind(name: string): string {
   if (/password$/i.test(name)) return 'password';
   return /^authToken$/i.test(name) ? 'auth token' : 'refresh token';
 }
 
-function unescaped(value: string): string {
+function unescape(value: string): string {
   try {
     return JSON.parse(`"${value}"`) as string;
   } catch {
@@ -62,8 +62,8 @@ function unescaped(value: string): string {
   }
 }
 
-/** In how many ways it may be written: as it is, within JSON, and within a URL. */
-export function spellingsOf(value: string): string[] {
+/** Returns the forms in which a secret may appear: plain, in JSON and in a URL. */
+export function listSpellings(value: string): string[] {
   const inUrl = value.isWellFormed() ? [encodeURIComponent(value)] : [];
   return [...new Set([value, JSON.stringify(value).slice(1, -1), ...inUrl])];
 }

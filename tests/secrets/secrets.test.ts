@@ -1,4 +1,4 @@
-/** Nothing secret is logged or printed by any server of the suite: that is looked after, and here that it is. */
+/** Tests the check that no server of the suite logs or prints a secret. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { partsOf, secretsIn, type Secret } from './secret.ts';
+import { splitSecret, findSecrets, type Secret } from './secret.ts';
 import { folderVariable } from './secret-record.ts';
 import { SecretSearch } from './secret-search.ts';
 import { searchSuite } from './suite-secrets.ts';
@@ -16,13 +16,13 @@ const part = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signed = { head: `eyJ${part(30)}`, claims: part(90), signature: part(64) };
 const authToken = Object.values(signed).join('.');
 
-describe('secrets of what is sent', () => {
+describe('the secrets of a request', () => {
   const valuesIn = (text: string) =>
-    secretsIn(text)
-      .flatMap(partsOf)
+    findSecrets(text)
+      .flatMap(splitSecret)
       .map(({ value }) => value);
 
-  test('are found in JSON, in JSON that is none, in a query, and in headers', () => {
+  test('are found in JSON, in invalid JSON, in a query and in headers', () => {
     const refreshToken = randomUUID();
     for (const [text, expected] of [
       [JSON.stringify({ username: 'anna', password: 'walnut "cabin"\n' }), ['walnut "cabin"\n']],
@@ -41,7 +41,7 @@ describe('secrets of what is sent', () => {
     assert.ok(found.includes(digest.toString('hex')));
   });
 
-  test('are not what stands beside them', () => {
+  test('do not include neighbouring fields', () => {
     assert.deepEqual(valuesIn('{"username":"anna","passwordChangedAt":"2026"}'), []);
   });
 });
@@ -56,7 +56,7 @@ describe('a search for secrets', () => {
   const search = new SecretSearch(secrets);
   const findIn = (text: string) => search.find(`before\n${text}\nafter\n`);
 
-  test('finds each of them, within a longer word too, and blanks it', () => {
+  test('finds each secret, also inside a longer word, and replaces it', () => {
     for (const [text, line] of [
       ['a walnut "cabin" ü b', 'a <password> b'],
       [JSON.stringify({ msg: 'walnut "cabin" ü' }), '{"msg":"<password>"}'],
@@ -71,14 +71,14 @@ describe('a search for secrets', () => {
     }
   });
 
-  test('finds nothing in what is like them, nor words that anybody uses', () => {
+  test('ignores similar texts and common words', () => {
     for (const text of ['walnut cabin', 'c56a4180-65aa-42ec-a945-5fd21dec0539', 'short', signed.claims]) {
       assert.deepEqual(findIn(text), [], text);
     }
     assert.deepEqual([search.size, search.tooShort], [3, 1]);
   });
 
-  test('finds what is secret by its shape, whoever made it', () => {
+  test('finds secrets by their shape, recorded or not', () => {
     const token = `eyJ${part(30)}.${part(90)}.${part(64)}`;
     const hash = `$argon2id$v=19$m=19456,t=2,p=1$${part(16)}$${part(32)}`;
     for (const [text, kind] of [
@@ -87,9 +87,9 @@ describe('a search for secrets', () => {
       ['-----BEGIN PRIVATE KEY-----', 'private key'],
       [JSON.stringify(JSON.stringify({ kty: 'OKP', d: part(32) })), 'private key'],
     ] as const) {
-      const [found] = findIn(`beside ${text}`);
+      const [found] = findIn(`before ${text}`);
       assert.equal(found?.kind, kind);
-      assert.ok(found.line.startsWith('beside ') || found.line.includes('<'), found.line);
+      assert.ok(found.line.startsWith('before ') || found.line.includes('<'), found.line);
       assert.ok(!found.line.includes(token));
     }
   });
@@ -105,7 +105,7 @@ describe('a test process', () => {
     const from = JSON.stringify(new URL('secret-record.ts', import.meta.url).pathname);
     writeFileSync(
       file,
-      `import { keepLog, keepOutput, noteSecretsIn, noteSettings } from ${from};\n${script}`,
+      `import { recordLog, recordOutput, recordSecretsIn, recordSettings } from ${from};\n${script}`,
     );
     return spawnSync(process.execPath, ['--conditions=espalier-source', file], {
       encoding: 'utf8',
@@ -113,51 +113,51 @@ describe('a test process', () => {
     });
   };
   const password = `walnut ${randomUUID()}`;
-  const noted = `noteSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
+  const noted = `recordSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
 
-  test('fails if a secret of its own was logged, and does not tell it', () => {
-    const { status, stderr } = run(`${noted} keepLog('so far\\nhere it is: ${password}!\\n');`);
+  test('fails if one of its secrets was logged, without printing it', () => {
+    const { status, stderr } = run(`${noted} recordLog('so far\\nhere it is: ${password}!\\n');`);
     assert.equal(status, 1);
     assert.match(stderr, /holds a password: here it is: <password>!/);
     assert.ok(!stderr.includes(password));
   });
 
-  test('does not if none was', () => {
-    const { status, stderr } = run(`${noted} keepLog('here it is not');`);
+  test('succeeds if no secret was logged', () => {
+    const { status, stderr } = run(`${noted} recordLog('here it is not');`);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   });
 
-  test('looks for passwords among settings, and for those in URLs', () => {
+  test('searches for passwords in settings, also in URLs', () => {
     const url = `postgres://anna:${encodeURIComponent(password)}@host/name`;
     for (const settings of [
       { DATABASE_URL: url },
       { ESPALIER_ADMIN_PASSWORD: password },
       { MASTER_KEY: password },
     ]) {
-      const { status } = run(`noteSettings(${JSON.stringify(settings)}); keepLog('${password}');`);
+      const { status } = run(`recordSettings(${JSON.stringify(settings)}); recordLog('${password}');`);
       assert.equal(status, 1, JSON.stringify(settings));
     }
   });
 
-  test('allows a generated password where the first start shows it, and nowhere else', () => {
-    const shown = `  Password   abcde-fghij   (shown only this once)\n  TOKEN=$(curl -d abcde-fghij)\n`;
-    assert.equal(run(`keepOutput(${JSON.stringify(shown)});`).status, 0);
-    assert.equal(run(`keepOutput(${JSON.stringify(`${shown}abcde-fghij\n`)});`).status, 1);
-    assert.equal(run(`keepOutput(${JSON.stringify(shown)}); keepLog('abcde-fghij');`).status, 1);
+  test('allows a generated password in the lines of the first start, and nowhere else', () => {
+    const firstStartOutput = `  Password   abcde-fghij   (firstStartOutput only this once)\n  TOKEN=$(curl -d abcde-fghij)\n`;
+    assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)});`).status, 0);
+    assert.equal(run(`recordOutput(${JSON.stringify(`${firstStartOutput}abcde-fghij\n`)});`).status, 1);
+    assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)}); recordLog('abcde-fghij');`).status, 1);
   });
 
-  test('leaves what it has for a search over all: a secret of one file in the log of another is found', () => {
-    const left = join(folder, 'left');
-    const run1 = () => run(noted, { [folderVariable]: left });
-    const run2 = (text: string) => run(`keepLog('one\\n${text}\\n');`, { [folderVariable]: left });
+  test('stores its record for a search over all processes, which finds a secret of one in the log of another', () => {
+    const stored = join(folder, 'stored');
+    const run1 = () => run(noted, { [folderVariable]: stored });
+    const run2 = (text: string) => run(`recordLog('one\\n${text}\\n');`, { [folderVariable]: stored });
     assert.equal(run1().status, 0);
     assert.equal(run2('two').status, 0);
-    assert.deepEqual(searchSuite(left), {
+    assert.deepEqual(searchSuite(stored), {
       isClean: true,
       report: '\n2 log lines searched for 1 secrets: none found\n',
     });
     assert.equal(run2(`password is ${password}`).status, 0);
-    const { isClean, report } = searchSuite(left);
+    const { isClean, report } = searchSuite(stored);
     assert.equal(isClean, false);
     assert.match(
       report,

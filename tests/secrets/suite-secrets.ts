@@ -1,8 +1,8 @@
-/** What the processes of a test run left: the logs of all of them, searched for the secrets of all of them. */
+/** Searches the logs of all processes of a test run for the secrets of all of them. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeftRecord } from './secret-record.ts';
+import type { StoredRecord } from './secret-record.ts';
 import { SecretSearch } from './secret-search.ts';
 
 export interface SuiteSearch {
@@ -13,7 +13,7 @@ export interface SuiteSearch {
 export function searchSuite(folder: string): SuiteSearch {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const records = names.map((name) => ({
-    ...(JSON.parse(readFileSync(join(folder, name), 'utf8')) as LeftRecord),
+    ...(JSON.parse(readFileSync(join(folder, name), 'utf8')) as StoredRecord),
     log: join(folder, name.replace(/json$/, 'log')),
   }));
   const search = new SecretSearch(records.flatMap(({ secrets }) => secrets));

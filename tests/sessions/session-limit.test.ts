@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { takeTurn } from '../../server/src/journal/journal.ts';
+import { lockForChange } from '../../server/src/journal/journal.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
       // While another process holds the turn, both logins read the credentials and then wait for the turn.
       const racing = await withDatabase(people.testbed.database.url, (database) =>
         database.transaction(async (transaction) => {
-          await takeTurn(transaction);
+          await lockForChange(transaction);
           const logins = [people.logIn(person), people.logIn(person)];
           await areBothUnderWay;
           return { logins };

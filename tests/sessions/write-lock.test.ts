@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import type { Transaction } from '../../server/src/database/database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { takeTurn } from '../../server/src/journal/journal.ts';
+import { lockForChange } from '../../server/src/journal/journal.ts';
 import { digestOf } from '../../server/src/sessions/refresh-token.ts';
 import { databaseKinds, postgres } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
     ) =>
       withDatabase(testbed.database.url, (database) =>
         database.transaction(async (transaction) => {
-          await takeTurn(transaction);
+          await lockForChange(transaction);
           // SQLite has a single lock, which the transaction already holds.
           if (kind === postgres) {
             await transaction.define('lock table sessions, spent_refresh_tokens in exclusive mode');
@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
         withTestbed({}, (testbed) =>
           withDatabase(testbed.database.url, (database) =>
             database.transaction(async (transaction) => {
-              await takeTurn(transaction);
+              await lockForChange(transaction);
               const unknown = { ...administrator, username: 'nobody' };
               assert.equal((await testbed.post('/login', unknown)).status, 401);
               assert.equal((await testbed.post('/login', administrator)).status, 200);

@@ -1,13 +1,13 @@
-/** Somebody with one grant who asks for one thing after the other, over a connection that costs little itself. */
+/** A user with one grant who sends one request after the other, over a cheap connection. */
 
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../support/api-client.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 export interface Places {
-  /** With 50 folders in it. */
+  /** Contains 50 folders. */
   readonly shelfId: string;
-  /** Where changes are made. */
+  /** Receives the changes. */
   readonly deskId: string;
 }
 
@@ -31,7 +31,7 @@ export class SizingClient {
     this.#places = places;
   }
 
-  /** The node that is asked from now on. */
+  /** Connects to the node for all later requests. */
   async connect(url: string): Promise<void> {
     this.close();
     this.#connection = await RawConnection.open(url);
@@ -66,7 +66,7 @@ export class SizingClient {
     await this.#ask(change, { input: { parentId, name: `${this.#person.username}, ${++this.#made}` } });
   }
 
-  /** After which changes are followed. */
+  /** The cursor from which to follow changes. */
   async cursor(): Promise<string> {
     return (await this.#ask<{ cursor: string }>('{cursor}', {})).cursor;
   }

@@ -1,4 +1,7 @@
-/** A durable PostgreSQL with a large tree, people who may change it, and one or more nodes as operators run them. */
+/**
+ * A durable PostgreSQL with a large tree, users who may change it, and one or more nodes with production
+ * settings.
+ */
 
 import type { Database } from '../../server/src/database/database.ts';
 import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
@@ -38,7 +41,7 @@ export class SizingInstallation {
   #database: Database | undefined;
   #postmaster = 0;
 
-  /** With one node. Leaves nothing behind if it does not start. */
+  /** Starts with one node. Leaves nothing behind if the start fails. */
   static async start(signal: AbortSignal): Promise<SizingInstallation> {
     const installation = new SizingInstallation(await PostgresServer.start({ isDurable: true }), signal);
     try {
@@ -69,7 +72,7 @@ export class SizingInstallation {
     this.#nodes.push({ process: node, pid });
   }
 
-  /** Of all nodes and of PostgreSQL with all its processes, since they started. */
+  /** The CPU time of all nodes and of all PostgreSQL processes since their start. */
   cpuUse(): CpuUse {
     return {
       nodesMicroseconds: this.#nodes.reduce((sum, { pid }) => sum + readCpuMicroseconds(pid), 0),
@@ -77,7 +80,7 @@ export class SizingInstallation {
     };
   }
 
-  /** Those of all nodes together, idle ones too. */
+  /** The connections of all nodes together, including idle ones. */
   async connections(): Promise<number> {
     return (await this.#database!.get(countConnections, {}))!.count;
   }
@@ -87,7 +90,10 @@ export class SizingInstallation {
     return { folder, journalEntry: (await this.#database!.get(journalEntryBytes, {}))!.bytes };
   }
 
-  /** Answers the id of the estate. PostgreSQL knows of it then: by itself it would take notice within a minute. */
+  /**
+   * Creates the tree and returns the id of its top folder. Also updates the statistics of PostgreSQL, which
+   * would take up to a minute otherwise.
+   */
   async plant(folders: number): Promise<string> {
     const estateId = await createEstate(await this.#administrator(), shapeEstate(folders));
     const { dialect } = this.#database!;
@@ -97,7 +103,7 @@ export class SizingInstallation {
     return estateId;
   }
 
-  /** As many as asked for, each with one grant, which is for the estate. They are connected and logged in. */
+  /** Creates users with one grant each, on the whole tree, and logs them in. */
   async invite(count: number, estateId: string): Promise<{ clients: SizingClient[]; places: Places }> {
     const ask = await this.#administrator();
     const folders = Array.from({ length: foldersOnShelf }, (_, place) => ({
@@ -140,7 +146,7 @@ export class SizingInstallation {
     await this.addNode();
     const url = new URL(this.#server.superuserUrl);
     url.searchParams.set('application_name', 'bench');
-    // So it does not listen, which the server would have to serve.
+    // In this mode the connection does not listen for notifications, which the server would have to serve.
     this.#database = await openWithoutMigrating(url.href, { poolMode: 'transaction' });
     this.#postmaster = readParent((await this.#database.get(selectOwnProcess, {}))!.pid);
   }

@@ -1,6 +1,6 @@
 /**
- * What nodes and their PostgreSQL use: CPU for a request of each kind, changes a second with one node and with two,
- * connections, and disk. The tables of docs/deployment.md have the same lines in the same order.
+ * Measures nodes and their PostgreSQL: CPU per request of each kind, changes per second with one node and
+ * with two, connections, and disk. The tables of docs/deployment.md have the same lines in the same order.
  */
 
 import { existsSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { SizingInstallation } from './sizing-installation.ts';
 import type { Places, SizingClient } from './sizing-client.ts';
 
 const folders = 100_000;
-/** They ask all the time: each sends its next request when the last is answered. */
+/** Each client sends its next request as soon as the last one is answered. */
 const clientCount = 16;
 const socketCount = 500;
-/** For what is compiled and cached with the first requests. */
+/** Rounds that are not measured, in which code is compiled and caches are filled. */
 const warmUpRounds = 3;
 
-/** How many requests a round has of each kind, and how each is made. */
+/** The requests of a round by kind. */
 const kinds = {
   query: { requests: 320, request: (client: SizingClient) => client.look() },
   change: { requests: 160, request: (client: SizingClient) => client.change() },
@@ -28,11 +28,11 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 interface Run {
-  /** For each request. */
+  /** Per request. */
   readonly nodesMicroseconds: number;
   readonly databaseMicroseconds: number;
   readonly perSecond: number;
-  /** Of each node, when it was over. */
+  /** The connections of each node at the end of the run. */
   readonly connections: number;
 }
 
@@ -101,7 +101,7 @@ class SizingBench {
     }
   }
 
-  /** By turns, so that what else the machine does weighs on all alike. */
+  /** Alternates the kinds, so that other load on the machine affects all of them equally. */
   async #rounds<Name extends Kind>(
     clients: readonly SizingClient[],
     names: readonly Name[],
@@ -132,7 +132,7 @@ class SizingBench {
     return { ...used, perSecond, connections };
   }
 
-  /** What is used for a change that everybody is told of, divided by the sockets. */
+  /** Measures the cost of a change that all sockets receive, divided by the number of sockets. */
   async #tellSockets(clients: readonly SizingClient[], { deskId }: Places) {
     const url = this.#installation.nodeUrls[0]!;
     const after = await clients[0]!.cursor();

@@ -64,7 +64,7 @@ try {
   console.log(`with:    p50 ${at(withThem, 0.5)} ms, p95 ${at(withThem, 0.95)} ms`);
   const share = (ms: number) => `${((100 * ms) / (rounds * quietMs)).toFixed(1)} %`;
   console.log(
-    `CPU of the server while nobody else asks: without ${share(cpu.without)} of a core, with ${share(cpu.withThem)}.`,
+    `CPU of the server without other requests: without ${share(cpu.without)} of a core, with ${share(cpu.withThem)}.`,
   );
   console.log(`All were cut after ${seconds} s: ${counts.join(', ')}.`);
 } finally {

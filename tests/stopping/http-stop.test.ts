@@ -123,7 +123,7 @@ describe('a stopping service', () => {
     ['head', 20],
     ['body', -5],
   ] as const) {
-    test(`serves a request of which half of the ${what} had arrived if the rest arrives`, async () => {
+    test(`serves a request with half of its ${what} received if the rest arrives`, async () => {
       const { app, waiting, asked, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       connection.send(request.slice(0, part));

@@ -7,8 +7,8 @@ import BetterSqlite from 'better-sqlite3';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess, type NodeOptions } from '../many-nodes/node-process.ts';
-import { countConnections } from '../postgres/connections-to.ts';
-import { withoutSyncWarning } from '../postgres/haste.ts';
+import { countConnections } from '../postgres/count-connections.ts';
+import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { SilentRelay } from './silent-relay.ts';
 
 async function logIn(

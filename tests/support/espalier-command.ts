@@ -3,7 +3,7 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { recordLog, recordOutput, recordSettings } from '../secrets/secret-record.ts';
 
 export const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
 
@@ -32,16 +32,16 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     ...environment,
   };
-  noteSettings(environment ?? {});
-  for (const argument of args) noteSettings({ DATABASE_URL: argument });
+  recordSettings(environment ?? {});
+  for (const argument of args) recordSettings({ DATABASE_URL: argument });
   return new Promise((resolve) => {
     const child = execFile(
       'sh',
       ['-c', 'ulimit -f "$0" && exec "$@"', limit, ...command],
       { env },
       (error, output, errors) => {
-        keepOutput(output);
-        keepLog(errors);
+        recordOutput(output);
+        recordLog(errors);
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
       },
     );
@@ -73,14 +73,14 @@ async function sendToHost(command: {
   readonly folder: string | undefined;
 }): Promise<CommandResult> {
   host ??= startHost();
-  noteSettings(command.environment);
+  recordSettings(command.environment);
   // An idle host must not keep the test process alive.
   host.channel!.ref();
   host.send(command);
   const [result] = (await once(host, 'message')) as [CommandResult];
   host.channel!.unref();
-  keepOutput(result.output);
-  keepLog(result.errors);
+  recordOutput(result.output);
+  recordLog(result.errors);
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { noteSecretsIn } from '../secrets/secret-record.ts';
+import { recordSecretsIn } from '../secrets/secret-record.ts';
 
 export interface RawResponse {
   readonly status: number;
@@ -46,7 +46,7 @@ export class RawConnection {
   }
 
   send(request: string): void {
-    noteSecretsIn(request);
+    recordSecretsIn(request);
     this.#socket.write(request, 'latin1');
   }
 
@@ -74,7 +74,7 @@ export class RawConnection {
     const start = end + 4;
     if (this.#received.length < start + length) return undefined;
     const body = this.#received.slice(start, start + length);
-    noteSecretsIn(body);
+    recordSecretsIn(body);
     this.#received = this.#received.slice(start + length);
     return { status: Number(head.slice(9, 12)), head, body };
   }

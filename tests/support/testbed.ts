@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { readSettings, startServer, type Clock, type RunningServer } from 'espalier';
 import type { LoginResponse, Problem } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from './databases.ts';
-import { headersOf, keepLog, noteSettings, textOf } from '../secrets/secret-record.ts';
+import { readAuthorization, recordLog, recordSettings, readText } from '../secrets/secret-record.ts';
 import { assertNoEcho } from '../secrets/echo.ts';
 
 export class TestClock implements Clock {
@@ -77,13 +77,13 @@ export class Testbed {
       ADMIN_PASSWORD: administrator.password,
       ...options.settings,
     };
-    noteSettings(unprefixed);
+    recordSettings(unprefixed);
     const environment = Object.fromEntries(
       Object.entries(unprefixed).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
     const write = (line: string) => {
       logLines.push(line);
-      keepLog(line);
+      recordLog(line);
     };
     const { settings, displayed } = readSettings({ environment });
     const server = await startServer({
@@ -137,7 +137,7 @@ export class Testbed {
     const response = await fetch(this.url + path, { ...init, method });
     const text = await response.text();
     assertNoEcho(
-      { path, text: textOf(init.body) + headersOf(init.headers) },
+      { path, text: readText(init.body) + readAuthorization(init.headers) },
       {
         status: response.status,
         headers: response.headers,

@@ -3,7 +3,7 @@
  */
 
 import fc from 'fast-check';
-import { changeInTurn } from '../../server/src/journal/journal.ts';
+import { runChange } from '../../server/src/journal/journal.ts';
 import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
@@ -160,7 +160,7 @@ export const serverOperations: OperationTable = {
   }),
   rotateKey: defineOperation(1, fc.constant(null), async (world) => {
     await withDatabase(world.database.url, (database) =>
-      changeInTurn(database, async (transaction) => {
+      runChange(database, async (transaction) => {
         const now = world.clock.now();
         const [newest] = await readKeyRows(transaction);
         // A pending key must become active before the next rotation.
@@ -174,10 +174,14 @@ export const serverOperations: OperationTable = {
   }),
   retireKey: defineOperation(1, number, async (world, _, index) => {
     const id = await withDatabase(world.database.url, (database) =>
-      changeInTurn(database, async (transaction) => {
+      runChange(database, async (transaction) => {
         const rows = await readKeyRows(transaction);
         const { id } = rows[index % rows.length]!;
-        const change = { seal: createKeyEncryption(undefined), now: world.clock.now(), isReplacedAtOnce: true };
+        const change = {
+          seal: createKeyEncryption(undefined),
+          now: world.clock.now(),
+          isReplacedAtOnce: true,
+        };
         await retireSigningKey(transaction, id, change);
         return id;
       }),

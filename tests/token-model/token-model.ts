@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from 'espalier';
-import { keyOf } from '../keys/key-of.ts';
+import { readKeyId } from '../keys/key-id.ts';
 
 export interface ModelUser {
   readonly id: string;
@@ -230,7 +230,7 @@ export class TokenModel {
   }
 
   #isVoid({ text }: AuthToken): boolean {
-    return this.#retiredKeys.has(keyOf({ authToken: text }));
+    return this.#retiredKeys.has(readKeyId({ authToken: text }));
   }
 }
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
-import { WorkersTestbed } from '../workers/workers-bed.ts';
+import { WorkersTestbed } from '../workers/workers-testbed.ts';
 import { TraceCollector } from './trace-collector.ts';
 
 /** Returns the log lines about traces of each worker or of the only process. */

@@ -111,7 +111,9 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
+      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
+        input,
+      });
       assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
       return answer.data![name]!;
     }
@@ -263,7 +265,7 @@ class Interruption {
       ...this.#reader(database),
       openSnapshot: () => this.#snapshot(database.openSnapshot()),
       snapshot: (work) => database.snapshot((snapshot) => work(this.#snapshot(snapshot))),
-      moment: (work) => database.moment((snapshot) => work(this.#snapshot(snapshot))),
+      shortSnapshot: (work) => database.shortSnapshot((snapshot) => work(this.#snapshot(snapshot))),
     };
     return { ...services, database: interrupted, accessCache: createAccessCache(interrupted) };
   }

@@ -20,7 +20,7 @@ for (const kind of databaseKinds) {
 
     const define = async (text: string) => {
       const database = await openWithoutMigrating(tree.testbed.database.url);
-      await database.alone((transaction) => transaction.define(text));
+      await database.exclusive((transaction) => transaction.define(text));
       await database.close();
     };
 

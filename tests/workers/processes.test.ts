@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { NodeProcess } from '../many-nodes/node-process.ts';
-import { countConnections } from '../postgres/connections-to.ts';
-import { withoutSyncWarning } from '../postgres/haste.ts';
-import { isAlive, post, WorkersTestbed } from './workers-bed.ts';
+import { countConnections } from '../postgres/count-connections.ts';
+import { withoutSyncWarning } from '../postgres/sync-warning.ts';
+import { isAlive, post, WorkersTestbed } from './workers-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`the end of two workers on ${kind.name}`, () => {
@@ -133,7 +133,7 @@ describe('signals to two workers on SQLite', () => {
       const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${node.url}/readyz`)));
       return answers.every(({ status }) => status === 503);
     };
-    await eventually(isStopping, 'none of them is ready');
+    await eventually(isStopping, 'no worker is ready');
     node.signal('SIGTERM');
     await node.ended();
     assert.equal(node.exitCode, 143);

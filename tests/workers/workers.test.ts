@@ -6,9 +6,9 @@ import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { raceRefreshes } from '../many-nodes/refresh-race.ts';
-import { startProcessTimer } from '../support/own-time.ts';
+import { startProcessTimer } from '../support/process-timer.ts';
 import type { RawConnection } from '../support/raw-connection.ts';
-import { sendQuery, isAlive, post, WorkersTestbed, workerOf } from './workers-bed.ts';
+import { sendQuery, isAlive, post, WorkersTestbed, workerOf } from './workers-testbed.ts';
 
 const create = 'mutation($name:String!){createFolder(input:{name:$name}){folder{id}}}';
 const maxConnections = 3;

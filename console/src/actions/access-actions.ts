@@ -27,7 +27,7 @@ export const grantAccess: Action<
       }
     }
   `,
-  words: ({ input }) => [
+  cliArguments: ({ input }) => [
     'grant',
     'set',
     `id:${input.folderId}`,
@@ -47,7 +47,7 @@ export const revokeAccess: Action<{ input: Granted }, { revokeAccess: { folder: 
       }
     }
   `,
-  words: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeWords(input)],
+  cliArguments: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeWords(input)],
 };
 
 function granteeWords({ userId, groupId }: Grantee): string[] {

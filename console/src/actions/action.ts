@@ -5,7 +5,7 @@ export interface Action<Variables extends object = object, Result = unknown> {
   readonly label: string;
   readonly document: string;
   /** The words after `espalier`; where there are none for it, `espalier query` does the same. */
-  words?(variables: Variables): readonly string[] | undefined;
+  cliArguments?(variables: Variables): readonly string[] | undefined;
   /** The fields of the input that are never written anywhere. */
   readonly secrets?: readonly string[];
   /** Never set: ties the type of the answer to the action. */
@@ -21,7 +21,7 @@ export interface Call<Variables extends object = object, Result = unknown> {
 export type CopyForm = 'graphql' | 'curl' | 'cli';
 
 /** The same in another language, to be pasted elsewhere. No token and no password is in it. */
-export function textOf(form: CopyForm, { action, variables }: Call, apiUrl: string): string {
+export function formatCall(form: CopyForm, { action, variables }: Call, apiUrl: string): string {
   const shown = withoutSecrets(variables, action.secrets ?? []);
   const document = trimmed(action.document);
   switch (form) {
@@ -32,20 +32,20 @@ export function textOf(form: CopyForm, { action, variables }: Call, apiUrl: stri
     case 'curl': {
       const body = JSON.stringify({ query: inOneLine(document), variables: shown });
       return [
-        `curl ${quoted(`${apiUrl}/graphql`)} \\`,
+        `curl ${quoteForShell(`${apiUrl}/graphql`)} \\`,
         ...(isSubscription(document) ? ["  -N -H 'Accept: text/event-stream' \\"] : []),
         '  -H "Authorization: Bearer $ESPALIER_AUTH_TOKEN" \\',
         "  -H 'Content-Type: application/json' \\",
-        `  -d ${quoted(body)}`,
+        `  -d ${quoteForShell(body)}`,
       ].join('\n');
     }
     case 'cli': {
-      const words = action.words?.(variables) ?? [
+      const words = action.cliArguments?.(variables) ?? [
         'query',
         inOneLine(document),
         ...(Object.keys(shown).length === 0 ? [] : ['--variables', JSON.stringify(shown)]),
       ];
-      return ['espalier', ...words].map(quoted).join(' ');
+      return ['espalier', ...words].map(quoteForShell).join(' ');
     }
   }
 }
@@ -79,16 +79,16 @@ function commented(text: string): string {
 }
 
 /** Words that people chose, at the end of a command: one that begins with a dash is not taken for a flag. */
-export function chosenWords(...words: readonly string[]): readonly string[] {
+export function positionalArguments(...words: readonly string[]): readonly string[] {
   return words.some((word) => word.startsWith('-')) ? ['--', ...words] : words;
 }
 
 /** A flag with a value that people chose: one that begins with a dash is not taken for a flag of its own. */
-export function flagWords(flag: string, value: string): readonly string[] {
+export function flagArguments(flag: string, value: string): readonly string[] {
   return value.startsWith('-') ? [`--${flag}=${value}`] : [`--${flag}`, value];
 }
 
 /** For a POSIX shell. */
-export function quoted(word: string): string {
+export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

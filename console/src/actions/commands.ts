@@ -10,7 +10,7 @@ export interface Command {
   /** What it is about, as a heading: "Folder", "People". */
   readonly group: string;
   /** Other words that find it. */
-  readonly words?: string;
+  readonly keywords?: string;
   /** The keys that do the same, as they are shown: "F2". The screen itself listens for them. */
   readonly keys?: string;
   readonly run: () => void;
@@ -39,12 +39,12 @@ export function useCommands(commands: readonly Command[]): void {
 }
 
 /** All that are offered now; of several with one id, the one that came last. */
-export function readCommands(): readonly Command[] {
+export function listCommands(): readonly Command[] {
   const byId = new Map([...given].flatMap(({ current }) => current).map((command) => [command.id, command]));
   return [...byId.values()];
 }
 
 /** Does it as soon as a screen offers it: for one that is about to be shown. */
-export function awaitCommand(id: string): void {
+export function runCommandWhenOffered(id: string): void {
   awaited = id;
 }

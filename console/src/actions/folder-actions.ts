@@ -1,7 +1,7 @@
 /** What can be done with folders. */
 
 import type { FolderRow } from '../graph/folder-row.ts';
-import { flagWords, type Action } from './action.ts';
+import { flagArguments, type Action } from './action.ts';
 
 interface Input<Fields> {
   readonly input: Fields;
@@ -51,11 +51,11 @@ export const updateFolder: Action<
       }
     }
   `,
-  words({ input }) {
+  cliArguments({ input }) {
     const { id, name, title, icon, description, properties, expectedVersion } = input;
     if (Object.keys(properties ?? {}).some((key) => key.includes('='))) return undefined;
     const text = (flag: string, value: string | null | undefined) =>
-      value === undefined ? [] : value === null ? [`--no-${flag}`] : flagWords(flag, value);
+      value === undefined ? [] : value === null ? [`--no-${flag}`] : flagArguments(flag, value);
     return [
       'folder',
       'set',
@@ -68,7 +68,7 @@ export const updateFolder: Action<
         ? [
             '--no-properties',
             ...Object.entries(properties).flatMap(([key, value]) =>
-              flagWords('property', `${key}=${JSON.stringify(value)}`),
+              flagArguments('property', `${key}=${JSON.stringify(value)}`),
             ),
           ]
         : []),
@@ -111,7 +111,7 @@ export const moveFolder: Action<
       }
     }
   `,
-  words: ({ input: { id, parentId, expectedVersion, dryRun } }) =>
+  cliArguments: ({ input: { id, parentId, expectedVersion, dryRun } }) =>
     expectedVersion === undefined
       ? ['folder', 'mv', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
       : undefined,
@@ -130,7 +130,7 @@ export const deleteFolder: Action<
       }
     }
   `,
-  words: ({ input: { id, recursive, expectedVersion } }) =>
+  cliArguments: ({ input: { id, recursive, expectedVersion } }) =>
     expectedVersion === undefined ? ['folder', 'rm', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
 };
 
@@ -150,11 +150,11 @@ export const restoreFolder: Action<
       }
     }
   `,
-  words: ({ input }) => [
+  cliArguments: ({ input }) => [
     'folder',
     'restore',
     input.id,
     ...(input.parentId ? ['--to', `id:${input.parentId}`] : []),
-    ...(input.name ? flagWords('name', input.name) : []),
+    ...(input.name ? flagArguments('name', input.name) : []),
   ],
 };

@@ -6,24 +6,24 @@ import type { GraphQueryKey } from '../graph/use-graph.ts';
 import { whileSignedIn } from '../session/session-data.ts';
 import { client } from '../session/client.ts';
 import { grantAccess, revokeAccess, type Grantee } from './access-actions.ts';
-import type { BackStep } from './task.ts';
+import type { UndoStep } from './task.ts';
 
 /** A grant that is there, or could be. */
-export interface GrantPlace {
+export interface GrantTarget {
   readonly folderId: string;
   readonly grantee: Grantee;
   /** As in a sentence: `the grant to ada`. */
   readonly what: string;
 }
 
-type Grantable = Omit<GrantPlace, 'what'>;
+type Grantable = Omit<GrantTarget, 'what'>;
 
 export function grantCall({ folderId, grantee }: Grantable, level: AccessLevel) {
   return { action: grantAccess, variables: { input: { folderId, ...grantee, level } } };
 }
 
 /** `before` is what was granted there until now: null, if nothing was. */
-export function granting(place: GrantPlace, level: AccessLevel, before: AccessLevel | null) {
+export function grantTask(place: GrantTarget, level: AccessLevel, before: AccessLevel | null) {
   return {
     ...grantCall(place, level),
     stale: staleOf(place),
@@ -31,7 +31,7 @@ export function granting(place: GrantPlace, level: AccessLevel, before: AccessLe
   };
 }
 
-export function revoking(place: GrantPlace, before: AccessLevel) {
+export function revokeTask(place: GrantTarget, before: AccessLevel) {
   return { ...revokingTask(place), back: () => [backStep(place, { left: null, before })] };
 }
 
@@ -50,14 +50,14 @@ function staleOf({ folderId }: Grantable): readonly GraphQueryKey[] {
 
 /** As long as the level is the one that was left. */
 function backStep(
-  place: GrantPlace,
+  place: GrantTarget,
   { left, before }: Readonly<Record<'left' | 'before', AccessLevel | null>>,
-): BackStep {
+): UndoStep {
   return {
-    what: place.what,
+    subject: place.what,
     task: () =>
-      before === null ? revokingTask(place) : { ...grantCall(place, before), stale: staleOf(place) },
-    isAsLeft: async () => (await grantedLevel(place)) === left,
+      before === null ? revokingTask(place) : { ...grantCall(place, before), staleQueries: staleOf(place) },
+    isUnchanged: async () => (await readGrantedLevel(place)) === left,
   };
 }
 
@@ -100,7 +100,7 @@ interface Asked {
 
 /** By a grant on the folder itself; null if there is none. */
 
-export async function grantedLevel({ folderId, grantee }: Asked): Promise<AccessLevel | null> {
+export async function readGrantedLevel({ folderId, grantee }: Asked): Promise<AccessLevel | null> {
   const { userId, groupId } = grantee;
   const grants = await readAllPages(async (after) => {
     const variables = { id: folderId, first: maxPageSize, after };

@@ -1,6 +1,6 @@
 /** What can be done with users, groups and sessions. */
 
-import { chosenWords, type Action } from './action.ts';
+import { positionalArguments, type Action } from './action.ts';
 
 interface Input<Fields> {
   readonly input: Fields;
@@ -22,11 +22,11 @@ export const createUser: Action<
     }
   `,
   secrets: ['password'],
-  words: ({ input }) => [
+  cliArguments: ({ input }) => [
     'user',
     'add',
     ...(input.isAdministrator ? ['--administrator'] : []),
-    ...chosenWords(input.username),
+    ...positionalArguments(input.username),
   ],
 };
 
@@ -45,13 +45,13 @@ export const updateUser: Action<
       }
     }
   `,
-  words({ input }) {
+  cliArguments({ input }) {
     const { id, username, isAdministrator, isDisabled } = input;
     const user = `id:${id}`;
     // Each is a command of its own.
     if ([username, isAdministrator, isDisabled].filter((one) => one !== undefined).length !== 1)
       return undefined;
-    if (username !== undefined) return ['user', 'rename', ...chosenWords(user, username)];
+    if (username !== undefined) return ['user', 'rename', ...positionalArguments(user, username)];
     if (isDisabled !== undefined) return ['user', isDisabled ? 'disable' : 'enable', user];
     return ['user', isAdministrator ? 'promote' : 'demote', user];
   },
@@ -66,7 +66,7 @@ export const deleteUser: Action<Input<{ id: string }>, { deleteUser: { deletedUs
       }
     }
   `,
-  words: ({ input }) => ['user', 'rm', '--yes', `id:${input.id}`],
+  cliArguments: ({ input }) => ['user', 'rm', '--yes', `id:${input.id}`],
 };
 
 export const resetPassword: Action<
@@ -82,7 +82,7 @@ export const resetPassword: Action<
     }
   `,
   secrets: ['password'],
-  words: ({ input }) => ['user', 'set-password', `id:${input.userId}`],
+  cliArguments: ({ input }) => ['user', 'set-password', `id:${input.userId}`],
 };
 
 export const changePassword: Action<
@@ -98,7 +98,7 @@ export const changePassword: Action<
     }
   `,
   secrets: ['oldPassword', 'newPassword'],
-  words: () => ['user', 'password'],
+  cliArguments: () => ['user', 'password'],
 };
 
 export const createGroup: Action<
@@ -116,7 +116,7 @@ export const createGroup: Action<
       }
     }
   `,
-  words: ({ input }) => ['group', 'add', ...chosenWords(input.name)],
+  cliArguments: ({ input }) => ['group', 'add', ...positionalArguments(input.name)],
 };
 
 export const updateGroup: Action<
@@ -134,7 +134,7 @@ export const updateGroup: Action<
       }
     }
   `,
-  words: ({ input }) => ['group', 'rename', ...chosenWords(`id:${input.id}`, input.name)],
+  cliArguments: ({ input }) => ['group', 'rename', ...positionalArguments(`id:${input.id}`, input.name)],
 };
 
 export const deleteGroup: Action<Input<{ id: string }>, { deleteGroup: { deletedGroupId: string } }> = {
@@ -146,7 +146,7 @@ export const deleteGroup: Action<Input<{ id: string }>, { deleteGroup: { deleted
       }
     }
   `,
-  words: ({ input }) => ['group', 'rm', '--yes', `id:${input.id}`],
+  cliArguments: ({ input }) => ['group', 'rm', '--yes', `id:${input.id}`],
 };
 
 interface Membership {
@@ -163,7 +163,12 @@ export const addToGroup: Action<Input<Membership>, { addToGroup: { added: number
       }
     }
   `,
-  words: ({ input }) => ['group', 'join', `id:${input.groupId}`, ...input.userIds.map((id) => `id:${id}`)],
+  cliArguments: ({ input }) => [
+    'group',
+    'join',
+    `id:${input.groupId}`,
+    ...input.userIds.map((id) => `id:${id}`),
+  ],
 };
 
 export const removeFromGroup: Action<Input<Membership>, { removeFromGroup: { removed: number } }> = {
@@ -175,7 +180,12 @@ export const removeFromGroup: Action<Input<Membership>, { removeFromGroup: { rem
       }
     }
   `,
-  words: ({ input }) => ['group', 'leave', `id:${input.groupId}`, ...input.userIds.map((id) => `id:${id}`)],
+  cliArguments: ({ input }) => [
+    'group',
+    'leave',
+    `id:${input.groupId}`,
+    ...input.userIds.map((id) => `id:${id}`),
+  ],
 };
 
 export const revokeSession: Action<Input<{ id: string }>, { revokeSession: { revokedSessionId: string } }> = {
@@ -187,7 +197,7 @@ export const revokeSession: Action<Input<{ id: string }>, { revokeSession: { rev
       }
     }
   `,
-  words: ({ input }) => ['session', 'revoke', input.id],
+  cliArguments: ({ input }) => ['session', 'revoke', input.id],
 };
 
 export const revokeSessions: Action<
@@ -203,7 +213,7 @@ export const revokeSessions: Action<
       }
     }
   `,
-  words: ({ input: { userId } }) => [
+  cliArguments: ({ input: { userId } }) => [
     'session',
     'revoke',
     ...(userId === undefined ? ['--all-others'] : ['--user', `id:${userId}`]),

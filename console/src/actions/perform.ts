@@ -6,15 +6,15 @@ import { client } from '../session/client.ts';
 import { whileSignedIn } from '../session/session-data.ts';
 import type { Call } from './action.ts';
 import { takeBack } from './undo-steps.ts';
-import type { BackStep, Task } from './task.ts';
+import type { UndoStep, Task } from './task.ts';
 import { toasts, type Undo } from './toasts.ts';
 
 /** Rejects with the server's refusal, after what was foreseen has been taken back. */
 export async function perform<Variables extends object, Result>(
   task: Task<Variables, Result>,
 ): Promise<Result> {
-  const { action, variables, done, back, stale = [], foresee } = task;
-  const takeAway = foresee?.();
+  const { action, variables, doneText, undoSteps, staleQueries = [], optimisticUpdate } = task;
+  const takeAway = optimisticUpdate?.();
   let result: Result;
   try {
     result = await whileSignedIn(client.mutate<Result>(action.document, variables));
@@ -22,37 +22,37 @@ export async function perform<Variables extends object, Result>(
     takeAway?.();
     throw error;
   } finally {
-    for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
+    for (const queryKey of staleQueries) void queries.invalidateQueries({ queryKey });
   }
-  if (done !== undefined) {
-    const text = typeof done === 'string' ? done : done(result);
-    tellDone(text, back?.(result) ?? [], { action, variables });
+  if (doneText !== undefined) {
+    const text = typeof doneText === 'string' ? doneText : doneText(result);
+    reportDone(text, undoSteps?.(result) ?? [], { action, variables });
   }
   return result;
 }
 
 /** As `perform`, for what has no place of its own to tell a refusal: undefined then. */
-export async function performOrTell<Variables extends object, Result>(
+export async function performOrReport<Variables extends object, Result>(
   task: Task<Variables, Result>,
 ): Promise<Result | undefined> {
   try {
     return await perform(task);
   } catch (error) {
-    tellFailure(`${task.action.label}: ${describeProblem(error).text}`);
+    reportFailure(`${task.action.label}: ${describeProblem(error).text}`);
     return undefined;
   }
 }
 
 /** With Undo, if there are steps back; with "copy as", if there is one call for it. */
-export function tellDone(text: string, back: readonly BackStep[], call?: Call): void {
+export function reportDone(text: string, back: readonly UndoStep[], call?: Call): void {
   toasts.add({ tone: 'done', text, call, undo: back.length > 0 ? undoOf(back) : undefined });
 }
 
-export function tellFailure(text: string): void {
+export function reportFailure(text: string): void {
   toasts.add({ tone: 'failure', text });
 }
 
-function undoOf(steps: readonly BackStep[]): Undo {
+function undoOf(steps: readonly UndoStep[]): Undo {
   return async () => {
     const failure = await takeBack(steps, perform);
     if (!failure) return undefined;

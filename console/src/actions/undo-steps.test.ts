@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EspalierError } from '@espalier/client';
 import { StandingVersions, takeBack } from './undo-steps.ts';
-import type { AnyTask, BackStep } from './task.ts';
+import type { AnyTask, UndoStep } from './task.ts';
 
 const action = { label: 'Change folder', document: 'mutation { x }' };
 
@@ -12,7 +12,7 @@ function conflict(message: string, facts: object): EspalierError {
 }
 
 /** Takes steps back of which some are refused; answers with what was done and told. */
-async function outcome(steps: readonly BackStep[], refusals: Readonly<Record<string, Error>> = {}) {
+async function outcome(steps: readonly UndoStep[], refusals: Readonly<Record<string, Error>> = {}) {
   const done: string[] = [];
   const failure = await takeBack(steps, ({ variables }: AnyTask) => {
     const { id } = variables as { id: string };
@@ -24,8 +24,8 @@ async function outcome(steps: readonly BackStep[], refusals: Readonly<Record<str
   return { done, told: failure ? [failure.problem] : [] };
 }
 
-const step = (id: string, more: Partial<BackStep> = {}): BackStep => ({
-  what: `“${id}”`,
+const step = (id: string, more: Partial<UndoStep> = {}): UndoStep => ({
+  subject: `“${id}”`,
   task: () => ({ action, variables: { id } }),
   ...more,
 });
@@ -55,17 +55,19 @@ describe('taking back', () => {
     assert.deepEqual(told, [
       'Change folder: The name "Pots" is not free in that folder. Nothing was taken back.',
     ]);
-    const own = await outcome([step('a', { conflict: '“a” has folders inside by now.' })], { a: refusal });
+    const own = await outcome([step('a', { conflictText: '“a” has folders inside by now.' })], {
+      a: refusal,
+    });
     assert.deepEqual(own.told, ['“a” has folders inside by now. Nothing was taken back.']);
   });
 
   test('looks first where the server cannot compare', async () => {
-    const isAsLeft = () => Promise.resolve(false);
-    assert.deepEqual(await outcome([step('a', { isAsLeft })]), {
+    const isUnchanged = () => Promise.resolve(false);
+    assert.deepEqual(await outcome([step('a', { isUnchanged })]), {
       done: [],
       told: ['You or somebody else has changed “a” since. Nothing was taken back.'],
     });
-    const left = await outcome([step('a', { isAsLeft: () => Promise.resolve(true) })]);
+    const left = await outcome([step('a', { isUnchanged: () => Promise.resolve(true) })]);
     assert.deepEqual(left.done, ['a']);
   });
 });

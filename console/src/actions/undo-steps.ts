@@ -2,30 +2,30 @@
 
 import { EspalierError } from '@espalier/client';
 import { isTransient, describeProblem } from '../graph/problem.ts';
-import type { AnyTask, BackStep } from './task.ts';
+import type { AnyTask, UndoStep } from './task.ts';
 
 export interface NotTakenBack {
   readonly problem: string;
   /** What can be tried again; none, if that does not help. */
-  readonly left: readonly BackStep[];
+  readonly left: readonly UndoStep[];
 }
 
 /** One step after the other, until one is refused. Answers with nothing when all were done. */
 export async function takeBack(
-  steps: readonly BackStep[],
+  steps: readonly UndoStep[],
   perform: (task: AnyTask) => Promise<unknown>,
 ): Promise<NotTakenBack | undefined> {
-  for (const [at, { what, task, conflict, isAsLeft, onDone }] of steps.entries()) {
+  for (const [at, { subject, task, conflictText, isUnchanged, onDone }] of steps.entries()) {
     const taking = task();
     const taken = at === 0 ? 'Nothing was taken back.' : `${at} of ${steps.length} were taken back.`;
-    const changed = `You or somebody else has changed ${what} since. ${taken}`;
+    const changed = `You or somebody else has changed ${subject} since. ${taken}`;
     try {
-      if (isAsLeft && !(await isAsLeft())) return { problem: changed, left: [] };
+      if (isUnchanged && !(await isUnchanged())) return { problem: changed, left: [] };
       const result = await perform(taking);
       onDone?.(result);
     } catch (error) {
       const { code, text } = describeProblem(error);
-      const reason = (code === 'CONFLICT' && conflict) || `${taking.action.label}: ${text}`;
+      const reason = (code === 'CONFLICT' && conflictText) || `${taking.action.label}: ${text}`;
       return {
         problem: isOtherVersion(error) ? changed : `${reason} ${taken}`,
         left: isTransient(error) ? steps.slice(at) : [],

@@ -4,7 +4,7 @@ import { EspalierError } from '@espalier/client';
 import { useQuery } from '@tanstack/react-query';
 import { apiRoot } from '../console-address.ts';
 import { Link } from '../router.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { EndpointCard, FieldTable } from './endpoint-card.tsx';
 import { endpointsOf, fieldsOf, type OpenApi } from './openapi-model.ts';
 
@@ -22,7 +22,7 @@ async function readOpenApi({ signal }: { signal: AbortSignal }): Promise<OpenApi
 export function HttpReference({ open }: { open: string | undefined }) {
   const document = useQuery({ queryKey: ['openapi'], queryFn: readOpenApi, staleTime: Infinity });
   return (
-    <Answer of={document}>
+    <QueryResult query={document}>
       {(api) => {
         const endpoints = endpointsOf(api);
         return (
@@ -59,6 +59,6 @@ export function HttpReference({ open }: { open: string | undefined }) {
           </div>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }

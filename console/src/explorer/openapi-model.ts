@@ -1,6 +1,6 @@
 /** The OpenAPI document of the server, as the page of endpoints shows it. */
 
-import { quoted } from '../actions/action.ts';
+import { quoteForShell } from '../actions/action.ts';
 
 export interface OpenApi {
   readonly info: { readonly version: string };
@@ -172,7 +172,7 @@ const exampleValues: Readonly<Record<string, string>> = {
 };
 
 export function curlOf({ method, path, access, body, parameters }: Endpoint, apiUrl: string): string {
-  const lines = [`curl ${quoted(apiUrl + path)}`];
+  const lines = [`curl ${quoteForShell(apiUrl + path)}`];
   if (access.startsWith('Auth token')) lines.push('-H "Authorization: Bearer $ESPALIER_AUTH_TOKEN"');
   if (access.startsWith('Name')) lines.push('-u "$ESPALIER_INTROSPECTION_CLIENT"');
   const needed = Object.fromEntries(
@@ -200,5 +200,5 @@ export function curlOf({ method, path, access, body, parameters }: Endpoint, api
 
 /** In quotes that let the variables of the shell through, if there are any. */
 function forShell(text: string): string {
-  return text.includes('$ESPALIER_') ? `"${text.replace(/["\\`]/g, '\\$&')}"` : quoted(text);
+  return text.includes('$ESPALIER_') ? `"${text.replace(/["\\`]/g, '\\$&')}"` : quoteForShell(text);
 }

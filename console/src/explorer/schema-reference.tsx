@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { Link, setQuery, usePlace } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { CodeText } from './code-text.tsx';
 import {
   foundIn,
@@ -22,11 +22,11 @@ import {
 export function SchemaReference({ open }: { open: string | undefined }) {
   const schema = useGraph<SchemaAnswer>(['schema'], schemaDocument, {}, { staleTime: Infinity });
   return (
-    <Answer of={schema}>
+    <QueryResult query={schema}>
       {(answer) =>
         open === undefined ? <Overview answer={answer} /> : <OneType answer={answer} name={open} />
       }
-    </Answer>
+    </QueryResult>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Two parts with a line between them that can be moved. */
 
 import { Children, type ReactNode } from 'react';
-import { Divider, usePlaceOfDivider } from '../ui/divider.tsx';
+import { Divider, useDividerPosition } from '../ui/divider.tsx';
 
 interface SplitProps {
   /** Where the place of the line is kept. */
@@ -15,7 +15,7 @@ interface SplitProps {
 }
 
 export function Split({ name, label, isVertical = false, initial = 50, children }: SplitProps) {
-  const share = usePlaceOfDivider(name, { least: 15, most: 85, usual: initial });
+  const share = useDividerPosition(name, { min: 15, max: 85, initial });
   const [first, second] = Children.toArray(children);
   return (
     <div className={`split ${isVertical ? 'vertical' : 'horizontal'}`}>
@@ -24,7 +24,7 @@ export function Split({ name, label, isVertical = false, initial = 50, children 
       </div>
       <Divider
         className="split-bar"
-        place={share}
+        position={share}
         unit="%"
         step={5}
         label={label}

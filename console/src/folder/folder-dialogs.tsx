@@ -4,7 +4,7 @@ import { updateFolder } from '../actions/folder-actions.ts';
 import { useState } from 'react';
 import { navigate } from '../router.tsx';
 import { DeleteDialog } from '../tree/edit/delete-dialog.tsx';
-import { changeFolder, type WorkFolder } from '../tree/edit/folder-operations.ts';
+import { changeFolder, type FolderRef } from '../tree/edit/folder-operations.ts';
 import { MoveDialog } from '../tree/edit/move-dialog.tsx';
 import { NewFolderDialog } from '../tree/edit/new-folder-dialog.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
@@ -12,7 +12,7 @@ import { TextField } from '../ui/fields.tsx';
 
 export interface OpenDialog {
   readonly kind: 'new' | 'rename' | 'move' | 'delete';
-  readonly folder: WorkFolder;
+  readonly folder: FolderRef;
 }
 
 interface FolderWorkDialogsProps {
@@ -38,7 +38,7 @@ export function FolderWorkDialogs({ open, onClose, onDeleted }: FolderWorkDialog
   }
 }
 
-function RenameDialog({ folder, onClose }: { folder: WorkFolder; onClose: () => void }) {
+function RenameDialog({ folder, onClose }: { folder: FolderRef; onClose: () => void }) {
   const [name, setName] = useState(folder.name);
   return (
     <ActionDialog

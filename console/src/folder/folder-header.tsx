@@ -8,7 +8,7 @@ import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
 import { Button } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
 import { FolderWorkDialogs, type OpenDialog } from './folder-dialogs.tsx';
-import { mayDo, mayTakeAway, workFolder, type FolderLink, type OpenFolder } from './open-folder.ts';
+import { hasLevel, canRemove, toFolderRef, type FolderLink, type OpenFolder } from './open-folder.ts';
 import { type FolderChange, useLive } from '../graph/live.tsx';
 import { useViewer } from '../session/session.tsx';
 import { Time } from '../ui/time.tsx';
@@ -17,8 +17,8 @@ import { MenuTrigger, Button as AriaButton, Popover, Menu, MenuItem } from 'reac
 export function FolderHeader({ folder }: { folder: OpenFolder }) {
   const { id, name, title, icon, accessLevel, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
-  const mayWrite = mayDo(accessLevel, 'WRITE');
-  const mayTake = mayTakeAway(folder);
+  const mayWrite = hasLevel(accessLevel, 'WRITE');
+  const mayTake = canRemove(folder);
 
   const further: readonly MenuAction[] = [
     { label: 'Rename…', icon: 'edit', onAction: () => setKind('rename') },
@@ -78,7 +78,7 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
         </div>
       )}
       <FolderWorkDialogs
-        open={kind && { kind, folder: workFolder(folder) }}
+        open={kind && { kind, folder: toFolderRef(folder) }}
         onClose={() => setKind(null)}
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
       />

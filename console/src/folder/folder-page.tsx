@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, setQuery, usePlace } from '../router.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Answer, Empty, Loading } from '../ui/states.tsx';
+import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { AccessTab } from './access/access-tab.tsx';
 import { ChildrenTab } from './children/children-tab.tsx';
 import { DetailsTab } from './details/details-tab.tsx';
@@ -30,9 +30,9 @@ export function FolderPage({ id }: { id: string | null }) {
         <Icon name="back" /> Back to the tree
       </Link>
       {id === null ? (
-        <Answer of={root} loading={loading}>
+        <QueryResult query={root} loading={loading}>
           {({ folder }) => <Opened key={folder.id} id={folder.id} />}
-        </Answer>
+        </QueryResult>
       ) : (
         <Opened key={id} id={id} />
       )}
@@ -44,9 +44,9 @@ function Opened({ id }: { id: string }) {
   return (
     <>
       <UnsavedElsewhere folderId={id} />
-      <Answer of={useOpenFolder(id)} loading={loading}>
+      <QueryResult query={useOpenFolder(id)} loading={loading}>
         {({ folder }) => (folder ? <Shown folder={folder} /> : <Missing />)}
-      </Answer>
+      </QueryResult>
     </>
   );
 }

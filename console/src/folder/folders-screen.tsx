@@ -4,14 +4,14 @@ import { useEffect, type CSSProperties } from 'react';
 import { toasts } from '../actions/toasts.ts';
 import { addressOf, usePlace } from '../router.tsx';
 import { TreePane } from '../tree/tree-pane.tsx';
-import { Divider, usePlaceOfDivider } from '../ui/divider.tsx';
+import { Divider, useDividerPosition } from '../ui/divider.tsx';
 import { drafts } from './details/draft-store.ts';
 import { FolderPage } from './folder-page.tsx';
 import './folders.css';
 
 export function FoldersScreen() {
   const id = usePlace().parts[1] ?? null;
-  const width = usePlaceOfDivider('tree', { least: 200, most: 640, usual: 320 });
+  const width = useDividerPosition('tree', { min: 200, max: 640, initial: 320 });
   useEffect(() => tellUnsaved, []);
   return (
     <main
@@ -24,7 +24,7 @@ export function FoldersScreen() {
       </div>
       <Divider
         className="folders-split"
-        place={width}
+        position={width}
         unit="px"
         step={16}
         label="Width of the tree"

@@ -1,7 +1,6 @@
 /** The folder whose page is open: what is read of it. */
 
 import type { AccessLevel } from '../graph/live.tsx';
-import type { WorkFolder } from '../tree/edit/folder-operations.ts';
 import { useGraph } from '../graph/use-graph.ts';
 
 export type Properties = Readonly<Record<string, unknown>>;
@@ -76,17 +75,13 @@ export function useOpenFolder(id: string) {
   return useGraph<{ folder: OpenFolder | null }>(['folder', id, 'page'], folderDocument, { id });
 }
 
-export function workFolder({ id, name, parent }: Pick<OpenFolder, 'id' | 'name' | 'parent'>): WorkFolder {
-  return { id, name, parentId: parent?.id ?? null };
-}
-
 const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 };
 
-export function mayDo(level: AccessLevel, needed: AccessLevel): boolean {
+export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
   return rank[level] >= rank[needed];
 }
 
 /** Deleting and moving take it from its parent, too. */
-export function mayTakeAway({ accessLevel, parent }: Pick<OpenFolder, 'accessLevel' | 'parent'>): boolean {
-  return parent !== null && mayDo(accessLevel, 'WRITE') && mayDo(parent.accessLevel, 'WRITE');
+export function canRemove({ accessLevel, parent }: Pick<OpenFolder, 'accessLevel' | 'parent'>): boolean {
+  return parent !== null && hasLevel(accessLevel, 'WRITE') && hasLevel(parent.accessLevel, 'WRITE');
 }

@@ -1,13 +1,13 @@
 /** What an entry changed, as a table: what was, and what it became. */
 
-import { journalDiff } from '../ui/journal-diff.ts';
-import type { SentenceEntry } from '../ui/journal-sentence.ts';
+import { diffJournalEntry } from '../ui/journal-diff.ts';
+import type { JournalEntry } from '../ui/journal-sentence.ts';
 import { useFolderPath } from './folder-path.ts';
 
 const names: Readonly<Record<string, string>> = { parentId: 'inside' };
 
-export function Differences({ entry }: { entry: SentenceEntry }) {
-  const differences = journalDiff(entry);
+export function Differences({ entry }: { entry: JournalEntry }) {
+  const differences = diffJournalEntry(entry);
   if (differences.length === 0) return null;
   return (
     <table className="journal-diff">

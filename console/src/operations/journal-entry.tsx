@@ -3,14 +3,14 @@
 import type { MouseEvent } from 'react';
 import { IconButton } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy.tsx';
-import { journalDeed, whoDid, type SentenceEntry } from '../ui/journal-sentence.ts';
+import { formatJournalAction, formatActor, type JournalEntry } from '../ui/journal-sentence.ts';
 import { Time } from '../ui/time.tsx';
 import { Link } from '../router.tsx';
 import { exactText } from './clock-text.ts';
 import { Differences } from './differences.tsx';
 
 interface Props {
-  readonly entry: SentenceEntry;
+  readonly entry: JournalEntry;
   readonly isOpen: boolean;
   /** Number and name then have no columns of their own. */
   readonly isNarrow: boolean;
@@ -25,7 +25,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
   const who = by ? (
     <Link to={`/users/${by.id}`}>{by.username}</Link>
   ) : (
-    <span className="soft">{whoDid(entry)}</span>
+    <span className="soft">{formatActor(entry)}</span>
   );
   // The button says the same to keys and screen readers.
   const toggleByRow = (event: MouseEvent) => {
@@ -44,7 +44,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
       {!isNarrow && <td className="journal-who">{who}</td>}
       <th scope="row" className="journal-what">
         {isNarrow && <span className="journal-who">{who}</span>}
-        <span className="journal-deed">{journalDeed(entry)}</span>
+        <span className="journal-deed">{formatJournalAction(entry)}</span>
       </th>
       <td className="cell-actions">
         <IconButton
@@ -58,7 +58,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
   );
 }
 
-export function EntryDetails({ entry }: { entry: SentenceEntry }) {
+export function EntryDetails({ entry }: { entry: JournalEntry }) {
   const { number, at, kind, byId, by, folderId, folder, userId, user, groupId, group, sessionId } = entry;
   return (
     <div className="journal-details">

@@ -30,7 +30,7 @@ test('a filter without anything takes everything out of the address', () => {
 test('the command line shows the same', () => {
   const { action, variables } = journalCall(filter);
   assert.equal(
-    action.words?.(variables)?.join(' '),
+    action.cliArguments?.(variables)?.join(' '),
     'journal ls --by id:a1 --group id:g1 --folder id:f1 --kind move-folder --kind delete-folder --from 2026-11-15T13:00:00.000Z',
   );
 });

@@ -149,7 +149,7 @@ export function journalCall(filter: JournalFilter): Call {
         }
       }
     `,
-    words: journalWords,
+    cliArguments: journalWords,
   };
   return { action, variables };
 }

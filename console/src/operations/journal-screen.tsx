@@ -6,7 +6,7 @@ import { describeProblem } from '../graph/problem.ts';
 import { setQuery, usePlace } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
-import { Answer, Empty, Loading } from '../ui/states.tsx';
+import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { mostArrivals } from './journal-arrivals.ts';
 import { JournalDownload } from './journal-download.tsx';
@@ -96,7 +96,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
           </Button>
         </div>
       )}
-      <Answer of={{ data, error, isPending, refetch }} loading={<Loading lines={10} />}>
+      <QueryResult query={{ data, error, isPending, refetch }} loading={<Loading lines={10} />}>
         {() =>
           !entries || entries.length === 0 ? (
             <Nothing isFiltered={isFiltered} />
@@ -104,7 +104,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
             <JournalTable entries={entries} totalCount={totalCount} freshAbove={freshAbove} />
           )
         }
-      </Answer>
+      </QueryResult>
       {entries && error && (
         <p className="problem" role="alert">
           {describeProblem(error).text}

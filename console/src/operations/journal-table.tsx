@@ -2,12 +2,12 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
-import type { SentenceEntry } from '../ui/journal-sentence.ts';
+import type { JournalEntry } from '../ui/journal-sentence.ts';
 import { EntryDetails, EntryRow } from './journal-entry.tsx';
 import { useIsNarrow } from './narrow.ts';
 
 interface Props {
-  readonly entries: readonly SentenceEntry[];
+  readonly entries: readonly JournalEntry[];
   readonly totalCount: number;
   readonly freshAbove: number;
 }

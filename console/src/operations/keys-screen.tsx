@@ -2,7 +2,7 @@
 
 import { useGraph } from '../graph/use-graph.ts';
 import { CopyButton } from '../ui/copy.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import './keys.css';
 
@@ -62,7 +62,7 @@ export function KeysScreen() {
         Auth tokens are signed with one of these keys, and verified with all of them. The server makes a new
         one from time to time by itself, and keeps each as long as something it signed can be in use.
       </p>
-      <Answer of={answer}>
+      <QueryResult query={answer}>
         {({ server: { keys } }) =>
           keys.length === 0 ? (
             <Empty icon="key" title="There is no signing key">
@@ -72,7 +72,7 @@ export function KeysScreen() {
             <KeyList keys={keys} />
           )
         }
-      </Answer>
+      </QueryResult>
       <section className="card" aria-labelledby="keys-commands">
         <h2 id="keys-commands">To change them</h2>
         <p className="soft">

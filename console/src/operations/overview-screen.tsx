@@ -4,7 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { describeProblem } from '../graph/problem.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { Icon } from '../ui/icons.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
@@ -72,7 +72,7 @@ export function OverviewScreen() {
       <header className="page-header">
         <h1>Overview</h1>
       </header>
-      <Answer of={answer} loading={<Loading lines={8} />}>
+      <QueryResult query={answer} loading={<Loading lines={8} />}>
         {({ server }) => (
           <>
             <Stale answer={answer} />
@@ -84,7 +84,7 @@ export function OverviewScreen() {
             <LastHour server={server} />
           </>
         )}
-      </Answer>
+      </QueryResult>
     </main>
   );
 }

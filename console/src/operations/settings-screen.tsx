@@ -3,7 +3,7 @@
 import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, usePlace } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { Answer, Empty, Loading } from '../ui/states.tsx';
+import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
 import './settings.css';
@@ -60,11 +60,11 @@ export function SettingsScreen() {
           Only what differs from the default
         </Switch>
       </div>
-      <Answer of={answer} loading={<Loading lines={10} />}>
+      <QueryResult query={answer} loading={<Loading lines={10} />}>
         {({ server: { settings } }) => (
           <Subjects settings={settings} text={text} isOnlyDifferent={isOnlyDifferent} />
         )}
-      </Answer>
+      </QueryResult>
     </main>
   );
 }

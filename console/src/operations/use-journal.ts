@@ -8,7 +8,7 @@ import { queries, type GraphQueryKey } from '../graph/use-graph.ts';
 import { useNextPage } from '../graph/use-pages.ts';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
-import { journalFields, type SentenceEntry } from '../ui/journal-sentence.ts';
+import { journalFields, type JournalEntry } from '../ui/journal-sentence.ts';
 import { arrive, noArrivals, release, withArrivals, type Arrivals } from './journal-arrivals.ts';
 import type { JournalFilter } from './journal-filter.ts';
 
@@ -44,13 +44,13 @@ interface JournalPage {
   readonly cursor?: string;
   readonly journal: {
     readonly totalCount?: number;
-    readonly items: readonly SentenceEntry[];
+    readonly items: readonly JournalEntry[];
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   };
 }
 
 const pageSize = 100;
-const noneRead: Arrivals<SentenceEntry> = noArrivals;
+const noneRead: Arrivals<JournalEntry> = noArrivals;
 /** What comes in quick succession is shown together. */
 const gatherMs = 150;
 /** How long what is new looks so. */
@@ -91,7 +91,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
   }, [arrivals.isTooMany, readAnew]);
 
   const take = useCallback(
-    (entries: readonly SentenceEntry[]) => setArrivals((before) => arrive(before, entries, isHeld.current)),
+    (entries: readonly JournalEntry[]) => setArrivals((before) => arrive(before, entries, isHeld.current)),
     [],
   );
   const end = useTail({ filter, isLive, from: first?.cursor, take, readAnew });
@@ -119,7 +119,7 @@ interface Tail {
   readonly isLive: boolean;
   /** Once the first page is there. */
   readonly from: string | undefined;
-  readonly take: (entries: readonly SentenceEntry[]) => void;
+  readonly take: (entries: readonly JournalEntry[]) => void;
   readonly readAnew: () => void;
 }
 
@@ -133,9 +133,9 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
     after.current ??= from;
     setEnd(null);
     const ending = new AbortController();
-    let gathered: SentenceEntry[] = [];
+    let gathered: JournalEntry[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = (entry: SentenceEntry & { readonly cursor: string }) => {
+    const tell = (entry: JournalEntry & { readonly cursor: string }) => {
       gathered.push(entry);
       timer ??= setTimeout(() => {
         timer = undefined;

@@ -7,7 +7,7 @@ import { useViewer } from '../session/session.tsx';
 import { Link } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { ChangePassword } from './change-password.tsx';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
@@ -49,7 +49,7 @@ export function AccountScreen() {
       <div className="people-columns uneven">
         <section className="card" aria-labelledby="own-facts">
           <h2 id="own-facts">Who you are</h2>
-          <Answer of={answer}>{({ viewer }) => <OwnFacts user={viewer.user} />}</Answer>
+          <QueryResult query={answer}>{({ viewer }) => <OwnFacts user={viewer.user} />}</QueryResult>
         </section>
         <ChangePassword />
       </div>
@@ -70,9 +70,9 @@ function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
       <dd>{user.isAdministrator ? 'Yes: you may see and do everything' : 'No'}</dd>
       <dt>Groups</dt>
       <dd>
-        <Answer of={groups} loading={null}>
+        <QueryResult query={groups} loading={null}>
           {(all) => (all.length === 0 ? 'None' : <GroupNames groups={all} areLinks={isAdministrator} />)}
-        </Answer>
+        </QueryResult>
       </dd>
       <dt>Created</dt>
       <dd>
@@ -107,10 +107,10 @@ function OwnSessions() {
           </Button>
         )}
       </header>
-      <Answer of={list} loading={<Loading lines={3} />}>
+      <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) => <SessionTable caption="Your sessions, the newest first" sessions={items} />}
-      </Answer>
-      <ShowMore of={list} things="sessions" />
+      </QueryResult>
+      <ShowMore pages={list} things="sessions" />
       {isRevoking && <RevokeAllDialog onClose={() => setRevoking(false)} />}
     </section>
   );

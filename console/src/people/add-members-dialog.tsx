@@ -33,7 +33,7 @@ export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClos
         placeholder="A part of the name"
         autoFocus
         value={null}
-        without={userIds}
+        excludedIds={userIds}
         onChange={(person) => person && setChosen([...chosen, person])}
       />
       {chosen.length === 0 ? (

@@ -39,9 +39,9 @@ export function ChangePassword() {
       await perform({
         action: changePassword,
         variables: { input: { oldPassword: old, newPassword: password } },
-        done: ({ changePassword: { endedSessions } }) =>
+        doneText: ({ changePassword: { endedSessions } }) =>
           `Your password is changed. ${endedText(endedSessions)}`,
-        stale: peopleStale,
+        staleQueries: peopleStale,
       });
       for (const empty of [setOld, setPassword, setAgain]) empty('');
       setTried(false);

@@ -7,10 +7,10 @@ import { useGraph } from '../graph/use-graph.ts';
 import type { GroupName } from '../graph/user-groups.ts';
 import { Link, setQuery, usePlace } from '../router.tsx';
 import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
-import { LevelChip, readableReason } from '../ui/access-level.tsx';
+import { LevelChip, formatReason } from '../ui/access-level.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import type { UserFacts } from './people-data.ts';
 
 const explainDocument = /* GraphQL */ `
@@ -84,9 +84,9 @@ export function EffectiveAccess({ user }: { user: UserFacts }) {
           Choose a folder to see what {user.username} may do with it, and which grant decides.
         </p>
       ) : (
-        <Answer of={answer} loading={<Loading lines={2} />}>
+        <QueryResult query={answer} loading={<Loading lines={2} />}>
           {({ explainAccess }) => <Explained user={user} explanation={explainAccess} />}
-        </Answer>
+        </QueryResult>
       )}
       {isChoosing && (
         <Dialog title={`What may ${user.username} do with…`} onClose={() => setChoosing(false)}>
@@ -107,7 +107,7 @@ function Explained({ user, explanation }: { user: UserFacts; explanation: Explan
         <LevelChip level={level} /> {isPassage && <span className="label-chip">May pass through</span>} on{' '}
         <Link to={`/folders/${folder.id}`}>{folder.path}</Link>
       </p>
-      <p>{readableReason(reason)}</p>
+      <p>{formatReason(reason)}</p>
       {grant && (
         <p className="soft">
           Decided by: <LevelChip level={grant.level} /> to{' '}

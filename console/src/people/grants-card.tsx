@@ -7,8 +7,8 @@ import { FolderIcon } from '../ui/icons.tsx';
 import { accessLevels } from '../ui/access-level.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Select } from '../ui/fields.tsx';
-import { ShownPart } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { TruncatedList } from '../ui/show-more.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { changeLevel, inOrderOfPaths, takeAway, useGrantsTo } from './grants.ts';
@@ -33,12 +33,12 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
         </Button>
       </header>
       <p className="hint">{note}</p>
-      <Answer of={answer} loading={<Loading lines={2} />}>
+      <QueryResult query={answer} loading={<Loading lines={2} />}>
         {(all) =>
           all.length === 0 ? (
             <p className="soft">Nothing is granted to {name}.</p>
           ) : (
-            <ShownPart of={inOrderOfPaths(all)} things="grants">
+            <TruncatedList of={inOrderOfPaths(all)} things="grants">
               {(grants) => (
                 <ul className="people-list">
                   {grants.map((grant) => (
@@ -46,10 +46,10 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
                   ))}
                 </ul>
               )}
-            </ShownPart>
+            </TruncatedList>
           )
         }
-      </Answer>
+      </QueryResult>
       {isGranting && <GrantDialog grantee={grantee} name={name} onClose={() => setGranting(false)} />}
     </section>
   );

@@ -1,15 +1,15 @@
 /** Grants to one user or group: read, changed and taken away, each with a way back. */
 
 import type { Grantee } from '../actions/access-actions.ts';
-import { foreseeAnswer } from '../actions/optimistic-update.ts';
-import { grantedLevel } from '../actions/grants.ts';
-import { granting, revoking, type GrantPlace } from '../actions/grants.ts';
-import { perform, performOrTell } from '../actions/perform.ts';
+import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
+import { readGrantedLevel } from '../actions/grants.ts';
+import { grantTask, revokeTask, type GrantTarget } from '../actions/grants.ts';
+import { perform, performOrReport } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
 import { useAllPages } from '../graph/use-pages.ts';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { Page } from '../graph/use-pages.ts';
-import { levelName } from '../ui/access-level.tsx';
+import { formatLevel } from '../ui/access-level.tsx';
 import { grantFields, type GrantRow } from './people-data.ts';
 
 interface GrantsAnswer {
@@ -79,7 +79,7 @@ interface GrantFolder {
   readonly path: string;
 }
 
-function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantPlace {
+function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
   return { folderId: id, grantee, what: `the grant on ${path}` };
 }
 
@@ -92,18 +92,18 @@ export async function give(
 ): Promise<void> {
   const place = placeOf(grantee, folder);
   // What is on the screen may be older than what somebody else has granted.
-  const before = await grantedLevel(place);
-  const done = `${levelName(level)} on ${folder.path} for ${name}`;
-  await perform({ ...granting(place, level, before), done });
+  const before = await readGrantedLevel(place);
+  const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
+  await perform({ ...grantTask(place, level, before), doneText });
 }
 
 /** Tells a refusal by a message. */
 export async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
   const { folder, level: before } = row;
-  await performOrTell({
-    ...granting(placeOf(grantee, folder), level, before),
-    done: `${levelName(level)} on ${folder.path}`,
-    foresee: foreseeing(grantee, (rows) =>
+  await performOrReport({
+    ...grantTask(placeOf(grantee, folder), level, before),
+    doneText: `${formatLevel(level)} on ${folder.path}`,
+    optimisticUpdate: foreseeing(grantee, (rows) =>
       rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
     ),
   });
@@ -111,13 +111,13 @@ export async function changeLevel(grantee: Grantee, row: GrantRow, level: Access
 
 /** Tells a refusal by a message. */
 export async function takeAway(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
-  await performOrTell({
-    ...revoking(placeOf(grantee, folder), level),
-    done: `Took “${levelName(level)}” on ${folder.path} away`,
-    foresee: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
+  await performOrReport({
+    ...revokeTask(placeOf(grantee, folder), level),
+    doneText: `Took “${formatLevel(level)}” on ${folder.path} away`,
+    optimisticUpdate: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
   });
 }
 
 function foreseeing(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
-  return () => foreseeAnswer<readonly GrantRow[]>(aboutGrants(grantee), change);
+  return () => updateQueryOptimistically<readonly GrantRow[]>(aboutGrants(grantee), change);
 }

@@ -1,7 +1,7 @@
 /** What is asked before a group is created, renamed or deleted. */
 
 import { useState } from 'react';
-import { foreseeAnswer } from '../actions/optimistic-update.ts';
+import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
 import { createGroup, deleteGroup, updateGroup } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
 import { navigate } from '../router.tsx';
@@ -29,19 +29,19 @@ export function NewGroupDialog({ onClose }: { onClose: () => void }) {
       onSubmit={async () => {
         const { createGroup: made } = await perform({
           ...call,
-          done: `Created “${name}”`,
-          back: ({
+          doneText: `Created “${name}”`,
+          undoSteps: ({
             createGroup: {
               group: { id },
             },
           }) => [
             {
-              what: `“${name}”`,
-              task: () => ({ action: deleteGroup, variables: { input: { id } }, stale: peopleStale }),
-              isAsLeft: async () => isAsMade(await groupNow(id), name),
+              subject: `“${name}”`,
+              task: () => ({ action: deleteGroup, variables: { input: { id } }, staleQueries: peopleStale }),
+              isUnchanged: async () => isAsMade(await groupNow(id), name),
             },
           ],
-          stale: peopleStale,
+          staleQueries: peopleStale,
         });
         navigate(`/groups/${made.group.id}`);
       }}
@@ -96,7 +96,7 @@ export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {
     variables: { input: { id, name: given } },
     stale: peopleStale,
     foresee: () =>
-      foreseeAnswer<GroupAnswer>(aboutGroup(id), (answer) => ({
+      updateQueryOptimistically<GroupAnswer>(aboutGroup(id), (answer) => ({
         group: answer.group && { ...answer.group, name: given },
       })),
   });
@@ -110,12 +110,12 @@ export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {
       onSubmit={() =>
         perform({
           ...task(name),
-          done: `Renamed to “${name}”`,
-          back: () => [
+          doneText: `Renamed to “${name}”`,
+          undoSteps: () => [
             {
-              what: `“${name}”`,
+              subject: `“${name}”`,
               task: () => task(group.name),
-              isAsLeft: async () => (await groupNow(id))?.name === name,
+              isUnchanged: async () => (await groupNow(id))?.name === name,
             },
           ],
         })
@@ -136,7 +136,7 @@ export function DeleteGroupDialog({ group: { id, name }, onClose }: GroupDialogP
       call={call}
       onClose={onClose}
       onSubmit={async () => {
-        await perform({ ...call, done: `Deleted “${name}”`, stale: [...peopleStale, ['folder']] });
+        await perform({ ...call, doneText: `Deleted “${name}”`, staleQueries: [...peopleStale, ['folder']] });
         navigate('/groups', { replace: true });
       }}
     >

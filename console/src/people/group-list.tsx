@@ -7,7 +7,7 @@ import { Link, setQuery, usePlace } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { NewGroupDialog } from './group-dialogs.tsx';
 import type { GroupFacts } from './people-data.ts';
@@ -61,10 +61,10 @@ export function GroupList() {
           New group
         </Button>
       </div>
-      <Answer of={list}>
+      <QueryResult query={list}>
         {({ items }) => (items.length > 0 ? <GroupTable groups={items} /> : <NoGroups text={text} />)}
-      </Answer>
-      <ShowMore of={list} things="groups" />
+      </QueryResult>
+      <ShowMore pages={list} things="groups" />
       {isMaking && <NewGroupDialog onClose={() => setMaking(false)} />}
     </main>
   );

@@ -1,14 +1,14 @@
 /** Who is in a group: several added at once, each removed with a way back. */
 
 import { useState } from 'react';
-import { foreseeItems } from '../actions/optimistic-update.ts';
-import { performOrTell } from '../actions/perform.ts';
+import { updateItemsOptimistically } from '../actions/optimistic-update.ts';
+import { performOrReport } from '../actions/perform.ts';
 import { usePages, type Page } from '../graph/use-pages.ts';
 import { Link } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { AddMembersDialog } from './add-members-dialog.tsx';
 import { leaving } from './memberships.ts';
 import type { GroupFacts } from './people-data.ts';
@@ -62,9 +62,10 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
   );
 
   const remove = ({ id, username }: Member) => {
-    void performOrTell({
+    void performOrReport({
       ...leaving({ group, userIds: [id], who: username }),
-      foresee: () => foreseeItems<Member>(about, (member) => (member.id === id ? null : member)),
+      optimisticUpdate: () =>
+        updateItemsOptimistically<Member>(about, (member) => (member.id === id ? null : member)),
     });
   };
   return (
@@ -77,7 +78,7 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
           Add users…
         </Button>
       </header>
-      <Answer of={list} loading={<Loading lines={3} />}>
+      <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) =>
           items.length === 0 ? (
             <p className="soft">Nobody is in this group yet.</p>
@@ -99,8 +100,8 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
             </ul>
           )
         }
-      </Answer>
-      <ShowMore of={list} things="members" />
+      </QueryResult>
+      <ShowMore pages={list} things="members" />
       {isAdding && <AddMembersDialog group={group} onClose={() => setAdding(false)} />}
     </section>
   );

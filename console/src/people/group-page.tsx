@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { Link } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { BackLink } from './back-link.tsx';
 import { GrantsCard } from './grants-card.tsx';
@@ -17,7 +17,9 @@ export function GroupPage({ id }: { id: string }) {
   return (
     <main className="page">
       <BackLink to="/groups">Groups</BackLink>
-      <Answer of={answer}>{({ group }) => (group ? <Known group={group} /> : <Unknown />)}</Answer>
+      <QueryResult query={answer}>
+        {({ group }) => (group ? <Known group={group} /> : <Unknown />)}
+      </QueryResult>
     </main>
   );
 }

@@ -48,8 +48,8 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
       onSubmit={async () => {
         const { createUser: created } = await perform({
           ...call,
-          done: `Created ${username}`,
-          stale: peopleStale,
+          doneText: `Created ${username}`,
+          staleQueries: peopleStale,
         });
         setMade({ id: created.user.id, username, password });
       }}

@@ -33,7 +33,7 @@ export function ResetPasswordDialog({ user, onClose }: { user: UserFacts; onClos
       onClose={onClose}
       closesWhenDone={false}
       onSubmit={async () => {
-        const { resetPassword: reset } = await perform({ ...call, stale: peopleStale });
+        const { resetPassword: reset } = await perform({ ...call, staleQueries: peopleStale });
         setDone({ password, ended: reset.endedSessions });
       }}
     >

@@ -1,13 +1,13 @@
 /** Ending sessions: one, all of a user, or all of one's own but this. */
 
-import { foreseeItems } from '../actions/optimistic-update.ts';
+import { updateItemsOptimistically } from '../actions/optimistic-update.ts';
 import { perform } from '../actions/perform.ts';
 import { revokeSession, revokeSessions } from '../actions/people-actions.ts';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { deviceName } from './device.ts';
 import type { SessionRow } from './sessions.ts';
 
-const stale = [['people']] as const;
+const staleQueries = [['people']] as const;
 
 export function RevokeSessionDialog({ session, onClose }: { session: SessionRow; onClose: () => void }) {
   const { id, user, agent, isCurrent } = session;
@@ -24,11 +24,11 @@ export function RevokeSessionDialog({ session, onClose }: { session: SessionRow;
       onSubmit={() =>
         perform({
           ...call,
-          done: `Revoked ${device} of ${user.username}`,
-          stale,
-          foresee: () => {
+          doneText: `Revoked ${device} of ${user.username}`,
+          staleQueries,
+          optimisticUpdate: () => {
             const takeBack = [null, user.id].map((of) =>
-              foreseeItems<SessionRow>(['people', 'sessions', of], without),
+              updateItemsOptimistically<SessionRow>(['people', 'sessions', of], without),
             );
             return () => takeBack.forEach((one) => one());
           },
@@ -70,8 +70,8 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
       onSubmit={() =>
         perform({
           ...call,
-          done: ({ revokeSessions: { endedSessions } }) => endedText(endedSessions),
-          stale,
+          doneText: ({ revokeSessions: { endedSessions } }) => endedText(endedSessions),
+          staleQueries,
         })
       }
     >

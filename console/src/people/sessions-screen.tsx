@@ -6,7 +6,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { Button } from '../ui/button.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
 import { useSessions } from './use-sessions.ts';
@@ -61,7 +61,7 @@ export function SessionsScreen() {
           <Button onPress={() => setRevoking('theirs')}>Revoke all of {user.username}…</Button>
         )}
       </div>
-      <Answer of={list}>
+      <QueryResult query={list}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="device" title="Nobody is signed in">
@@ -71,8 +71,8 @@ export function SessionsScreen() {
             <SessionTable caption="Sessions, the newest first" sessions={items} showsUsers />
           )
         }
-      </Answer>
-      <ShowMore of={list} things="sessions" />
+      </QueryResult>
+      <ShowMore pages={list} things="sessions" />
       {revoking === 'others' && <RevokeAllDialog onClose={() => setRevoking(null)} />}
       {revoking === 'theirs' && user && <RevokeAllDialog user={user} onClose={() => setRevoking(null)} />}
     </main>

@@ -2,9 +2,9 @@
 
 import { usePages, type Page } from '../graph/use-pages.ts';
 import { Link } from '../router.tsx';
-import { journalFields, journalSentence, type SentenceEntry } from '../ui/journal-sentence.ts';
+import { journalFields, formatJournalEntry, type JournalEntry } from '../ui/journal-sentence.ts';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import type { UserFacts } from './people-data.ts';
 
@@ -27,7 +27,7 @@ const activityDocument =
   ` + journalFields;
 
 export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
-  const list = usePages<{ journal: Page<SentenceEntry> }, SentenceEntry>(
+  const list = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
     ['people', 'activity', id],
     activityDocument,
     { id, first: pageSize },
@@ -36,7 +36,7 @@ export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
   return (
     <section className="card" aria-labelledby="user-activity">
       <h2 id="user-activity">What they did lately</h2>
-      <Answer of={list} loading={<Loading lines={3} />}>
+      <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) =>
           items.length === 0 ? (
             <p className="soft">{username} has changed nothing that the journal still knows.</p>
@@ -48,7 +48,7 @@ export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
                     <Time at={entry.at} />
                   </span>
                   <span>
-                    {journalSentence(entry)}
+                    {formatJournalEntry(entry)}
                     {entry.folder && (
                       <>
                         {' · '}
@@ -61,8 +61,8 @@ export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
             </ol>
           )
         }
-      </Answer>
-      <ShowMore of={list} things="entries" />
+      </QueryResult>
+      <ShowMore pages={list} things="entries" />
     </section>
   );
 }

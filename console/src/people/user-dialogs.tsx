@@ -1,7 +1,7 @@
 /** What is asked before a user is renamed, changed or deleted. */
 
 import { useState } from 'react';
-import { foreseeAnswer } from '../actions/optimistic-update.ts';
+import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
 import { deleteUser, updateUser } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
 import { navigate } from '../router.tsx';
@@ -26,7 +26,7 @@ export function userChange(user: UserFacts, changes: Changes, before: Changes, d
     variables: { input: { id, ...given } },
     stale: peopleStale,
     foresee: () =>
-      foreseeAnswer<UserAnswer>(aboutUser(id), (answer) => ({
+      updateQueryOptimistically<UserAnswer>(aboutUser(id), (answer) => ({
         user: answer.user && { ...answer.user, ...given },
       })),
   });
@@ -129,7 +129,7 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       isReady={typed === username}
       onClose={onClose}
       onSubmit={async () => {
-        await perform({ ...call, done: `Deleted ${username}`, stale: peopleStale });
+        await perform({ ...call, doneText: `Deleted ${username}`, staleQueries: peopleStale });
         navigate('/users', { replace: true });
       }}
     >

@@ -1,15 +1,15 @@
 /** The groups that a user is in: joined and left at once, with a way back. */
 
 import { useState } from 'react';
-import { foreseeAnswer } from '../actions/optimistic-update.ts';
-import { performOrTell } from '../actions/perform.ts';
+import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
+import { performOrReport } from '../actions/perform.ts';
 import { aboutUserGroups, useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { Link } from '../router.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
-import { ShownPart } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { TruncatedList } from '../ui/show-more.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import { joining, leaving } from './memberships.ts';
 import type { UserFacts } from './people-data.ts';
 
@@ -20,12 +20,12 @@ export function UserGroups({ user }: { user: UserFacts }) {
   return (
     <section className="card" aria-labelledby="user-groups">
       <h2 id="user-groups">Groups</h2>
-      <Answer of={answer} loading={<Loading lines={2} />}>
+      <QueryResult query={answer} loading={<Loading lines={2} />}>
         {(groups) =>
           groups.length === 0 ? (
             <p className="soft">{username} is in no group.</p>
           ) : (
-            <ShownPart of={groups} things="groups">
+            <TruncatedList of={groups} things="groups">
               {(part) => (
                 <ul className="people-list">
                   {part.map((group) => (
@@ -42,10 +42,10 @@ export function UserGroups({ user }: { user: UserFacts }) {
                   ))}
                 </ul>
               )}
-            </ShownPart>
+            </TruncatedList>
           )
         }
-      </Answer>
+      </QueryResult>
       {/* Another one after each choice, so that it is empty again. */}
       <PersonPicker
         key={choices}
@@ -53,7 +53,7 @@ export function UserGroups({ user }: { user: UserFacts }) {
         kinds="groups"
         placeholder="Name of a group"
         value={null}
-        without={answer.data?.map(({ id }) => id) ?? []}
+        excludedIds={answer.data?.map(({ id }) => id) ?? []}
         onChange={(group) => {
           if (!group) return;
           setChoices(choices + 1);
@@ -65,20 +65,20 @@ export function UserGroups({ user }: { user: UserFacts }) {
 }
 
 function withGroups(user: UserFacts, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
-  return () => foreseeAnswer<readonly GroupName[]>(aboutUserGroups(user.id), change);
+  return () => updateQueryOptimistically<readonly GroupName[]>(aboutUserGroups(user.id), change);
 }
 
 function join(user: UserFacts, { id, name }: GroupName) {
   const group = { id, name };
-  return performOrTell({
+  return performOrReport({
     ...joining({ group, userIds: [user.id], who: user.username }),
-    foresee: withGroups(user, (groups) => [...groups, group]),
+    optimisticUpdate: withGroups(user, (groups) => [...groups, group]),
   });
 }
 
 function leave(user: UserFacts, group: GroupName) {
-  return performOrTell({
+  return performOrReport({
     ...leaving({ group, userIds: [user.id], who: user.username }),
-    foresee: withGroups(user, (groups) => groups.filter(({ id }) => id !== group.id)),
+    optimisticUpdate: withGroups(user, (groups) => groups.filter(({ id }) => id !== group.id)),
   });
 }

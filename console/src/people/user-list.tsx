@@ -8,7 +8,7 @@ import { useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { NewUserDialog } from './new-user-dialog.tsx';
 import { userFields, type UserFacts } from './people-data.ts';
@@ -54,7 +54,7 @@ export function UserList() {
           New user
         </Button>
       </div>
-      <Answer of={list}>
+      <QueryResult query={list}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="user" title={`Nobody’s name holds “${text}”`}>
@@ -64,8 +64,8 @@ export function UserList() {
             <UserTable users={items} />
           )
         }
-      </Answer>
-      <ShowMore of={list} things="users" />
+      </QueryResult>
+      <ShowMore pages={list} things="users" />
       {isMaking && <NewUserDialog onClose={() => setMaking(false)} />}
     </main>
   );

@@ -1,13 +1,13 @@
 /** One user: who it is, what they may see and why, where they are signed in, what they did. */
 
 import { useEffect, useState } from 'react';
-import { performOrTell } from '../actions/perform.ts';
+import { performOrReport } from '../actions/perform.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { Link } from '../router.tsx';
 import { useSession, useViewer } from '../session/session.tsx';
 import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
 import { Button } from '../ui/button.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
+import { QueryResult, Empty } from '../ui/states.tsx';
 import { BackLink } from './back-link.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from './grants-card.tsx';
@@ -31,7 +31,7 @@ export function UserPage({ id }: { id: string }) {
   return (
     <main className="page">
       <BackLink to="/users">Users</BackLink>
-      <Answer of={answer}>
+      <QueryResult query={answer}>
         {({ user }) =>
           user ? (
             <Known user={user} />
@@ -46,7 +46,7 @@ export function UserPage({ id }: { id: string }) {
             </>
           )
         }
-      </Answer>
+      </QueryResult>
     </main>
   );
 }
@@ -78,12 +78,12 @@ function Known({ user }: { user: UserFacts }) {
 /** Whoever is renamed here may be oneself, whose name is at the top. */
 function useOwnName(user: UserFacts | null | undefined, isFetching: boolean): void {
   const viewer = useViewer();
-  const { reread } = useSession();
+  const { reload } = useSession();
   // A name that is foreseen is read again when the server has it.
   const hasOldName = !isFetching && user?.id === viewer.id && user.username !== viewer.username;
   useEffect(() => {
-    if (hasOldName) void reread();
-  }, [hasOldName, reread]);
+    if (hasOldName) void reload();
+  }, [hasOldName, reload]);
 }
 
 const dialogs = {
@@ -111,7 +111,7 @@ function Header({ user }: { user: UserFacts }) {
           label: 'Enable',
           icon: 'check',
           onAction: () =>
-            void performOrTell(
+            void performOrReport(
               userChange(user, { isDisabled: false }, { isDisabled: true }, `Enabled ${username}`),
             ),
         }

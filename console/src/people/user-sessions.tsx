@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
-import { Answer, Loading } from '../ui/states.tsx';
+import { QueryResult, Loading } from '../ui/states.tsx';
 import type { UserFacts } from './people-data.ts';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
@@ -23,7 +23,7 @@ export function UserSessions({ user }: { user: UserFacts }) {
           </Button>
         )}
       </header>
-      <Answer of={list} loading={<Loading lines={2} />}>
+      <QueryResult query={list} loading={<Loading lines={2} />}>
         {({ items }) =>
           items.length === 0 ? (
             <p className="soft">{user.username} is not signed in anywhere.</p>
@@ -31,8 +31,8 @@ export function UserSessions({ user }: { user: UserFacts }) {
             <SessionTable caption={`Sessions of ${user.username}`} sessions={items} />
           )
         }
-      </Answer>
-      <ShowMore of={list} things="sessions" />
+      </QueryResult>
+      <ShowMore pages={list} things="sessions" />
       {isRevoking && <RevokeAllDialog user={user} onClose={() => setRevoking(false)} />}
     </section>
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { clearUserData, onSignOut, unsavedNames, whileSignedIn } from './session-data.ts';
+import { clearUserData, onSignOut, listUnsaved, whileSignedIn } from './session-data.ts';
 
 describe('leaving', () => {
   test('what somebody waits for is told to them, and to nobody after them', async () => {
@@ -20,8 +20,8 @@ describe('leaving', () => {
       () => undefined,
       () => ['Seeds'],
     );
-    assert.deepEqual(unsavedNames(), ['Seeds']);
+    assert.deepEqual(listUnsaved(), ['Seeds']);
     stop();
-    assert.deepEqual(unsavedNames(), []);
+    assert.deepEqual(listUnsaved(), []);
   });
 });

@@ -18,12 +18,12 @@ export function onSignOut(forget: () => void, unsaved: Kept['unsaved'] = () => [
   return () => all.delete(kept);
 }
 
-export function unsavedNames(): readonly string[] {
+export function listUnsaved(): readonly string[] {
   return [...all].flatMap(({ unsaved }) => unsaved());
 }
 
 /** Another number than before if somebody has left since. */
-export function countLeaves(): number {
+export function countSignOuts(): number {
   return leaves;
 }
 

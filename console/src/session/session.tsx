@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
-import { countLeaves, clearUserData, unsavedNames } from './session-data.ts';
+import { countSignOuts, clearUserData, listUnsaved } from './session-data.ts';
 
 export interface Viewer {
   readonly id: string;
@@ -29,7 +29,7 @@ interface Session {
   /** After `failed`. */
   readonly retry: () => void;
   /** The viewer has another name, or may do other things. */
-  readonly reread: () => Promise<void>;
+  readonly reload: () => Promise<void>;
 }
 
 const SessionContext = createContext<Session | null>(null);
@@ -126,7 +126,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       if (type === 'login' && !isEntering.current) void read();
       else if (type === 'ended') end();
       // Signed out in another tab: what is not saved in this one waits for the same person to come back.
-      else if (type === 'logout' && !isLeaving.current && unsavedNames().length > 0) end();
+      else if (type === 'logout' && !isLeaving.current && listUnsaved().length > 0) end();
       else if (type === 'logout') leave();
     });
   }, [read, end, leave]);
@@ -146,7 +146,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       async signOut() {
         if (isLeaving.current) return;
         isLeaving.current = true;
-        const before = countLeaves();
+        const before = countSignOuts();
         try {
           await client.logout();
         } catch {
@@ -154,14 +154,14 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         } finally {
           isLeaving.current = false;
           // As a rule the page has been left by now, and somebody else may be here.
-          if (countLeaves() === before) leave();
+          if (countSignOuts() === before) leave();
         }
       },
       retry() {
         setState({ kind: 'starting' });
         void read();
       },
-      reread: read,
+      reload: read,
     }),
     [state, read, leave],
   );

@@ -3,7 +3,7 @@
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { usePlace, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
-import { unsavedNames } from '../session/session-data.ts';
+import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon, Mark } from '../ui/icons.tsx';
@@ -25,7 +25,7 @@ export function Shell() {
   const openPalette = useCallback(() => setAbove('palette'), []);
   const openShortcuts = useCallback(() => setAbove('shortcuts'), []);
   const leave = useCallback(
-    () => (unsavedNames().length > 0 ? setAbove('leaving') : void signOut()),
+    () => (listUnsaved().length > 0 ? setAbove('leaving') : void signOut()),
     [signOut],
   );
   const close = useCallback(() => setAbove(null), []);
@@ -70,7 +70,7 @@ export function Shell() {
         </ErrorBoundary>
       </div>
       {above === 'palette' && <Palette onClose={close} onShortcuts={openShortcuts} onSignOut={leave} />}
-      {above === 'leaving' && <LeaveDialog names={unsavedNames()} onClose={close} />}
+      {above === 'leaving' && <LeaveDialog names={listUnsaved()} onClose={close} />}
       {above === 'shortcuts' && <Shortcuts onClose={close} />}
       <Toasts />
     </div>

@@ -1,7 +1,7 @@
 /** The keys that do something, in a dialog. */
 
 import { useState } from 'react';
-import { readCommands } from '../actions/commands.ts';
+import { listCommands } from '../actions/commands.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Keys } from './keys.tsx';
 
@@ -43,7 +43,7 @@ const sections: readonly { readonly name: string; readonly keys: readonly Shortc
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {
   const [offered] = useState(() =>
-    readCommands().flatMap(({ keys, label }): Shortcut[] => (keys === undefined ? [] : [[keys, label]])),
+    listCommands().flatMap(({ keys, label }): Shortcut[] => (keys === undefined ? [] : [[keys, label]])),
   );
   const shown = [...sections, ...(offered.length > 0 ? [{ name: 'On this page', keys: offered }] : [])];
   return (

@@ -6,7 +6,7 @@ import { describeProblem } from '../graph/problem.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Mark } from '../ui/icons.tsx';
-import { unsavedNames } from '../session/session-data.ts';
+import { listUnsaved } from '../session/session-data.ts';
 import { useSession } from '../session/session.tsx';
 
 export function SignIn() {
@@ -30,7 +30,7 @@ export function SignInAgain({ username }: { username: string }) {
             username={username}
           >
             <Button tone="quiet" onPress={() => void signOut()}>
-              {unsavedNames().length > 0 ? 'Leave without saving' : 'Leave this page'}
+              {listUnsaved().length > 0 ? 'Leave without saving' : 'Leave this page'}
             </Button>
           </SignInForm>
         </Dialog>

@@ -2,14 +2,14 @@
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { awaitCommand, readCommands } from '../actions/commands.ts';
+import { runCommandWhenOffered, listCommands } from '../actions/commands.ts';
 import { lastUndoable, toasts, undoLast } from '../actions/toasts.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
 import { copyText } from '../ui/copy.tsx';
-import { useSettled } from '../ui/typing.ts';
+import { useDebounced } from '../ui/typing.ts';
 import { found, upToDate, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';
@@ -63,7 +63,7 @@ export function usePaletteItems(
   const viewer = useViewer();
   const still = useFixedItems(openShortcuts, signOut);
   const [recent] = useState(() => readRecent(viewer.id));
-  const asked = useSettled(text.trim(), 120);
+  const asked = useDebounced(text.trim(), 120);
   const isAsked = asked !== '';
   const folders = useGraph<Folders>(
     ['palette', 'folders', asked],
@@ -107,7 +107,7 @@ const isOfScreen = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'D
 function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly FoundItem[] {
   const { isAdministrator } = useViewer();
   return useMemo(() => {
-    const offered = readCommands().map((command): FoundItem => ({ ...command, icon: 'play' }));
+    const offered = listCommands().map((command): FoundItem => ({ ...command, icon: 'play' }));
     const goTo = screens
       .filter(({ forAdministrators }) => isAdministrator || !forAdministrators)
       .map(({ part, label, icon }): FoundItem => ({
@@ -125,7 +125,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
       icon,
       words: 'create add',
       run() {
-        awaitCommand(id);
+        runCommandWhenOffered(id);
         navigate(at);
       },
     });

@@ -1,27 +1,27 @@
-/** What others have done just now: shown at the rows for a while, and told to screen readers, many changes in one. */
+/** Recent changes by other users: marks on the rows, a summary for screen readers, and the reason why a folder is gone. */
 
 import type { FolderChange, FolderRow } from '../graph/live.tsx';
 import { pageTimers, type Timers } from './state/timers.ts';
 
-const shownMs = 8_000;
-/** What happens within this time is told at once. */
-const gatherMs = 1_500;
-/** More than these are told by their number. */
-const mostTold = 3;
+const markMs = 8_000;
+/** Changes within this interval are announced together. */
+const batchMs = 1_500;
+/** Above this number, only the count is announced. */
+const maxAnnounced = 3;
 
-export class TreeMarks {
+export class ChangeMarks {
   readonly #timers: Timers;
   readonly #marks = new Map<string, { readonly text: string }>();
   readonly #listeners = new Set<() => void>();
-  #gathered: string[] = [];
-  #told = '';
+  #batch: string[] = [];
+  #announcement = '';
   #version = 0;
 
   constructor(timers: Timers = pageTimers) {
     this.#timers = timers;
   }
 
-  /** To be called before the change is applied: `before` and `parent` are what was known of the folder. */
+  /** Call this before the change is applied. `before` and `parent` are the folder and its parent in the store. */
   note(
     change: FolderChange,
     {
@@ -33,24 +33,24 @@ export class TreeMarks {
     if (change.by?.id === viewerId || change.folderId === null || change.kind === 'RESYNC') return;
     const by = change.by ? ` by ${change.by.username}` : '';
     const name = change.folder?.name ?? before?.name;
-    const what = whatHappened(change, before);
+    const what = describeChange(change, before);
     if (name === undefined || what === null) return;
     const isGone = !change.folder;
     this.#mark(
       isGone ? parent?.id : change.folderId,
       isGone ? `“${name}” ${what}${by}` : `${what}${by}, just now`,
     );
-    this.#gather(`${name} ${what}${by}.`);
+    this.#announceLater(`${name} ${what}${by}.`);
   }
 
   readonly markOf = (id: string): string | null => this.#marks.get(id)?.text ?? null;
 
-  /** For a live region. */
-  get told(): string {
-    return this.#told;
+  /** The text for a live region. */
+  get announcement(): string {
+    return this.#announcement;
   }
 
-  /** Another one after each change. */
+  /** Increases with each change, for `useSyncExternalStore`. */
   readonly version = (): number => this.#version;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -62,33 +62,33 @@ export class TreeMarks {
     if (id === undefined) return;
     const mark = { text };
     this.#marks.set(id, mark);
-    this.#tell();
-    this.#timers.after(shownMs, () => {
+    this.#notify();
+    this.#timers.after(markMs, () => {
       if (this.#marks.get(id) !== mark) return;
       this.#marks.delete(id);
-      this.#tell();
+      this.#notify();
     });
   }
 
-  #gather(sentence: string): void {
-    this.#gathered.push(sentence);
-    if (this.#gathered.length > 1) return;
-    this.#timers.after(gatherMs, () => {
-      const { length } = this.#gathered;
-      this.#told = length > mostTold ? `${length} changes by others.` : this.#gathered.join(' ');
-      this.#gathered = [];
-      this.#tell();
+  #announceLater(sentence: string): void {
+    this.#batch.push(sentence);
+    if (this.#batch.length > 1) return;
+    this.#timers.after(batchMs, () => {
+      const { length } = this.#batch;
+      this.#announcement = length > maxAnnounced ? `${length} changes by others.` : this.#batch.join(' ');
+      this.#batch = [];
+      this.#notify();
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#version += 1;
     for (const listener of this.#listeners) listener();
   }
 }
 
-function whatHappened({ kind, folder, folderCount, at }: FolderChange, before?: FolderRow): string | null {
-  // It is the viewer's access that has changed.
+function describeChange({ kind, folder, folderCount, at }: FolderChange, before?: FolderRow): string | null {
+  // A change without a time is a change of the viewer's access.
   if (at === null) return folder ? 'shown to you with other rights' : 'not shown to you any more';
   if (!folder) return before ? 'deleted' : null;
   switch (kind) {
@@ -105,17 +105,18 @@ function whatHappened({ kind, folder, folderCount, at }: FolderChange, before?: 
       return null;
   }
 }
-interface Gone {
+
+interface GoneFolderOptions {
   readonly name: string | undefined;
-  /** Administrators see everything: what is gone for them is deleted. */
+  /** Administrators see all folders, so a folder that is gone for them was deleted. */
   readonly isAdministrator: boolean;
 }
-/** Of a change that tells that a folder is not there for the viewer. */
 
-export function goneText({ kind, at, by }: FolderChange, { name, isAdministrator }: Gone): string {
+/** Explains a change after which the viewer cannot see the folder. */
+export function describeGoneFolder({ kind, at, by }: FolderChange, { name, isAdministrator }: GoneFolderOptions): string {
   const folder = name === undefined ? 'The folder' : `“${name}”`;
   if (at === null) return `${folder} is not shown to you any more.`;
-  // What was told is of something else that happened to it before.
+  // Another change was reported before the deletion.
   if (kind !== 'DELETE') return `${folder} is not there any more.`;
   if (isAdministrator) return `${folder} was deleted${by ? ` by ${by.username}` : ''}.`;
   return by

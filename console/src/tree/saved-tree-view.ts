@@ -1,44 +1,44 @@
-/** How the tree was left: which folders were open and where it was scrolled to. Kept in this tab, for this session. */
+/** The open folders and the scroll position of the tree, saved in the session storage of this tab. */
 
 import { apiRoot } from '../console-address.ts';
 
-export interface TreeMemory {
+export interface SavedTreeView {
   readonly opened: readonly string[];
-  /** The row at the upper edge. */
+  /** The row at the upper edge, and the pixels by which it is scrolled out. */
   readonly top: { readonly id: string; readonly past: number } | null;
-  /** The folder whose page was shown. */
+  /** The folder whose page was open. */
   readonly openId: string | null;
 }
 
 const key = `espalier:tree:${apiRoot}`;
-const mostOpened = 500;
+const maxSavedFolders = 500;
 
-export function keepMemory(sessionId: string, { opened, ...others }: TreeMemory): void {
+export function saveView(sessionId: string, { opened, ...others }: SavedTreeView): void {
   try {
-    const kept = { sessionId, opened: opened.slice(-mostOpened), ...others };
-    sessionStorage.setItem(key, JSON.stringify(kept));
+    const saved = { sessionId, opened: opened.slice(-maxSavedFolders), ...others };
+    sessionStorage.setItem(key, JSON.stringify(saved));
   } catch {
-    // Without a storage the tree begins anew.
+    // Without storage, the next visit starts with a closed tree.
   }
 }
 
-/** Null if nothing was kept in this session. */
-export function readMemory(sessionId: string): TreeMemory | null {
+/** Returns null if nothing was saved in this session. */
+export function readSavedView(sessionId: string): SavedTreeView | null {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(key) ?? 'null') as
-      (TreeMemory & { sessionId: string }) | null;
-    if (kept?.sessionId === sessionId && Array.isArray(kept.opened)) return kept;
+    const saved = JSON.parse(sessionStorage.getItem(key) ?? 'null') as
+      (SavedTreeView & { sessionId: string }) | null;
+    if (saved?.sessionId === sessionId && Array.isArray(saved.opened)) return saved;
   } catch {
-    // As if there were none.
+    // Unreadable data counts as missing.
   }
-  forgetMemory();
+  removeSavedView();
   return null;
 }
 
-export function forgetMemory(): void {
+export function removeSavedView(): void {
   try {
     sessionStorage.removeItem(key);
   } catch {
-    // There is none.
+    // Without storage, there is nothing to remove.
   }
 }

@@ -1,24 +1,23 @@
-/** The tree beside the open folder. */
+/** The tree next to the open folder, with its search field, menu, dialogs and drag preview. */
 
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react';
 import { useCommands } from '../actions/commands.ts';
 import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Empty } from '../ui/states.tsx';
 import { DeleteDialog } from './edit/delete-dialog.tsx';
-import { FolderSearch } from './search/folder-search.tsx';
 import { rightsOf } from './edit/folder-rights.ts';
 import { MoveDialog } from './edit/move-dialog.tsx';
 import { NewFolderDialog } from './edit/new-folder-dialog.tsx';
+import { FolderSearch } from './search/folder-search.tsx';
+import { mainTree as tree } from './tree.ts';
+import { useMainTree } from './use-main-tree.ts';
 import { TreeMenu } from './view/tree-menu.tsx';
-import { TreeState } from './view/tree-view.tsx';
-import { TreeView } from './view/tree-view.tsx';
-import { shownTree as tree } from './tree.ts';
-import { useDrag } from './view/use-drag.ts';
+import { TreeLoadState, TreeView } from './view/tree-view.tsx';
+import { useDrag, type Drag } from './view/use-drag.ts';
 import { useRename } from './view/use-rename.tsx';
-import { useShownTree } from './use-main-tree.ts';
-import { offersFor, useTreeWork } from './view/use-tree-actions.ts';
+import { listMenuItems, useTreeActions, type TreeActions } from './view/use-tree-actions.ts';
 
 const { store, focus } = tree;
 
@@ -31,7 +30,7 @@ export function TreePane({ openId }: { openId: string | null }) {
   const pane = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
-  const marks = useShownTree(openId);
+  const marks = useMainTree(openId);
   useSyncExternalStore(marks.subscribe, marks.version);
   useSyncExternalStore(store.subscribe, store.version);
 
@@ -41,12 +40,72 @@ export function TreePane({ openId }: { openId: string | null }) {
     const row = pane.current?.querySelector('[data-focused]')?.getBoundingClientRect();
     if (row && focus.folder) setMenu({ folder: focus.folder, at: { x: row.left + 40, y: row.bottom } });
   };
-  const work = useTreeWork({ tree, rename: rename.begin, showMenu, enter });
-  const { drag, onPointerDown } = useDrag(tree, work.move);
-  const moving = new Set([...work.cut, ...(drag?.folders ?? [])].map(({ id }) => id));
+  const actions = useTreeActions({ tree, rename: rename.begin, showMenu, enter });
+  const { drag, onPointerDown } = useDrag(tree, actions.move);
+  const moving = new Set([...actions.cut, ...(drag?.folders ?? [])].map(({ id }) => id));
+  useFindShortcut(field);
 
+  const { root } = store;
+  const current = (openId === null ? root : store.folder(openId)) ?? null;
+  return (
+    <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
+      <FolderSearch
+        label="Find a folder"
+        field={field}
+        aside={<NewFolderButton parent={current} onCreate={actions.create} />}
+        onPick={(folder) => {
+          openFolder(folder);
+          enter();
+        }}
+        onLeave={enter}
+      >
+        <TreeLoadState tree={tree}>
+          <TreeView
+            tree={tree}
+            label="Folders"
+            currentId={current?.id ?? null}
+            isMultiple
+            isFaint={({ id }) => moving.has(id)}
+            markOf={marks.markOf}
+            edit={rename.edit}
+            targetId={drag?.target?.id ?? null}
+            onOpen={openFolder}
+            onCommand={actions.command}
+            onMenu={(folder, at) => setMenu({ folder, at })}
+            onPointerDown={onPointerDown}
+          />
+          {root?.folders.totalCount === 0 && (
+            <EmptyTree root={root} onCreate={() => actions.create(root)} />
+          )}
+        </TreeLoadState>
+      </FolderSearch>
+      <p className="visually-hidden" role="status">
+        {marks.announcement}
+      </p>
+      {drag && <DragPreview drag={drag} />}
+      {menu && (
+        <TreeMenu
+          label={`Actions for ${menu.folder.name}`}
+          at={menu.at}
+          items={listMenuItems(tree, menu.folder)}
+          onChoose={(choice) => actions.choose(menu.folder, choice)}
+          onClose={() => setMenu(null)}
+        />
+      )}
+      <TreeDialogs actions={actions} />
+    </section>
+  );
+}
+
+function openFolder({ id }: { readonly id: string }): void {
+  focus.select(id);
+  navigate(`/folders/${id}`);
+}
+
+/** `/` focuses the search field, except while the user types elsewhere. */
+function useFindShortcut(field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
-    const find = (event: KeyboardEvent) => {
+    const focusField = (event: KeyboardEvent) => {
       const isTyping = (event.target as HTMLElement).closest?.(
         'input,textarea,select,[contenteditable],[role=dialog]',
       );
@@ -54,9 +113,9 @@ export function TreePane({ openId }: { openId: string | null }) {
       event.preventDefault();
       field.current?.focus();
     };
-    addEventListener('keydown', find);
-    return () => removeEventListener('keydown', find);
-  }, []);
+    addEventListener('keydown', focusField);
+    return () => removeEventListener('keydown', focusField);
+  }, [field]);
   useCommands([
     {
       id: 'tree.find',
@@ -69,87 +128,53 @@ export function TreePane({ openId }: { openId: string | null }) {
       id: 'tree.closeAll',
       label: 'Close all folders of the tree',
       group: 'Tree',
-      words: 'collapse',
+      keywords: 'collapse',
       run: () => tree.closeAll(),
     },
   ]);
+}
 
-  const open = ({ id }: { readonly id: string }) => {
-    focus.select(id);
-    navigate(`/folders/${id}`);
-  };
-  const { root } = store;
-  const current = (openId === null ? root : store.folder(openId)) ?? null;
-  const canCreate = current !== null && rightsOf(store, current).create;
+interface NewFolderButtonProps {
+  readonly parent: FolderRow | null;
+  readonly onCreate: (parent: FolderRow) => void;
+}
+
+function NewFolderButton({ parent, onCreate }: NewFolderButtonProps) {
   return (
-    <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
-      <FolderSearch
-        label="Find a folder"
-        field={field}
-        aside={
-          <IconButton
-            label={current ? `New folder in ${current.name}` : 'New folder'}
-            icon="plus"
-            isDisabled={!canCreate}
-            onPress={() => current && work.create(current)}
-          />
-        }
-        onPick={(folder) => {
-          open(folder);
-          enter();
-        }}
-        onLeave={enter}
-      >
-        <TreeState tree={tree}>
-          <TreeView
-            tree={tree}
-            label="Folders"
-            currentId={current?.id ?? null}
-            isMultiple
-            isFaint={({ id }) => moving.has(id)}
-            markOf={marks.markOf}
-            edit={rename.edit}
-            targetId={drag?.target?.id ?? null}
-            onOpen={open}
-            onCommand={work.command}
-            onMenu={(folder, at) => setMenu({ folder, at })}
-            onPointerDown={onPointerDown}
-          />
-          {root?.folders.totalCount === 0 && <NothingHere root={root} onCreate={() => work.create(root)} />}
-        </TreeState>
-      </FolderSearch>
-      <p className="visually-hidden" role="status">
-        {marks.told}
-      </p>
-      {drag && (
-        <div className="tree-drag" style={{ left: drag.x + 12, top: drag.y + 8 }} aria-hidden="true">
-          {drag.folders.length === 1 ? drag.folders[0]!.name : `${drag.folders.length} folders`}
-          {drag.target && <span className="soft"> into {drag.target.name}</span>}
-        </div>
-      )}
-      {menu && (
-        <TreeMenu
-          label={`Actions for ${menu.folder.name}`}
-          at={menu.at}
-          offers={offersFor(tree, menu.folder)}
-          onChoose={(choice) => work.choose(menu.folder, choice)}
-          onClose={() => setMenu(null)}
-        />
-      )}
-      {work.asked?.kind === 'create' && (
-        <NewFolderDialog
-          parent={work.asked.parent}
-          onClose={work.close}
-          onMade={(id) => navigate(`/folders/${id}`)}
-        />
-      )}
-      {work.asked?.kind === 'move' && <MoveDialog folders={work.asked.folders} onClose={work.close} />}
-      {work.asked?.kind === 'delete' && <DeleteDialog folders={work.asked.folders} onClose={work.close} />}
-    </section>
+    <IconButton
+      label={parent ? `New folder in ${parent.name}` : 'New folder'}
+      icon="plus"
+      isDisabled={parent === null || !rightsOf(store, parent).create}
+      onPress={() => parent && onCreate(parent)}
+    />
   );
 }
 
-function NothingHere({ root, onCreate }: { root: FolderRow; onCreate: () => void }) {
+function DragPreview({ drag: { folders, target, x, y } }: { drag: Drag }) {
+  return (
+    <div className="tree-drag" style={{ left: x + 12, top: y + 8 }} aria-hidden="true">
+      {folders.length === 1 ? folders[0]!.name : `${folders.length} folders`}
+      {target && <span className="soft"> into {target.name}</span>}
+    </div>
+  );
+}
+
+function TreeDialogs({ actions: { dialog, close } }: { actions: TreeActions }) {
+  if (dialog?.kind === 'create') {
+    return (
+      <NewFolderDialog
+        parent={dialog.parent}
+        onClose={close}
+        onCreated={(id) => navigate(`/folders/${id}`)}
+      />
+    );
+  }
+  if (dialog?.kind === 'move') return <MoveDialog folders={dialog.folders} onClose={close} />;
+  if (dialog?.kind === 'delete') return <DeleteDialog folders={dialog.folders} onClose={close} />;
+  return null;
+}
+
+function EmptyTree({ root, onCreate }: { root: FolderRow; onCreate: () => void }) {
   return (
     <div className="tree-empty">
       <Empty icon="folder" title="Nothing here yet">

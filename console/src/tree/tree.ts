@@ -1,4 +1,4 @@
-/** A tree that is shown: what is known of it, what reads it, and where the focus is. */
+/** A displayed tree: its state, its loader and its focus. */
 
 import { client } from '../session/client.ts';
 import { createTreeQueries, type TreeQueries } from './state/tree-queries.ts';
@@ -10,22 +10,22 @@ export class Tree {
   readonly store = new TreeStore();
   readonly loader: TreeLoader;
   readonly focus = new TreeFocus(this.store);
-  /** The row at the upper edge, and how far it is scrolled past, as long as it is on the screen. */
+  /** The row at the upper edge, and the pixels by which it is scrolled out. Null if the tree is not displayed. */
   top: { readonly id: string; readonly past: number } | null = null;
 
   constructor(reads: TreeQueries = createTreeQueries(client)) {
     this.loader = new TreeLoader(this.store, reads);
   }
 
-  /** Reads what is shown, anew if it was read before, and opens the way to a folder, if it is there. */
-  async begin(id: string | null): Promise<void> {
+  /** Reads the root and the visible rows, again if they were read before, and reveals a folder if it exists. */
+  async load(id: string | null): Promise<void> {
     const { root } = this.store;
     if (root) this.store.markSubtreeStale(root.id);
     await this.loader.readRoot();
     if (id !== null) await this.reveal(id);
   }
 
-  /** Opens the way to a folder and puts the focus on it; false if it is not there, or not to be seen. */
+  /** Opens the ancestors of a folder and focuses it. Returns false if the viewer cannot see the folder. */
   async reveal(id: string): Promise<boolean> {
     try {
       if (!(await this.loader.reveal(id))) return false;
@@ -33,14 +33,15 @@ export class Tree {
       this.focus.moveToFolder(id, this.store.root?.id === id ? 'near' : 'middle');
       return true;
     } catch {
-      // Whoever shows the folder itself tells why.
+      // The folder's page shows the reason.
       return false;
     }
   }
 
-  /** As far as the way is known. */
+  /** Names of ancestors that are not loaded appear as `…`. */
   pathOf(id: string): string {
-    const names = [id, ...this.store.ancestorIds(id)].map((one) => this.store.folder(one)?.name ?? '…');
+    const ids = [id, ...this.store.ancestorIds(id)];
+    const names = ids.map((each) => this.store.folder(each)?.name ?? '…');
     return `/${names.slice(0, -1).toReversed().join('/')}`;
   }
 
@@ -49,7 +50,7 @@ export class Tree {
     return id === above || this.store.ancestorIds(id).includes(above);
   }
 
-  /** All but the root. */
+  /** Closes all folders except the root. */
   closeAll(): void {
     for (const id of [...this.store.openIds]) if (id !== this.store.root?.id) this.store.close(id);
   }
@@ -62,5 +63,5 @@ export class Tree {
   }
 }
 
-/** The one beside the open folder: what people do on other screens shows in it at once. */
-export const shownTree = new Tree();
+/** The tree next to the open folder. Actions on other screens update it at once. */
+export const mainTree = new Tree();

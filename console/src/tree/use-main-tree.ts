@@ -1,59 +1,79 @@
-/** The tree beside the open folder over its life: as it was left, following the address, and the changes of others. */
+/** Connects the main tree to the session, to the address of the page, and to changes from the server. */
 
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 import { toasts } from '../actions/toasts.ts';
 import { useLive, type FolderChange } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { onSignOut } from '../session/session-data.ts';
 import { useViewer } from '../session/session.tsx';
-import { goneText } from './change-marks.ts';
-import { TreeMarks } from './change-marks.ts';
-import { forgetMemory, keepMemory, readMemory } from './saved-tree-view.ts';
-import { shownTree as tree } from './tree.ts';
+import { ChangeMarks, describeGoneFolder } from './change-marks.ts';
+import { readSavedView, removeSavedView, saveView } from './saved-tree-view.ts';
+import { mainTree as tree } from './tree.ts';
 
-let shownSession: string | null = null;
+type OpenId = RefObject<string | null>;
 
-/** What others have done just now. */
-export function useShownTree(openId: string | null): TreeMarks {
-  const { id: viewerId, sessionId, isAdministrator } = useViewer();
-  const { listen, status } = useLive();
-  const [marks] = useState(() => new TreeMarks());
-  const opened = useRef(openId);
-  const way = useRef<readonly string[]>([]);
-  const beganFor = useRef<string | null>(null);
+/** The session for which the tree was loaded. */
+let treeSessionId: string | null = null;
+
+/** Returns the marks of recent changes by other users. */
+export function useMainTree(openId: string | null): ChangeMarks {
+  const { status } = useLive();
+  const [marks] = useState(() => new ChangeMarks());
+  const latestOpenId = useRef(openId);
+  useSavedView(latestOpenId);
+
+  // The tree follows the address, also after a click on a link elsewhere.
+  useEffect(() => {
+    if (latestOpenId.current === openId) return;
+    latestOpenId.current = openId;
+    if (openId !== null) void followAddress(openId);
+  }, [openId]);
+
+  useChanges(marks, openId, latestOpenId);
 
   useEffect(() => {
-    let isForgotten = false;
-    // Whoever signs in again after their session has ended finds the tree as it is.
-    if (beganFor.current === viewerId) {
-      shownSession = sessionId;
-      void tree.begin(null);
-    } else void begin(sessionId, opened.current);
-    beganFor.current = viewerId;
-    const keep = () => {
+    if (status === 'live' && tree.loader.failure() !== null) tree.loader.retry();
+  }, [status]);
+  return marks;
+}
+
+/** Loads the tree as the viewer left it, and saves its open folders and scroll position for the next visit. */
+function useSavedView(openId: OpenId): void {
+  const { id: viewerId, sessionId } = useViewer();
+  const loadedFor = useRef<string | null>(null);
+  useEffect(() => {
+    let isCleared = false;
+    // After a new login of the same user, the tree stays and is only read again.
+    if (loadedFor.current === viewerId) {
+      treeSessionId = sessionId;
+      void tree.load(null);
+    } else void restoreView(sessionId, openId.current);
+    loadedFor.current = viewerId;
+    const save = () => {
       const { store, top } = tree;
-      if (!isForgotten && store.root)
-        keepMemory(sessionId, { opened: [...store.openIds], top, openId: opened.current });
+      if (!isCleared && store.root)
+        saveView(sessionId, { opened: [...store.openIds], top, openId: openId.current });
     };
-    addEventListener('pagehide', keep);
+    addEventListener('pagehide', save);
     const stop = onSignOut(() => {
-      isForgotten = true;
-      forgetMemory();
+      isCleared = true;
+      removeSavedView();
       tree.clear();
     });
     return () => {
-      keep();
+      save();
       stop();
-      removeEventListener('pagehide', keep);
+      removeEventListener('pagehide', save);
     };
-  }, [sessionId, viewerId]);
+  }, [sessionId, viewerId, openId]);
+}
 
-  // The address leads the tree, also when it is changed by a link elsewhere.
-  useEffect(() => {
-    if (opened.current === openId) return;
-    opened.current = openId;
-    if (openId !== null) void follow(openId);
-  }, [openId]);
+/** Applies changes from the server, and leaves the open folder if it is gone. */
+function useChanges(marks: ChangeMarks, openId: string | null, latestOpenId: OpenId): void {
+  const { id: viewerId, isAdministrator } = useViewer();
+  const { listen } = useLive();
+  /** The open folder and its ancestors. Still needed when the folder is gone from the store. */
+  const pathIds = useRef<readonly string[]>([]);
 
   useEffect(() => {
     return listen((change) => {
@@ -62,64 +82,63 @@ export function useShownTree(openId: string | null): TreeMarks {
       const parent = before?.parent ? store.folder(before.parent.id) : undefined;
       marks.note(change, { before, parent, viewerId });
       loader.apply(change);
-      const text = goneText(change, { name: before?.name, isAdministrator });
-      leaveGone(change, way.current, opened.current, change.by?.id === viewerId ? null : text);
+      const text = describeGoneFolder(change, { name: before?.name, isAdministrator });
+      leaveGoneFolder(
+        change,
+        pathIds.current,
+        latestOpenId.current,
+        change.by?.id === viewerId ? null : text,
+      );
     });
-  }, [listen, marks, viewerId, isAdministrator]);
+  }, [listen, marks, viewerId, isAdministrator, latestOpenId]);
 
-  // Also for when it is not there any more.
   useEffect(() => {
-    const note = () => {
-      const { current: id } = opened;
-      if (id !== null && tree.store.folder(id)) way.current = [id, ...tree.store.ancestorIds(id)];
+    const updatePath = () => {
+      const { current: id } = latestOpenId;
+      if (id !== null && tree.store.folder(id)) pathIds.current = [id, ...tree.store.ancestorIds(id)];
     };
-    note();
-    return tree.store.subscribe(note);
-  }, [openId]);
-
-  useEffect(() => {
-    if (status === 'live' && tree.loader.failure() !== null) tree.loader.retry();
-  }, [status]);
-  return marks;
+    updatePath();
+    return tree.store.subscribe(updatePath);
+  }, [openId, latestOpenId]);
 }
 
-async function begin(sessionId: string, openId: string | null): Promise<void> {
+async function restoreView(sessionId: string, openId: string | null): Promise<void> {
   const { store, focus, loader } = tree;
-  if (shownSession !== sessionId) tree.clear();
-  shownSession = sessionId;
-  const memory = readMemory(sessionId);
-  for (const id of memory?.opened ?? []) store.open(id);
-  await tree.begin(null);
-  const { top } = memory ?? {};
-  if (top && memory?.openId === openId && (await loader.reveal(top.id).catch(() => null))) {
+  if (treeSessionId !== sessionId) tree.clear();
+  treeSessionId = sessionId;
+  const saved = readSavedView(sessionId);
+  for (const id of saved?.opened ?? []) store.open(id);
+  await tree.load(null);
+  const { top } = saved ?? {};
+  if (top && saved?.openId === openId && (await loader.reveal(top.id).catch(() => null))) {
     focus.select(openId);
     if (openId !== null) focus.moveToFolder(openId);
-    focus.show(top.id, 'top', top.past);
+    focus.scrollTo(top.id, 'top', top.past);
   } else if (openId !== null) await tree.reveal(openId);
 }
 
-async function follow(id: string): Promise<void> {
+async function followAddress(id: string): Promise<void> {
   const { store, focus } = tree;
   if (store.indexOf(id) === null) {
     await tree.reveal(id);
     return;
   }
-  // One of several that are selected is opened without letting go of the others.
+  // Opening one of several selected folders keeps the selection.
   if (!focus.selected.has(id)) focus.select(id);
   focus.moveToFolder(id);
 }
 
-/** The open folder, or one above it, is not there any more: what is left of the way to it is opened. */
-function leaveGone(
+/** If the open folder or an ancestor is gone, opens the nearest ancestor that is left. */
+function leaveGoneFolder(
   { kind, folderId: id, folder }: FolderChange,
-  way: readonly string[],
+  pathIds: readonly string[],
   openId: string | null,
   text: string | null,
 ): void {
-  if (kind === 'RESYNC' || folder || id === null || way[0] !== openId) return;
-  const at = way.indexOf(id);
-  const left = at < 0 ? undefined : way[at + 1];
-  if (left === undefined) return;
-  navigate(`/folders/${left}`, { replace: true });
+  if (kind === 'RESYNC' || folder || id === null || pathIds[0] !== openId) return;
+  const index = pathIds.indexOf(id);
+  const parentId = index < 0 ? undefined : pathIds[index + 1];
+  if (parentId === undefined) return;
+  navigate(`/folders/${parentId}`, { replace: true });
   if (text !== null) toasts.add({ tone: 'note', text: `${text} This is the folder that it was in.` });
 }

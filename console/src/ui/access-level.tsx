@@ -14,7 +14,7 @@ export const accessLevels: readonly {
   { id: 'MANAGE', label: 'Manage', help: 'Decide, too, who may do what.' },
 ];
 
-export function levelName(level: AccessLevel): string {
+export function formatLevel(level: AccessLevel): string {
   return accessLevels.find(({ id }) => id === level)!.label;
 }
 
@@ -26,13 +26,13 @@ const tones: Readonly<Record<AccessLevel, string>> = {
 };
 
 export function LevelChip({ level }: { level: AccessLevel }) {
-  return <span className={`label-chip ${tones[level]}`}>{levelName(level)}</span>;
+  return <span className={`label-chip ${tones[level]}`}>{formatLevel(level)}</span>;
 }
 
 /** The sentence of `explainAccess` ends with a level as the graph calls it. */
-export function readableReason(reason: string): string {
+export function formatReason(reason: string): string {
   return reason.replace(
     / gives (NONE|READ|WRITE|MANAGE)\.(?= They may pass|$)/,
-    (_, level: AccessLevel) => ` gives “${levelName(level)}”.`,
+    (_, level: AccessLevel) => ` gives “${formatLevel(level)}”.`,
   );
 }

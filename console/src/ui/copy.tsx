@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { MenuTrigger, Button as AriaButton, Popover, Menu, MenuItem, Text } from 'react-aria-components';
-import { type CopyForm, type Call, textOf } from '../actions/action.ts';
+import { type CopyForm, type Call, formatCall } from '../actions/action.ts';
 import { client } from '../session/client.ts';
 import { Icon } from './icons.tsx';
 
@@ -60,7 +60,7 @@ const forms: readonly { readonly id: CopyForm; readonly label: string; readonly 
 export function CopyAs({ call }: { call: Call }) {
   const [told, setTold] = useState<string | null>(null);
   const copy = async (form: CopyForm) => {
-    const isCopied = await copyText(textOf(form, call, client.url));
+    const isCopied = await copyText(formatCall(form, call, client.url));
     setTold(isCopied ? 'Copied' : 'Not copied');
     setTimeout(() => setTold(null), 2_000);
   };

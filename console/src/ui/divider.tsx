@@ -3,25 +3,25 @@
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 
 interface Bounds {
-  readonly least: number;
-  readonly most: number;
-  readonly usual: number;
+  readonly min: number;
+  readonly max: number;
+  readonly initial: number;
 }
 
-export interface Place extends Bounds {
+export interface DividerPosition extends Bounds {
   readonly value: number;
   readonly set: (value: number) => void;
 }
 
 /** Where a line is, under this name also when the page is loaded anew. */
-export function usePlaceOfDivider(name: string, { least, most, usual }: Bounds): Place {
+export function useDividerPosition(name: string, { min, max, initial }: Bounds): DividerPosition {
   const key = `espalier:divider:${name}`;
   const [value, setValue] = useState(() => {
     const kept = readNumber(key);
-    return kept >= least && kept <= most ? kept : usual;
+    return kept >= min && kept <= max ? kept : initial;
   });
   const set = (next: number) => {
-    const kept = Math.round(Math.min(most, Math.max(least, next)));
+    const kept = Math.round(Math.min(max, Math.max(min, next)));
     setValue(kept);
     try {
       localStorage.setItem(key, `${kept}`);
@@ -29,7 +29,7 @@ export function usePlaceOfDivider(name: string, { least, most, usual }: Bounds):
       // It holds until the page is loaded anew.
     }
   };
-  return { least, most, usual, value, set };
+  return { min, max, initial, value, set };
 }
 
 function readNumber(key: string): number {
@@ -41,7 +41,7 @@ function readNumber(key: string): number {
 }
 
 interface DividerProps {
-  readonly place: Place;
+  readonly position: DividerPosition;
   readonly unit: 'px' | '%';
   readonly label: string;
   readonly className: string;
@@ -55,15 +55,15 @@ interface DividerProps {
 
 /** Counts from the beginning of the element that it is in. */
 export function Divider(props: DividerProps) {
-  const { place, unit, label, className, step, isHorizontal = false, controls } = props;
-  const { value, set, least, most, usual } = place;
+  const { position, unit, label, className, step, isHorizontal = false, controls } = props;
+  const { value, set, min, max, initial } = position;
   const press = (event: KeyboardEvent) => {
     const next = {
       [isHorizontal ? 'ArrowUp' : 'ArrowLeft']: value - step,
       [isHorizontal ? 'ArrowDown' : 'ArrowRight']: value + step,
-      Home: least,
-      End: most,
-      Enter: usual,
+      Home: min,
+      End: max,
+      Enter: initial,
     }[event.key];
     if (next === undefined) return;
     event.preventDefault();
@@ -84,13 +84,13 @@ export function Divider(props: DividerProps) {
       aria-orientation={isHorizontal ? 'horizontal' : 'vertical'}
       aria-controls={controls}
       aria-valuenow={value}
-      aria-valuemin={least}
-      aria-valuemax={most}
+      aria-valuemin={min}
+      aria-valuemax={max}
       aria-valuetext={unit === 'px' ? `${value} pixels` : `${value} percent`}
       onKeyDown={press}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
-      onDoubleClick={() => set(usual)}
+      onDoubleClick={() => set(initial)}
     />
   );
 }

@@ -1,6 +1,6 @@
 /** What an entry of the journal changed, piece by piece: what was, and what it became. */
 
-import type { JournalDetails, SentenceEntry } from './journal-sentence.ts';
+import type { JournalDetails, JournalEntry } from './journal-sentence.ts';
 
 export interface Difference {
   /** Such as `title`, or `properties.city`. */
@@ -12,10 +12,10 @@ export interface Difference {
 }
 
 /** Nothing for what only repeats the name of its subject. */
-export function journalDiff({
+export function diffJournalEntry({
   before,
   after,
-}: Pick<SentenceEntry, 'before' | 'after'>): readonly Difference[] {
+}: Pick<JournalEntry, 'before' | 'after'>): readonly Difference[] {
   return differences(before ?? {}, after ?? {}).filter(
     ({ name, before: old, after: now }) =>
       !(['name', 'username'].includes(name) && (old === null || now === null)),

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { journalDeed, journalSentence, whoDid, type SentenceEntry } from './journal-sentence.ts';
+import {
+  formatJournalAction,
+  formatJournalEntry,
+  formatActor,
+  type JournalEntry,
+} from './journal-sentence.ts';
 
-const entry = (given: Partial<SentenceEntry>): SentenceEntry => ({
+const entry = (given: Partial<JournalEntry>): JournalEntry => ({
   number: 7,
   at: '2026-11-15T16:50:07.123Z',
   kind: 'UPDATE_FOLDER',
@@ -24,7 +29,7 @@ const folder = { folderId: 'f1', folder: { id: 'f1', name: 'Mill', path: '/Place
 const grace = { userId: 'u2', user: { id: 'u2', username: 'grace' } };
 const caretakers = { groupId: 'g1', group: { id: 'g1', name: 'Caretakers' } };
 
-const sentences: readonly [Partial<SentenceEntry>, string][] = [
+const sentences: readonly [Partial<JournalEntry>, string][] = [
   [{ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } }, 'ada created “Mill”'],
   [{ ...folder, before: { name: 'Old Mill' }, after: { name: 'Mill' } }, 'ada renamed “Old Mill” to “Mill”'],
   [
@@ -104,23 +109,23 @@ const sentences: readonly [Partial<SentenceEntry>, string][] = [
 
 for (const [given, sentence] of sentences) {
   test(`of ${given.kind ?? 'UPDATE_FOLDER'} it says: ${sentence}`, () => {
-    assert.equal(journalSentence(entry(given)), sentence);
+    assert.equal(formatJournalEntry(entry(given)), sentence);
   });
 }
 
 test('on the page of a folder, the folder is "it"', () => {
   const about = { isAboutFolder: true };
   const renamed = entry({ ...folder, before: { name: 'A' }, after: { name: 'B', title: 'T' } });
-  assert.equal(journalSentence(renamed, about), 'ada renamed it from “A” to “B”, and changed its title');
-  assert.equal(journalSentence(entry({ kind: 'DELETE_FOLDER', ...folder }), about), 'ada deleted it');
+  assert.equal(formatJournalEntry(renamed, about), 'ada renamed it from “A” to “B”, and changed its title');
+  assert.equal(formatJournalEntry(entry({ kind: 'DELETE_FOLDER', ...folder }), about), 'ada deleted it');
   assert.equal(
-    journalSentence(entry({ ...folder, before: {}, after: { icon: '⚓' } }), about),
+    formatJournalEntry(entry({ ...folder, before: {}, after: { icon: '⚓' } }), about),
     'ada changed its icon',
   );
 });
 
 test('who did it and what was done can stand apart', () => {
   const made = entry({ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } });
-  assert.equal(whoDid(made), 'ada');
-  assert.equal(journalDeed(made), 'Created “Mill”');
+  assert.equal(formatActor(made), 'ada');
+  assert.equal(formatJournalAction(made), 'Created “Mill”');
 });

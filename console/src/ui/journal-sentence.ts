@@ -25,7 +25,7 @@ export type JournalKind =
 
 export type JournalDetails = Readonly<Record<string, unknown>>;
 
-export interface SentenceEntry {
+export interface JournalEntry {
   readonly number: number;
   readonly at: string;
   readonly kind: JournalKind;
@@ -81,21 +81,21 @@ interface Manner {
 }
 
 /** With a name for who did it at its start, and no full stop at its end. */
-export function journalSentence(entry: SentenceEntry, manner: Manner = {}): string {
-  return `${whoDid(entry)} ${deedOf(entry, manner.isAboutFolder === true)}`;
+export function formatJournalEntry(entry: JournalEntry, manner: Manner = {}): string {
+  return `${formatActor(entry)} ${deedOf(entry, manner.isAboutFolder === true)}`;
 }
 
 /** What was done alone, beside a name that stands elsewhere: “Created “Plans””. */
-export function journalDeed(entry: SentenceEntry): string {
+export function formatJournalAction(entry: JournalEntry): string {
   const deed = deedOf(entry, false);
   return deed.charAt(0).toUpperCase() + deed.slice(1);
 }
 
-export function whoDid({ by, byId }: SentenceEntry): string {
+export function formatActor({ by, byId }: JournalEntry): string {
   return by?.username ?? (byId === null ? 'The server' : 'Somebody who has been deleted since');
 }
 
-function deedOf(entry: SentenceEntry, isIt: boolean): string {
+function deedOf(entry: JournalEntry, isIt: boolean): string {
   const { kind, before, after, byId, userId } = entry;
   const folder = isIt ? 'it' : folderName(entry);
   const [user, group] = [userName(entry), groupName(entry)];
@@ -148,7 +148,7 @@ function deedOf(entry: SentenceEntry, isIt: boolean): string {
   }
 }
 
-function updateOf({ before, after }: SentenceEntry, folder: string, isIt: boolean): string {
+function updateOf({ before, after }: JournalEntry, folder: string, isIt: boolean): string {
   const changed = Object.keys(after ?? {});
   const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
   const of = isIt ? 'its' : 'the';
@@ -165,7 +165,7 @@ const textNames: Readonly<Record<string, string>> = {
   properties: 'properties',
 };
 
-function userUpdateOf({ before, after, userId, byId }: SentenceEntry, user: string): string {
+function userUpdateOf({ before, after, userId, byId }: JournalEntry, user: string): string {
   const deeds = [
     after?.['username'] !== undefined &&
       `renamed the user ${inQuotes(before?.['username'])} to ${inQuotes(after['username'])}`,
@@ -184,7 +184,7 @@ const endings: Readonly<Record<string, string>> = {
   replay: ', because a refresh token was used twice',
 };
 
-function endOf({ after, byId, userId }: SentenceEntry, user: string): string {
+function endOf({ after, byId, userId }: JournalEntry, user: string): string {
   const because = typeof after?.['because'] === 'string' ? after['because'] : '';
   if (because === 'logout' && byId === userId) return 'signed out';
   const what = after?.['count'] === undefined ? 'a session' : counted(after['count'], 'session');
@@ -192,17 +192,17 @@ function endOf({ after, byId, userId }: SentenceEntry, user: string): string {
   return `ended ${what} ${whose}${endings[because] ?? ''}`;
 }
 
-function folderName({ folder, before, after }: SentenceEntry): string {
+function folderName({ folder, before, after }: JournalEntry): string {
   const name = folder?.name ?? after?.['name'] ?? before?.['name'];
   return name === undefined ? 'a folder that is gone' : inQuotes(name);
 }
 
-function userName({ user, before, after }: SentenceEntry): string {
+function userName({ user, before, after }: JournalEntry): string {
   const name = user?.username ?? after?.['username'] ?? before?.['username'];
   return typeof name === 'string' ? name : 'a user who is gone';
 }
 
-function groupName({ group, groupId, before, after }: SentenceEntry): string {
+function groupName({ group, groupId, before, after }: JournalEntry): string {
   const name = group?.name ?? (groupId === null ? undefined : (after?.['name'] ?? before?.['name']));
   return name === undefined ? 'a group that is gone' : `the group ${inQuotes(name)}`;
 }

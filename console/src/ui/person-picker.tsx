@@ -18,7 +18,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { isComposing } from './typing.ts';
 import { Icon } from './icons.tsx';
-import { useSettled } from './typing.ts';
+import { useDebounced } from './typing.ts';
 import './person-picker.css';
 
 export interface PickedPerson {
@@ -33,7 +33,7 @@ export interface PersonPickerProps {
   readonly value: PickedPerson | null;
   readonly onChange: (person: PickedPerson | null) => void;
   /** Ids that are not offered. */
-  readonly without?: readonly string[];
+  readonly excludedIds?: readonly string[];
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
   readonly isLabelHidden?: boolean;
@@ -85,7 +85,7 @@ interface Found {
 }
 
 export function PersonPicker(props: PersonPickerProps) {
-  const { label, kinds, value, onChange, without = [], placeholder, autoFocus, isLabelHidden } = props;
+  const { label, kinds, value, onChange, excludedIds = [], placeholder, autoFocus, isLabelHidden } = props;
   const { isAdministrator } = useViewer();
   const [text, setText] = useState(value?.name ?? '');
   const [shownFor, setShownFor] = useState(value);
@@ -95,7 +95,7 @@ export function PersonPicker(props: PersonPickerProps) {
   }
 
   const typed = text === value?.name ? '' : text.trim();
-  const asked = useSettled(typed);
+  const asked = useDebounced(typed);
   const withGroups = kinds !== 'users';
   const withUsers = kinds !== 'groups' && (isAdministrator || asked !== '');
   const { data, error, isFetching, isPlaceholderData } = useGraph<Found>(
@@ -107,7 +107,7 @@ export function PersonPicker(props: PersonPickerProps) {
   const isBehind = isPlaceholderData || asked !== typed;
   const people = peopleIn(data).filter(
     ({ id, name }) =>
-      !without.includes(id) &&
+      !excludedIds.includes(id) &&
       // What was found for another text: whoever presses Enter at once must not choose somebody else.
       (!isBehind || name.toLowerCase().includes(typed.toLowerCase())),
   );

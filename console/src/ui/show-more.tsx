@@ -5,7 +5,7 @@ import type { Pages } from '../graph/use-pages.ts';
 import { Button } from './button.tsx';
 
 /** `things` is what they are called: "users". */
-export function ShowMore({ of: list, things }: { of: Pages<unknown>; things: string }) {
+export function ShowMore({ pages: list, things }: { pages: Pages<unknown>; things: string }) {
   const { data, hasMore, isReadingMore, readMore } = list;
   if (!data || !hasMore) return null;
   return (
@@ -28,7 +28,7 @@ interface ShownPartProps<Item> {
   readonly children: (shown: readonly Item[]) => ReactNode;
 }
 
-export function ShownPart<Item>({ of: items, things, size = 25, children }: ShownPartProps<Item>) {
+export function TruncatedList<Item>({ of: items, things, size = 25, children }: ShownPartProps<Item>) {
   const [count, setCount] = useState(size);
   return (
     <>

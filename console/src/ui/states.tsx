@@ -67,12 +67,12 @@ export function NoAccess({ children }: { children?: ReactNode }) {
 }
 
 /** The content of an answer, or what stands for it. */
-export function Answer<Result>({
-  of: { data, error, isPending, refetch },
+export function QueryResult<Result>({
+  query: { data, error, isPending, refetch },
   loading = <Loading />,
   children,
 }: {
-  of: Pick<UseQueryResult<Result>, 'data' | 'error' | 'isPending'> & { refetch: () => unknown };
+  query: Pick<UseQueryResult<Result>, 'data' | 'error' | 'isPending'> & { refetch: () => unknown };
   loading?: ReactNode;
   children: (data: Result) => ReactNode;
 }) {

@@ -14,7 +14,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
 ];
 
 /** "3 minutes ago"; the date if it is over a week away. */
-export function spokenTime(at: string, now: number): string {
+export function formatRelativeTime(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const away = Math.abs(seconds);
   if (away < 5) return 'just now';
@@ -36,7 +36,7 @@ export function Time({ at }: { at: string }) {
   const now = useNow();
   return (
     <time dateTime={at} title={exact.format(Date.parse(at))}>
-      {spokenTime(at, now)}
+      {formatRelativeTime(at, now)}
     </time>
   );
 }

@@ -11,7 +11,7 @@ export function isComposing({ nativeEvent }: KeyPress): boolean {
   // Safari has ended the composition when it tells of the Enter that ended it; the number is all that is left of it.
   return nativeEvent.isComposing || nativeEvent.keyCode === 229;
 }
-export function useSettled<Value>(value: Value, afterMs = 250): Value {
+export function useDebounced<Value>(value: Value, afterMs = 250): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), afterMs);

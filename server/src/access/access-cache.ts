@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ConsistentReader, Database, Snapshot, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalPosition } from '../journal/journal-entry.ts';
 import { readHead, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { Access, type AccessLevel } from './access.ts';
@@ -24,7 +24,7 @@ export interface AccessCache {
 export interface AccessSnapshot {
   readonly access: Access;
   /** The last journal entry when the access was read. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
 }
 
 export interface LatestAccess extends AccessSnapshot {
@@ -117,7 +117,9 @@ export function createAccessCache(database: Database): AccessCache {
 
   async function readFromSnapshot(userId: string): Promise<LatestAccess> {
     try {
-      return await database.moment(async (reader) => readAndCache(reader, userId, await readHead(reader)));
+      return await database.shortSnapshot(async (reader) =>
+        readAndCache(reader, userId, await readHead(reader)),
+      );
     } finally {
       pendingReads.delete(userId);
     }

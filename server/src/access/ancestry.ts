@@ -4,7 +4,7 @@
  */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, type Reader } from '../database/database.ts';
+import { readInBatches, type Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 
 interface Step {
@@ -51,7 +51,7 @@ export class Ancestry {
     const missing = ids.filter((id) => !this.isLoaded(id));
     if (missing.length === 0) return;
     const read = (some: readonly string[]) => this.#reader.all(findAncestors, { ids: some }, some.length);
-    return whenDone(inBatches(missing, read), (steps) => {
+    return whenDone(readInBatches(missing, read), (steps) => {
       for (const { id, parentId } of steps) this.#parentIds.set(id, parentId);
     });
   }

@@ -3,8 +3,8 @@
 import { readGroup } from '../accounts/groups.ts';
 import { readUser } from '../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, type Reader, type Transaction } from '../database/database.ts';
-import { isRowId, lastId, nobodysId } from '../database/statement.ts';
+import { readInBatches, type Reader, type Transaction } from '../database/database.ts';
+import { isRowId, lastId, firstId } from '../database/statement.ts';
 import {
   list,
   listForEach,
@@ -129,7 +129,7 @@ const findPeople = sql<
 /** All grants on these folders, those to users first. */
 export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
   const read = (some: readonly string[]) => reader.all(findOn, { folderIds: some }, some.length);
-  return (await inBatches(folderIds, read)).map(toGrant);
+  return (await readInBatches(folderIds, read)).map(toGrant);
 }
 
 /** A page of the grants on each folder, the newest first; with `subjectIds`, only those to these users and groups. */
@@ -186,7 +186,7 @@ export function toSubject({ userId, groupId }: RequestedSubject): Subject {
   const id = userId || groupId;
   if (id && !(userId && groupId)) {
     // A text that cannot be an id has no grant.
-    return { kind: userId ? 'user' : 'group', id: isRowId(id) ? id : nobodysId };
+    return { kind: userId ? 'user' : 'group', id: isRowId(id) ? id : firstId };
   }
   throw new Refusal('BAD_INPUT', 'Give `userId` or `groupId`, one of them.');
 }

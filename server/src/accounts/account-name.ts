@@ -1,37 +1,37 @@
-/** What users and groups may be called. */
+/** Validates and compares the names of users and groups. */
 
 import { Refusal } from '../refusal.ts';
 
 export const maxAccountNameLength = 128;
 
-/** The name as it is kept, composed (NFC), or undefined if nobody can have it. Lengths count code points. */
-export function toAccountName(given: string): string | undefined {
-  // Before any work on it: a text of any length could stand there.
-  if (given.length > 8 * maxAccountNameLength) return undefined;
-  const name = given.normalize('NFC');
+/** Returns the name in NFC, as it is stored, or undefined if it is invalid. Lengths count code points. */
+export function toAccountName(input: string): string | undefined {
+  // Checked first, because the input can have any length.
+  if (input.length > 8 * maxAccountNameLength) return undefined;
+  const name = input.normalize('NFC');
   const length = [...name].length;
   return length >= 1 && length <= maxAccountNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)
     ? name
     : undefined;
 }
 
-export function requireAccountName(given: string, what: 'user name' | 'group name'): string {
-  const name = toAccountName(given);
+export function requireAccountName(input: string, kind: 'user name' | 'group name'): string {
+  const name = toAccountName(input);
   if (name) return name;
   throw new Refusal(
     'BAD_INPUT',
-    `A ${what} has 1 to ${maxAccountNameLength} characters and no control characters.`,
+    `A ${kind} has 1 to ${maxAccountNameLength} characters and no control characters.`,
   );
 }
 
-/** Names that differ only in upper and lower case are the same; lists are in the order of this key. */
+/** The key by which names are compared, without regard to case, and sorted. */
 export function accountNameKey(name: string): string {
   return name.toLowerCase();
 }
 
 /**
- * The pattern for `like … escape '!'` by which keys that hold the text are found; undefined if no name can hold it.
- * Without a text it is every key.
+ * Returns a pattern for `like … escape '!'` that matches the keys containing the text, or every key without a text.
+ * Returns undefined if no name can contain the text.
  */
 export function searchPattern(text: string | null | undefined): string | undefined {
   if (!text) return '%';

@@ -1,4 +1,4 @@
-/** The changes of groups that an administrator can request. */
+/** The changes of groups that an administrator can request, each in its own transaction. */
 
 import type { Transaction } from '../database/database.ts';
 import { nothing, type Caller, type Changed, type Changes, type Memory } from '../journal/changes.ts';
@@ -15,7 +15,7 @@ import { requireGroup, type Group } from './groups.ts';
 
 export interface ChangedGroup {
   readonly id: string;
-  /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
+  /** The group after the change. Missing if the change was made earlier, under the same idempotency key. */
   readonly group?: Group;
 }
 
@@ -36,11 +36,11 @@ export interface Groups {
   removeMembers(caller: Caller, input: Membership): Promise<Changed<ChangedMembers>>;
 }
 
-const aGroup: Memory<ChangedGroup, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+const groupResult: Memory<ChangedGroup, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
 
-const aMembership: Memory<ChangedMembers, { id: string; count: number }> = {
+const membersResult: Memory<ChangedMembers, { id: string; count: number }> = {
   keep: ({ id, count }) => ({ id, count }),
-  recall: (kept) => kept,
+  recall: (stored) => stored,
 };
 
 export function manageGroups(changes: Changes<ViewerRights>): Groups {
@@ -48,14 +48,14 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
   return {
     create: (caller, input) =>
       changes.run(caller, {
-        memory: aGroup,
+        memory: groupResult,
         check,
         work: async (transaction, _, by) =>
           changedGroup(transaction, await createGroup(transaction, input, by)),
       }),
     update: (caller, { id, name }) =>
       changes.run(caller, {
-        memory: aGroup,
+        memory: groupResult,
         check,
         work: async (transaction, _, by) => {
           await updateGroup(transaction, id, { name }, by);
@@ -70,7 +70,7 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
       }),
     addMembers: (caller, input) =>
       changes.run(caller, {
-        memory: aMembership,
+        memory: membersResult,
         check,
         work: async (transaction, _, by) => {
           const count = await addToGroup(transaction, input, by);
@@ -79,7 +79,7 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
       }),
     removeMembers: (caller, input) =>
       changes.run(caller, {
-        memory: aMembership,
+        memory: membersResult,
         check,
         work: async (transaction, _, by) => {
           const count = await removeFromGroup(transaction, input, by);

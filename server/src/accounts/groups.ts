@@ -1,14 +1,13 @@
-/** Reading groups: one, those of users, or a page of a list in the order of their names. */
+/** Reads and changes groups and their members. Changes are part of a journal transaction. */
 
-import { randomUUID } from 'crypto';
+import { randomUUID } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { isRowId } from '../database/statement.ts';
-import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
+import { isRowId, list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
 import { type ChangedBy, record, recordEach } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName, searchPattern, toAccountName } from './account-name.ts';
-import { type readUsers, KeyedSlice } from './users.ts';
+import { readUsers, type KeyedSlice } from './users.ts';
 
 export interface Group {
   readonly id: string;
@@ -51,11 +50,11 @@ export async function requireGroup(reader: Reader, id: string): Promise<Group> {
 }
 
 export function readGroupByName(reader: Reader, name: string): PromiseOrValue<Group | undefined> {
-  const kept = toAccountName(name);
-  return kept ? reader.get(findByKey, { key: accountNameKey(kept) }) : undefined;
+  const validName = toAccountName(name);
+  return validName ? reader.get(findByKey, { key: accountNameKey(validName) }) : undefined;
 }
 
-/** Those of the ids that are groups, by id. */
+/** Reads groups by id. Unknown ids are left out. */
 export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, Group>> {
   return whenDone(
     reader.all(findByIds, { ids: ids.filter(isRowId) }),
@@ -63,7 +62,7 @@ export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrVal
   );
 }
 
-/** The groups of each user in the order of `groupKey`; a user without any is not in the map. */
+/** The groups of each user in the order of `groupKey`; users without groups are left out. */
 export function listGroupsOf(
   reader: Reader,
   userIds: readonly string[],
@@ -78,18 +77,18 @@ export function listGroupsOf(
   );
 }
 
-/** How many groups each user is in; a user without any is not in the map. */
+/** How many groups each user is in; users without groups are left out. */
 export function countGroupsOf(
   reader: Reader,
   userIds: readonly string[],
 ): PromiseOrValue<Map<string, number>> {
   return whenDone(
     reader.all(countOfEachUser, { userIds }),
-    (rows) => new Map(rows.map(({ userId, count: many }) => [userId, many])),
+    (rows) => new Map(rows.map(({ userId, count }) => [userId, count])),
   );
 }
 
-/** Groups whose name holds the text in any case, in the order of `groupKey`. */
+/** Groups whose name contains the text in any case, in the order of `groupKey`. */
 export function listGroups(
   reader: Reader,
   text: string | null | undefined,
@@ -104,21 +103,24 @@ export function countGroups(reader: Reader, text: string | null | undefined): Pr
   return pattern === undefined ? 0 : whenDone(reader.get(count, { pattern }), (row) => row!.count);
 }
 
-/** The place of a group in a list. */
+/** The sort key of a group in a list. */
 export function groupKey({ name }: Group): string {
   return accountNameKey(name);
 }
+
 export interface Membership {
   readonly groupId: string;
   readonly userIds: readonly string[];
 }
-const mostMembersAtOnce = 1000;
+
+const maxMembersPerCall = 1000;
 const insert = sql<{ id: string; name: string; nameKey: string; now: number }>`
   insert into user_groups (id, name, name_key, created_at)
   values (${'id'}, ${'name'}, ${'nameKey'}, ${'now'})`;
 const rename = sql<{ id: string; name: string; nameKey: string }>`
   update user_groups set name = ${'name'}, name_key = ${'nameKey'} where id = ${'id'}`;
-// Memberships go with the row by themselves; grants name users and groups alike and do not.
+
+// A foreign key deletes memberships. Grants refer to users and groups, without a foreign key.
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
 const findAllMembers = sql<{ groupId: string }, { userId: string }>`
   select user_id as "userId" from group_members where group_id = ${'groupId'} order by user_id`;
@@ -134,14 +136,14 @@ const insertMembers = sql<Membership>`
 const deleteMembers = sql<Membership>`
   delete from group_members
   where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')})`;
-/** Answers with the new group's id. */
 
+/** Returns the id of the new group. */
 export async function createGroup(
   transaction: Transaction,
-  given: { name: string },
+  input: { name: string },
   { byUserId, now }: ChangedBy,
 ): Promise<string> {
-  const name = requireAccountName(given.name, 'group name');
+  const name = requireAccountName(input.name, 'group name');
   await requireFreeName(transaction, name);
   const id = randomUUID();
   await transaction.run(insert, { id, name, nameKey: accountNameKey(name), now });
@@ -170,8 +172,8 @@ export async function updateGroup(
     after: { name },
   });
 }
-/** Takes the group's grants along; its members stay. */
 
+/** Also deletes the group's grants. Its members remain. */
 export async function deleteGroup(transaction: Transaction, id: string, change: ChangedBy): Promise<void> {
   const { name } = await requireGroup(transaction, id);
   const members = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
@@ -187,14 +189,14 @@ export async function deleteGroup(transaction: Transaction, id: string, change: 
     changesAccess: true,
   });
 }
-/** All of them, or none. Answers how many were not in the group before. */
 
+/** Adds all users or none. Returns how many were not members before. */
 export async function addToGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
   change: ChangedBy,
 ): Promise<number> {
-  requireFew(userIds);
+  limitUserIds(userIds);
   await requireGroup(transaction, groupId);
   const users = await readUsers(transaction, userIds);
   if (!userIds.every((id) => users.has(id))) {
@@ -206,14 +208,14 @@ export async function addToGroup(
   recordMembers(transaction, 'ADD_TO_GROUP', { groupId, userIds: added }, change);
   return added.length;
 }
-/** Whoever is not in the group is passed over. Answers how many were. */
 
+/** Ignores users who are not members. Returns how many were removed. */
 export async function removeFromGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
   change: ChangedBy,
 ): Promise<number> {
-  requireFew(userIds);
+  limitUserIds(userIds);
   await requireGroup(transaction, groupId);
   const members = await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) });
   const removed = [...members];
@@ -225,7 +227,8 @@ export async function removeFromGroup(
 async function membersAmong(transaction: Transaction, membership: Membership): Promise<ReadonlySet<string>> {
   return new Set((await transaction.all(findMembers, membership)).map(({ userId }) => userId));
 }
-/** One entry each: whose access it changes can then be told by its user. */
+
+/** Records one entry per user, so that the entry names the user whose access changes. */
 function recordMembers(
   transaction: Transaction,
   kind: 'ADD_TO_GROUP' | 'REMOVE_FROM_GROUP',
@@ -236,11 +239,12 @@ function recordMembers(
 }
 
 async function requireFreeName(transaction: Transaction, name: string, ownId?: string): Promise<void> {
-  const holder = await readGroupByName(transaction, name);
-  if (holder && holder.id !== ownId) throw new Refusal('CONFLICT', `The group name "${name}" is taken.`);
+  const owner = await readGroupByName(transaction, name);
+  if (owner && owner.id !== ownId) throw new Refusal('CONFLICT', `The group name "${name}" is taken.`);
 }
-function requireFew(userIds: readonly string[]): void {
-  if (userIds.length > mostMembersAtOnce) {
-    throw new Refusal('BAD_INPUT', `\`userIds\` takes at most ${mostMembersAtOnce} ids at a time.`);
+
+function limitUserIds(userIds: readonly string[]): void {
+  if (userIds.length > maxMembersPerCall) {
+    throw new Refusal('BAD_INPUT', `\`userIds\` takes at most ${maxMembersPerCall} ids at a time.`);
   }
 }

@@ -41,7 +41,7 @@ test('without a hash no password matches, not even an empty one', async () => {
 });
 
 test('the line is bounded: one works, one waits, the third is refused and told when to come back', async () => {
-  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
+  const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   const working = passwords.hash('first', entry);
   const waiting = passwords.matches('second', undefined, entry);
   await assert.rejects(passwords.hash('third', entry), (error) => {
@@ -56,7 +56,7 @@ test('the line is bounded: one works, one waits, the third is refused and told w
 });
 
 test('after the line has emptied, it takes as many as before', async () => {
-  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
+  const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const three = ['a', 'b', 'c'].map((password) => passwords.hash(password, entry));
     const outcomes = (await Promise.allSettled(three)).map(({ status }) => status);
@@ -65,7 +65,7 @@ test('after the line has emptied, it takes as many as before', async () => {
 });
 
 test('work that fails gives its place back', async () => {
-  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
+  const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const failing = passwords.matches('hunter2', 'not a hash', entry);
     const next = passwords.matches('hunter2', undefined, entry);
@@ -78,7 +78,7 @@ test('work that fails gives its place back', async () => {
 });
 
 test('those who wait are served in the order of asking', async () => {
-  const passwords = createPasswords({ atOnce: 1, maxWaiting: 6 });
+  const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 6 });
   const served: string[] = [];
   const ask = (name: string) => passwords.matches(name, undefined, entry).then(() => served.push(name));
   await Promise.all(['first', 'second', 'third', 'fourth'].map(ask));

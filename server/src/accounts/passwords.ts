@@ -1,13 +1,13 @@
 /**
- * Passwords as argon2id hashes. Hashing is bounded: each costs tens of milliseconds of a core, and unbounded logins
+ * Password rules and argon2id hashes. Hashing is bounded: each hash takes tens of milliseconds of a core, and unbounded logins
  * would starve every other request. It is also fair: no client address and no user can delay the logins of others.
  */
 
+import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue, type QueueEntry } from '../concurrency/fair-queue.ts';
 import { countSpareCores, type Semaphore } from '../concurrency/semaphore.ts';
 import { Refusal } from '../refusal.ts';
-import { randomInt } from 'crypto';
 import { accountNameKey } from './account-name.ts';
 
 export interface PasswordCost {
@@ -19,16 +19,15 @@ export interface PasswordCost {
 const defaultCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface Passwords {
-  /** At this moment. */
   readonly hashing: { readonly running: number; readonly waiting: number };
-  /** The entry is the queue's key of the client that the server hashes for, such as its address. */
+  /** The entry is the key in the queue, for example the client address. */
   hash(password: string, entry: QueueEntry): Promise<string>;
-  /** Without a hash it does the same work and answers false. */
+  /** Without a hash, does the same work and returns false. */
   matches(password: string, hash: string | undefined, entry: QueueEntry): Promise<boolean>;
 }
 
 export interface PasswordOptions {
-  readonly atOnce?: number;
+  readonly maxConcurrent?: number;
   /** Limits the hashing of all workers of this node together. Each worker shares its permits fairly. */
   readonly semaphore?: Semaphore | undefined;
   readonly maxWaiting?: number;
@@ -36,35 +35,35 @@ export interface PasswordOptions {
 }
 
 export function createPasswords({
-  atOnce = countSpareCores(),
+  maxConcurrent = countSpareCores(),
   semaphore,
   maxWaiting = 500,
   cost = defaultCost,
 }: PasswordOptions = {}): Passwords {
   const dummyHash = createDummyHash(cost);
   const queue = new FairQueue({
-    permits: atOnce,
+    permits: maxConcurrent,
     maxWaiting,
     maxWaitingPerKey: Math.ceil(maxWaiting / 2),
     fullError: tooManyLogins,
   });
-  const inTurn = <T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> =>
+  const enqueue = <T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> =>
     queue.run(entry, () => (semaphore ? semaphore.run(task) : task()));
   return {
     get hashing() {
       if (!semaphore) return { running: queue.running, waiting: queue.waiting };
       return { running: semaphore.running, waiting: queue.waiting + semaphore.waiting };
     },
-    hash: (password, entry) => inTurn(entry, () => hash(normal(password), cost)),
-    matches: (password, known, entry) =>
-      inTurn(entry, async () => {
-        const isMatch = await verify(known ?? dummyHash, normal(password));
-        return isMatch && known !== undefined;
+    hash: (password, entry) => enqueue(entry, () => hash(normalize(password), cost)),
+    matches: (password, storedHash, entry) =>
+      enqueue(entry, async () => {
+        const isMatch = await verify(storedHash ?? dummyHash, normalize(password));
+        return isMatch && storedHash !== undefined;
       }),
   };
 }
 
-/** The entry of a user who is logged in: the user's requests share one turn, and alternate between sessions. */
+/** The queue entry of a logged-in user. All requests of the user share one key and alternate between sessions. */
 export function hashQueueEntry({ userId, sessionId }: { userId: string; sessionId?: string }): QueueEntry {
   return { key: `user ${userId}`, subkey: sessionId ?? '' };
 }
@@ -75,62 +74,70 @@ function tooManyLogins(): Refusal {
   });
 }
 
-/** A hash of no password at the same cost, so that an unknown user takes as long as a known one. */
+/** Creates a hash of no password with the same cost, so that an unknown user takes as long as a known one. */
 function createDummyHash({ memoryCost, timeCost, parallelism }: PasswordCost): string {
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }
 
-/** The same letters typed on two kinds of keyboard are the same password. */
-function normal(password: string): string {
+/** Different keyboards can produce different code points for the same characters. */
+function normalize(password: string): string {
   return password.normalize('NFC');
 }
-/** Four groups of five: 98 bits, without letters that are mistaken for each other, safe in any shell and in JSON. */
 
+/** Four groups of five characters: 98 bits, without similar-looking characters, safe in any shell and in JSON. */
 export function generatePassword(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
   const group = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
   return [group(), group(), group(), group()].join('-');
 }
-const shortestPassword=8;
-const longestPassword=128;
-const refusedAsCommon=10000;
 
-export async function requireGoodPassword(given: string,username: string): Promise<void> {
-  // Before any work on it: a text of any length could stand there.
-  if(given.length>8*longestPassword) throw wrongLength();
-  if(!given.isWellFormed()) throw new Refusal('BAD_INPUT','A password must be well-formed Unicode.');
-  const password=given.normalize('NFC');
-  const length=[...password].length;
-  if(length<shortestPassword||length>longestPassword) throw wrongLength();
-  const folded=password.toLowerCase();
-  if(folded===accountNameKey(username.normalize('NFC'))) {
-    throw new Refusal('BAD_INPUT','The password must not be the user name.');
+const minPasswordLength = 8;
+const maxPasswordLength = 128;
+const commonPasswords = 10_000;
+
+/**
+ * Requires a long and uncommon password (NIST SP 800-63B §3.1.1.2). Applies when a password is set, never at a login. The
+ * error never contains the password.
+ */
+export async function requireGoodPassword(input: string, username: string): Promise<void> {
+  // Checked first, because the input can have any length.
+  if (input.length > 8 * maxPasswordLength) throw wrongLength();
+  if (!input.isWellFormed()) throw new Refusal('BAD_INPUT', 'A password must be well-formed Unicode.');
+  const password = normalize(input);
+  const length = [...password].length;
+  if (length < minPasswordLength || length > maxPasswordLength) throw wrongLength();
+  const folded = password.toLowerCase();
+  if (folded === accountNameKey(username.normalize('NFC'))) {
+    throw new Refusal('BAD_INPUT', 'The password must not be the user name.');
   }
-  if(isSimple(folded)||(await isCommon(folded))) {
-    throw new Refusal('BAD_INPUT','This password is one of the most common ones. Choose another.');
+  if (isSimple(folded) || (await isCommon(folded))) {
+    throw new Refusal('BAD_INPUT', 'This password is one of the most common ones. Choose another.');
   }
 }
+
 function wrongLength(): Refusal {
   return new Refusal(
     'BAD_INPUT',
-    `A password has ${shortestPassword} to ${longestPassword} characters, of any kind.`
+    `A password has ${minPasswordLength} to ${maxPasswordLength} characters, of any kind.`,
   );
 }
-/** A few letters or digits over and over, or in a row: as common, but the list leaves out what a rule can tell. */
-function isSimple(folded: string): boolean {
-  if(!/^[a-z\d]{8,12}$/.test(folded)) return false;
-  if(/^(.{1,4})\1+$/.test(folded)) return true;
-  const codes=Array.from(folded,(letter) => letter.codePointAt(0)!);
-  const isRow=(step: number) => codes.every((code,place) => place===0||code-codes[place-1]!===step);
-  return isRow(1)||isRow(-1);
-}
-/** The list is large and seldom needed: it is loaded when somebody first sets a password. */
 
+/** Repeated or consecutive characters, which the list of common passwords leaves out. */
+function isSimple(folded: string): boolean {
+  if (!/^[a-z\d]{8,12}$/.test(folded)) return false;
+  if (/^(.{1,4})\1+$/.test(folded)) return true;
+  const codes = Array.from(folded, (letter) => letter.codePointAt(0)!);
+  const hasStep = (step: number) =>
+    codes.every((code, index) => index === 0 || code - codes[index - 1]! === step);
+  return hasStep(1) || hasStep(-1);
+}
+
+/** Loads the list when a password is set for the first time, because it is large. */
 async function isCommon(folded: string): Promise<boolean> {
-  const { dictionary }=await import('@zxcvbn-ts/language-common');
-  // The most common first, in lower case. Those that are too short anyway do not count.
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  // Sorted by frequency, in lower case. Passwords below the minimum length do not count.
   return dictionary['passwords-common']
-    .filter(({ length }) => length>=shortestPassword)
-    .slice(0,refusedAsCommon)
+    .filter(({ length }) => length >= minPasswordLength)
+    .slice(0, commonPasswords)
     .includes(folded);
 }

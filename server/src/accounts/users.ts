@@ -1,14 +1,12 @@
-/** Reading users: one, some, or a page of a list in the order of their names. */
+/** Reads and changes users. Changes are part of a journal transaction, so their checks hold when they are written. */
 
-import { randomUUID } from 'crypto';
+import { randomUUID } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { isRowId } from '../database/statement.ts';
-import { list, sql, type Statement } from '../database/statement.ts';
+import { isRowId, list, sql, type Statement } from '../database/statement.ts';
 import { type ChangedBy, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName, searchPattern, toAccountName } from './account-name.ts';
-import type { User } from './users.ts';
 import type { CheckedCredentials } from './credentials.ts';
 
 export interface User {
@@ -20,13 +18,13 @@ export interface User {
   readonly lastLoginAt: number | null;
 }
 
-/** Which users a list has: those whose name holds the text in any case, and who are in the group. */
+/** Selects users whose name contains the text, in any case, and who are members of the group. */
 export interface UserFilter {
   readonly text?: string | null | undefined;
   readonly groupId?: string | undefined;
 }
 
-/** What follows a key in a list, and no more than `limit` of it. */
+/** At most `limit` elements after a key. */
 export interface KeyedSlice {
   readonly after: string | undefined;
   readonly limit: number;
@@ -50,15 +48,15 @@ interface FilterParameters {
   readonly groupId: string | undefined;
 }
 
-/** The statements of one kind of list; `source` names the table and which rows of it. */
-const statementsOf = (source: Statement) => ({
+/** The statements of a list. `source` selects the tables and rows. */
+const listStatements = (source: Statement) => ({
   page: sql<FilterParameters & { after: string; limit: number }, UserRow>`
     ${selectUser} ${source} and username_key > ${'after'} order by username_key limit ${'limit'}`,
   count: sql<FilterParameters, { count: number }>`select count(*) as count ${source}`,
 });
 
-const everybody = statementsOf(sql`from users where username_key like ${'pattern'} escape '!'`);
-const members = statementsOf(sql`
+const allUsers = listStatements(sql`from users where username_key like ${'pattern'} escape '!'`);
+const groupMembers = listStatements(sql`
   from group_members join users on users.id = user_id
   where group_id = ${'groupId'} and username_key like ${'pattern'} escape '!'`);
 
@@ -78,21 +76,21 @@ export function readUserByName(reader: Reader, username: string): PromiseOrValue
   return whenDone(reader.get(findByKey, { key: accountNameKey(name) }), (row) => row && toUser(row));
 }
 
-/** Those of the ids that are users, by id. */
+/** Reads users by id. Unknown ids are left out. */
 export function readUsers(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, User>> {
-  const possible = ids.filter(isRowId);
+  const validIds = ids.filter(isRowId);
   return whenDone(
-    reader.all(findByIds, { ids: possible }),
+    reader.all(findByIds, { ids: validIds }),
     (rows) => new Map(rows.map((row) => [row.id, toUser(row)])),
   );
 }
 
-/** The first of them, in the order of their names. */
+/** Reads the first administrators, sorted by name. */
 export function readAdministrators(reader: Reader, limit: number): PromiseOrValue<User[]> {
   return whenDone(reader.all(findAdministrators, { limit }), (rows) => rows.map(toUser));
 }
 
-/** In the order of `userKey`. */
+/** Lists users in the order of `userKey`. */
 export function listUsers(
   reader: Reader,
   filter: UserFilter,
@@ -109,7 +107,7 @@ export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<n
   return whenDone(reader.get(statements.count, parameters), (row) => row!.count);
 }
 
-/** The place of a user in a list. */
+/** The sort key of a user in a list. */
 export function userKey({ username }: User): string {
   return accountNameKey(username);
 }
@@ -117,7 +115,7 @@ export function userKey({ username }: User): string {
 function listOf({ text, groupId }: UserFilter) {
   const pattern = searchPattern(text);
   return {
-    statements: groupId === undefined ? everybody : members,
+    statements: groupId === undefined ? allUsers : groupMembers,
     parameters: pattern === undefined ? undefined : { pattern, groupId },
   };
 }
@@ -125,6 +123,8 @@ function listOf({ text, groupId }: UserFilter) {
 function toUser(row: UserRow): User {
   return { ...row, isAdministrator: row.isAdministrator === 1 };
 }
+
+/** The rights of a viewer to change accounts. */
 export interface ViewerRights {
   readonly userId: string;
   readonly isAdministrator: boolean;
@@ -133,13 +133,14 @@ export interface ViewerRights {
 export function requireAdministrator({ isAdministrator }: Pick<ViewerRights, 'isAdministrator'>): void {
   if (!isAdministrator) throw new Refusal('FORBIDDEN', 'Only administrators may do this.');
 }
-/** What is not given stays as it is. */
 
+/** A missing value stays unchanged. */
 export interface UserChanges {
   readonly username?: string | null | undefined;
   readonly isAdministrator?: boolean | null | undefined;
   readonly isDisabled?: boolean | null | undefined;
 }
+
 interface NewUserRow {
   readonly id: string;
   readonly username: string;
@@ -148,6 +149,7 @@ interface NewUserRow {
   readonly isAdministrator: number;
   readonly now: number;
 }
+
 type ChangedUserRow = Omit<NewUserRow, 'passwordHash' | 'now'> & { readonly disabledAt: number | null };
 const insert = sql<NewUserRow>`
   insert into users (id, username, username_key, password_hash, is_administrator, created_at)
@@ -161,35 +163,36 @@ const updatePassword = sql<{ userId: string; passwordHash: string }>`
 const exchangePassword = sql<CheckedCredentials & { newHash: string }>`
   update users set password_hash = ${'newHash'}
   where id = ${'userId'} and password_hash = ${'passwordHash'}`;
-// Sessions and memberships go with the row by themselves; grants name users and groups alike and do not.
+
+// Foreign keys delete sessions and memberships. Grants refer to users and groups, without a foreign key.
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
 const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
-const rememberDeleted = sql<{ id: string; now: number }>`
+const insertDeletedUser = sql<{ id: string; now: number }>`
   insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;
-/** Answers with the new user's id. */
 
+/** Returns the id of the new user. */
 export async function createUser(
   transaction: Transaction,
-  given: { username: string; passwordHash: string; isAdministrator: boolean },
+  user: { username: string; passwordHash: string; isAdministrator: boolean },
   { byUserId, now }: ChangedBy,
 ): Promise<string> {
-  const username = requireAccountName(given.username, 'user name');
+  const username = requireAccountName(user.username, 'user name');
   await requireFreeName(transaction, username);
   const id = randomUUID();
   await transaction.run(insert, {
     id,
     username,
     usernameKey: accountNameKey(username),
-    passwordHash: given.passwordHash,
-    isAdministrator: given.isAdministrator ? 1 : 0,
+    passwordHash: user.passwordHash,
+    isAdministrator: user.isAdministrator ? 1 : 0,
     now,
   });
-  const after = { username, isAdministrator: given.isAdministrator };
+  const after = { username, isAdministrator: user.isAdministrator };
   record(transaction, { kind: 'CREATE_USER', at: now, byUserId, userId: id, after });
   return id;
 }
-/** An administrator cannot disable or demote themself: so there is always one left. */
 
+/** Administrators cannot disable or demote themselves, so at least one administrator remains. */
 export async function updateUser(
   transaction: Transaction,
   id: string,
@@ -227,22 +230,23 @@ export async function updateUser(
     changesAccess: changed.some((key) => key !== 'username'),
   });
 }
+
 function rolesOf({ isAdministrator, disabledAt }: User): { isAdministrator: boolean; isDisabled: boolean } {
   return { isAdministrator, isDisabled: disabledAt !== null };
 }
 
 export async function resetPassword(
   transaction: Transaction,
-  given: { userId: string; passwordHash: string },
+  input: { userId: string; passwordHash: string },
   { byUserId, now }: ChangedBy,
 ): Promise<void> {
-  const { userId } = given;
+  const { userId } = input;
   await requireUser(transaction, userId);
-  await transaction.run(updatePassword, given);
+  await transaction.run(updatePassword, input);
   record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId, userId });
 }
-/** Answers false if the password that was checked has been changed meanwhile. */
 
+/** Returns false if the checked password has changed in the meantime. */
 export async function changePassword(
   transaction: Transaction,
   { userId, passwordHash }: CheckedCredentials,
@@ -253,8 +257,8 @@ export async function changePassword(
   record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId: userId, userId });
   return true;
 }
-/** Takes the user's grants, memberships and sessions along. */
 
+/** Also deletes the user's grants, memberships and sessions. */
 export async function deleteUser(
   transaction: Transaction,
   id: string,
@@ -264,8 +268,8 @@ export async function deleteUser(
   if (id === byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
-  // For as long as an auth token of theirs may live.
-  await transaction.run(rememberDeleted, { id, now });
+  // Kept until all auth tokens of the user have expired.
+  await transaction.run(insertDeletedUser, { id, now });
   record(transaction, {
     kind: 'DELETE_USER',
     at: now,
@@ -277,8 +281,8 @@ export async function deleteUser(
 }
 
 async function requireFreeName(transaction: Transaction, username: string, ownId?: string): Promise<void> {
-  const holder = await readUserByName(transaction, username);
-  if (holder && holder.id !== ownId) {
+  const owner = await readUserByName(transaction, username);
+  if (owner && owner.id !== ownId) {
     throw new Refusal('CONFLICT', `The user name "${username}" is taken.`);
   }
 }

@@ -11,7 +11,7 @@ class Listener implements Recipient {
   }
 }
 
-const line = { key: 'somebody', atOnce: 8 };
+const queueKey = { key: 'one user', maxConcurrent: 8 };
 
 describe('what workers share', () => {
   const share = (hashesAtOnce = 1) => {
@@ -24,7 +24,7 @@ describe('what workers share', () => {
   const ticketsOf = ({ heard }: Listener) =>
     heard.flatMap((message) => (message.kind === 'take place' ? [message.ticket] : []));
   const lastAheadOf = ({ heard }: Listener) => {
-    const last = heard.findLast((message) => message.kind === 'in line');
+    const last = heard.findLast((message) => message.kind === 'queued');
     return last?.ahead;
   };
 
@@ -61,9 +61,9 @@ describe('what workers share', () => {
 
   test('attempts of all workers stand in one line, and move up when one leaves or its worker ends', async () => {
     const { work, one, other } = share();
-    work.handle(one, { kind: 'join', attempt: 1, lines: [line] });
-    work.handle(one, { kind: 'join', attempt: 2, lines: [line] });
-    work.handle(other, { kind: 'join', attempt: 1, lines: [line] });
+    work.handle(one, { kind: 'join', attempt: 1, keys: [queueKey] });
+    work.handle(one, { kind: 'join', attempt: 2, keys: [queueKey] });
+    work.handle(other, { kind: 'join', attempt: 1, keys: [queueKey] });
     assert.deepEqual([lastAheadOf(one), lastAheadOf(other)], [[1], [2]]);
     work.handle(one, { kind: 'leave', attempt: 1 });
     await nextRound();

@@ -5,7 +5,7 @@
 
 import { createSemaphore, countSpareCores } from '../concurrency/semaphore.ts';
 import { Refusal } from '../refusal.ts';
-import { createAttemptQueues, type Attempt } from '../sessions/attempt-queues.ts';
+import { createAttemptQueues, type QueuedAttempt } from '../sessions/attempt-queues.ts';
 import type { SharedStateMessage, ToWorker } from './messages.ts';
 
 /** A worker that receives messages. */
@@ -14,14 +14,14 @@ export interface Recipient {
 }
 
 interface Held {
-  readonly attempts: Map<number, Attempt>;
+  readonly attempts: Map<number, QueuedAttempt>;
   /** What gives each place back, by its ticket; those in line have none yet. */
   readonly releases: Map<number, () => void>;
   readonly connections: Map<string, number>;
 }
 
 export class SharedState {
-  readonly #lines = createAttemptQueues();
+  readonly #attemptQueues = createAttemptQueues();
   readonly #hashing;
   readonly #held = new Map<Recipient, Held>();
 
@@ -76,21 +76,21 @@ export class SharedState {
   #join(
     worker: Recipient,
     { attempts }: Held,
-    { attempt: number, lines }: Extract<SharedStateMessage, { kind: 'join' }>,
+    { attempt: number, keys }: Extract<SharedStateMessage, { kind: 'join' }>,
   ): void {
     try {
-      const attempt = this.#lines.join(lines);
+      const attempt = this.#attemptQueues.join(keys);
       attempts.set(number, attempt);
-      const tell = () => {
+      const sendPosition = () => {
         if (attempts.get(number) !== attempt) return;
-        // Before it is told: whoever leaves from now on is told of again.
-        void attempt.moved().then(tell);
-        worker.send({ kind: 'in line', attempt: number, ahead: attempt.ahead() });
+        // Before the message: an attempt that leaves from now on causes another message.
+        void attempt.waitForChange().then(sendPosition);
+        worker.send({ kind: 'queued', attempt: number, ahead: attempt.countAhead() });
       };
-      tell();
+      sendPosition();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      worker.send({ kind: 'line is full', attempt: number });
+      worker.send({ kind: 'queue is full', attempt: number });
     }
   }
 

@@ -57,25 +57,25 @@ export interface Database extends Reader {
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
   /** As it is sent, with signs where its values go. */
-  textOf(statement: Statement): string;
+  formatStatement(statement: Statement): string;
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
   /** How many changes of this process can share a transaction. More only wait inside the database. */
-  readonly changesAtOnce: number;
+  readonly maxConcurrentChanges: number;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
-  alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
+  exclusive<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** The snapshot of one answer. It takes a connection at its first read. End it before you ask for a transaction. */
   openSnapshot(): Snapshot;
   /** Runs long reads in one snapshot. A semaphore bounds how many run at a time. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
-  moment<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Calls back whenever something that was announced may have been committed: at once by this process, soon by another. */
   watch(onCommit: () => void): void;
   /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
-  readonly hearsOthers: boolean;
+  readonly receivesNotifications: boolean;
   /** Why this node cannot be relied on: the file is not in its place, the data is damaged, or older than what was read before. */
   findFault(): DatabaseFault | undefined;
   /** Why changes fail, from the first that could not be written until the next that is. Reading goes on meanwhile. */
@@ -138,23 +138,23 @@ export interface DatabaseOptions {
   /** Told of each statement as it is run, without its values. */
   onStatement?: ((text: string) => void) | undefined;
   /** Told what each statement took, and each commit; where nobody wants to know, it is not measured. */
-  onTimed?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
+  onDuration?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
   /** Told when this process has committed something that was announced, where the database itself does not tell others. */
   onAnnounced?: (() => void) | undefined;
   /** Called for each attempt to write that fails because of the database or its disk. */
   onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
   /** Told what the operator has to know of the database: once each, in words. */
-  tell?: (severity: 'info' | 'warn' | 'error', text: string) => void;
+  log?: (severity: 'info' | 'warn' | 'error', text: string) => void;
 }
 
 /** Reads something of many items, with as many statements as it takes. */
-export function inBatches<T, R>(
+export function readInBatches<T, R>(
   items: readonly T[],
   read: (some: readonly T[]) => PromiseOrValue<readonly R[]>,
   size = maxRowsPerStatement,
 ): PromiseOrValue<readonly R[]> {
   if (items.length <= size) return read(items);
   return whenDone(read(items.slice(0, size)), (first) =>
-    whenDone(inBatches(items.slice(size), read, size), (rest) => [...first, ...rest]),
+    whenDone(readInBatches(items.slice(size), read, size), (rest) => [...first, ...rest]),
   );
 }

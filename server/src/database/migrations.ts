@@ -304,7 +304,7 @@ export async function migrate(
   onStep?: (step: Step) => void,
 ): Promise<void> {
   for (let isDone = false; !isDone;) {
-    isDone = await database.alone(async (transaction) => {
+    isDone = await database.exclusive(async (transaction) => {
       const [step, ...further] = await missingSteps(transaction, database.dialect);
       if (!step) return true;
       onStep?.(step);

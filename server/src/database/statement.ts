@@ -98,12 +98,12 @@ export function readListsOfEach<Columns extends readonly unknown[], Row>(
 }
 
 /** Whether a statement is such a one. */
-export function listPartOf({ parts }: Statement): ListPart | undefined {
+export function findListPart({ parts }: Statement): ListPart | undefined {
   return parts.find((part): part is ListPart => typeof part === 'object' && part.kind === 'list-for-each');
 }
 
 /** The inner part of it, which the dialects have in common: the rows, with their columns as `c0`, `c1` and so on. */
-export function rowsOfEach(part: ListForEach, write: (statement: Statement) => string): string {
+export function writeListQuery(part: ListForEach, write: (statement: Statement) => string): string {
   const { table, columns, where, orderBy, limit, passesOver } = part;
   const selected = columns.map((column, place) => `${column} as c${place}`).join(', ');
   const bounded = (what: string) =>
@@ -150,7 +150,7 @@ function listColumns(table: string, names: readonly string[]): string {
 }
 
 /** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
-export const keptFromOthers: Part = { kind: 'kept-from-others' };
+export const forUpdate: Part = { kind: 'kept-from-others' };
 /** Ids of rows. A database may keep them as text or as UUIDs: it is never asked for what cannot be one. */
 /** Ids are compared as they are written: anything but the canonical form names nothing. */
 export function isRowId(text: string): boolean {
@@ -158,5 +158,5 @@ export function isRowId(text: string): boolean {
 }
 /** Ids that no row has: in their order, before and after all others. */
 
-export const nobodysId = '00000000-0000-0000-0000-000000000000';
+export const firstId = '00000000-0000-0000-0000-000000000000';
 export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -12,7 +12,7 @@ describe('the state of writing', () => {
     [now, told, counted] = [1_000, [], []];
     state = new WriteState({
       now: () => now,
-      tell: (severity, text) => told.push(`${severity}: ${text}`),
+      log: (severity, text) => told.push(`${severity}: ${text}`),
       onWriteFailure: (reason) => counted.push(reason),
     });
   });

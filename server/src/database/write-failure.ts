@@ -5,14 +5,14 @@
 
 import type { DatabaseFault, DatabaseOptions } from './database.ts';
 
-interface Described {
+interface Description {
   /** For anyone, without names or paths. */
   readonly summary: string;
   /** For the operator. */
   readonly advice: string;
 }
 
-const described = {
+const descriptions = {
   disk_full: {
     summary: 'The disk of the database is full.',
     advice: 'Free disk space.',
@@ -51,12 +51,12 @@ const described = {
     summary: 'The database has run out of memory or of another resource.',
     advice: 'Give the database, or this process if the database is embedded, more of it.',
   },
-} as const satisfies Readonly<Record<string, Described>>;
+} as const satisfies Readonly<Record<string, Description>>;
 
-export type WriteFailureReason = keyof typeof described;
+export type WriteFailureReason = keyof typeof descriptions;
 
 /** Values of a metric's label. */
-export const writeFailureReasons = Object.keys(described) as readonly WriteFailureReason[];
+export const writeFailureReasons = Object.keys(descriptions) as readonly WriteFailureReason[];
 
 export interface WriteFailure extends DatabaseFault {
   readonly reason: WriteFailureReason;
@@ -80,7 +80,7 @@ export function reasonOfErrno(errno: string | undefined): WriteFailureReason | u
 }
 
 export function summaryOf(reason: WriteFailureReason): string {
-  return described[reason].summary;
+  return descriptions[reason].summary;
 }
 
 export interface WriteStateOptions
@@ -111,16 +111,16 @@ export class WriteState {
   }
 
   /** `said` is what the database itself reported; `rows` is how many the transaction had changed by then. */
-  failed(reason: WriteFailureReason, said: string, rows: number): void {
-    const { tell, onWriteFailure } = this.#options;
+  failed(reason: WriteFailureReason, report: string, rows: number): void {
+    const { log, onWriteFailure } = this.#options;
     onWriteFailure?.(reason);
     const isNew = this.#failure?.reason !== reason;
-    const { summary, advice } = described[reason];
-    const detail = `Changes fail: ${summary} (${said}) ${advice}`;
+    const { summary, advice } = descriptions[reason];
+    const detail = `Changes fail: ${summary} (${report}) ${advice}`;
     this.#failure = { reason, summary, detail };
     this.#failedAt = this.#now();
     this.#failedRows = rows;
-    if (isNew) tell('warn', detail);
+    if (isNew) log('warn', detail);
   }
 
   /** An empty transaction proves nothing, and a small one little: a disk or a limit may have room for that. */
@@ -128,6 +128,6 @@ export class WriteState {
     if (!this.#failure || rows === 0) return;
     if (rows < this.#failedRows && this.#now() - this.#failedAt < sizeMattersMs) return;
     this.#failure = undefined;
-    this.#options.tell('info', 'Changes are written again.');
+    this.#options.log('info', 'Changes are written again.');
   }
 }

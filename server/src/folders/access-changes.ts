@@ -87,7 +87,9 @@ export class AccessChanges {
     work: (reader: ConsistentReader, latest: LatestAccess) => Promise<T>,
   ): Promise<T> {
     const { database, accessCache } = this.#services;
-    return database.moment(async (snapshot) => work(snapshot, await accessCache.accessFor(snapshot, userId)));
+    return database.shortSnapshot(async (snapshot) =>
+      work(snapshot, await accessCache.accessFor(snapshot, userId)),
+    );
   }
 
   #dropOld(): void {

@@ -2,7 +2,7 @@
 
 import type { Access, AccessLevel } from '../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, maxRowsPerStatement } from '../database/database.ts';
+import { readInBatches, maxRowsPerStatement } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { restrictionOf } from './child-lists.ts';
 import { readChildren, visibleChildCount } from './children.ts';
@@ -66,7 +66,7 @@ export function readPositions(
       { ids: some, hiddenIds: access.hiddenIds },
       Math.ceil((some.length * widest * maxRowsPerStatement) / countedPerStatement),
     );
-  const counted = ids.length === 0 ? [] : inBatches(ids, count, size);
+  const counted = ids.length === 0 ? [] : readInBatches(ids, count, size);
   const passages = new Map(
     siblings.filter((each) => isPassage(view, each)).map(({ parent }) => [parent.id, parent]),
   );

@@ -4,7 +4,7 @@
  */
 
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, maxRowsPerStatement } from '../database/database.ts';
+import { readInBatches, maxRowsPerStatement } from '../database/database.ts';
 import {
   maxRows,
   readTogether,
@@ -297,7 +297,7 @@ function readClosed(
   if (ids.length === 0) return [];
   const hasChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
   const read = (some: readonly string[]) => view.reader.all(findByIds, { ids: some }, some.length);
-  return whenDone(inBatches(ids, read), (rows) => {
+  return whenDone(readInBatches(ids, read), (rows) => {
     const byParent = Map.groupBy(rows, ({ parentId }) => parentId);
     return closed.map(({ parent: { id, accessLevel } }) => {
       const shown = (byParent.get(id) ?? []).map((row) =>

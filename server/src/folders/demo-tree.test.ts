@@ -5,7 +5,7 @@ import type { ConsistentReader, Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import { addChildren } from './change-rules.ts';
 import { readChildren } from './children.ts';
 import { plantDemoTree } from './demo-tree.ts';
@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
       await stored.remove();
     });
 
-    const plant = () => changeInTurn(database, (transaction) => plantDemoTree(transaction, now));
+    const plant = () => runChange(database, (transaction) => plantDemoTree(transaction, now));
 
     test('has at least three levels and two hundred folders', async () => {
       await plant();
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
     });
 
     test('leaves no folder behind when its planting is rolled back', async () => {
-      const failing = changeInTurn(database, async (transaction) => {
+      const failing = runChange(database, async (transaction) => {
         await plantDemoTree(transaction, now);
         throw new Error('on purpose');
       });
@@ -91,7 +91,7 @@ async function childrenOf(reader: ConsistentReader, parents: readonly Folder[]):
 
 /** The folders below the root, a list for each level. */
 function levelsOf(database: Database): Promise<Folder[][]> {
-  return database.moment(async (reader) => {
+  return database.shortSnapshot(async (reader) => {
     const levels: Folder[][] = [];
     let above = [await readRoot(await viewOf(reader))];
     for (;;) {

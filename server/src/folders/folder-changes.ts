@@ -14,11 +14,11 @@ import { readPastAncestry } from '../access/ancestry.ts';
 import type { ConsistentReader, Reader } from '../database/database.ts';
 import {
   detailsOf,
-  isKept,
+  hasEntry,
   readEntries,
   readOldest,
   type JournalEntry,
-  type JournalPlace,
+  type JournalPosition,
 } from '../journal/journal-entry.ts';
 import type { TreeView } from './folders.ts';
 
@@ -27,7 +27,7 @@ export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT
 export interface FolderChange {
   readonly kind: FolderChangeKind;
   /** A client that has applied this change, and all before it, can continue after this journal entry. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
   /** For IMPORT, the folder that the new folders are in. Null for RESYNC. */
   readonly folderId: string | null;
   readonly oldParentId?: string | undefined;
@@ -43,14 +43,14 @@ export type Effect = Omit<FolderChange, 'position'>;
 
 const { READ } = accessLevels;
 
-export function resyncAt({ number, nonce }: JournalPlace): FolderChange {
+export function resyncAt({ number, nonce }: JournalPosition): FolderChange {
   return { kind: 'RESYNC', position: { number, nonce }, folderId: null };
 }
 
 /** Only the last change of an entry has the entry's position: a client that has missed one of them receives all again. */
 export function withPositions(
   entry: JournalEntry,
-  previous: JournalPlace,
+  previous: JournalPosition,
   effects: readonly Effect[],
 ): FolderChange[] {
   const last = effects.length - 1;
@@ -146,7 +146,7 @@ function pathAfter(before: readonly string[], { kind, folderId, pathIds }: Journ
 
 export interface FollowedFolders {
   /** The last entry that the client has received. */
-  readonly after: JournalPlace;
+  readonly after: JournalPosition;
   /** Limits the changes to this folder and the folders inside it. */
   readonly under: string | undefined;
 }
@@ -155,7 +155,7 @@ export interface ChangePage {
   readonly under: string | undefined;
   readonly changes: readonly FolderChange[];
   /** Where the next page begins. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
   readonly hasMore: boolean;
 }
 
@@ -165,7 +165,7 @@ const maxScannedPerPage = 10_000;
 /** Reads a page of changes after an entry, or from the oldest entry on. A page scans a bounded number of entries. */
 export async function readChanges(
   { reader, access }: TreeView,
-  head: JournalPlace,
+  head: JournalPosition,
   { after, under }: Partial<FollowedFolders>,
   first: number,
 ): Promise<ChangePage> {
@@ -198,7 +198,7 @@ export async function readChanges(
 }
 
 /** The position before the oldest entry, for a client without a cursor. */
-async function beforeOldest(reader: ConsistentReader, head: JournalPlace): Promise<JournalPlace> {
+async function beforeOldest(reader: ConsistentReader, head: JournalPosition): Promise<JournalPosition> {
   const oldest = await readOldest(reader);
   return oldest === undefined ? head : { number: oldest - 1, nonce: 0 };
 }
@@ -207,10 +207,10 @@ async function beforeOldest(reader: ConsistentReader, head: JournalPlace): Promi
 export async function canContinueAfter(
   reader: ConsistentReader,
   access: Access,
-  after: JournalPlace,
-  head: JournalPlace,
+  after: JournalPosition,
+  head: JournalPosition,
 ): Promise<boolean> {
   if (after.number > head.number) return false;
-  const isEntry = after.number === head.number ? after.nonce === head.nonce : await isKept(reader, after);
+  const isEntry = after.number === head.number ? after.nonce === head.nonce : await hasEntry(reader, after);
   return isEntry && !(await hasAccessChanged(reader, access, { after: after.number, upTo: head.number }));
 }

@@ -7,7 +7,7 @@ import type { AccessSnapshot } from '../access/access-cache.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database } from '../database/database.ts';
 import { EndSignal, iterate, type ChangeStream } from '../journal/change-stream.ts';
-import type { JournalEntry, JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalEntry, JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessChanges } from './access-changes.ts';
@@ -33,7 +33,7 @@ export interface SubscriptionServices {
 
 export interface SubscriptionOptions extends FollowedFolders {
   /** The last entry in the snapshot that the subscription starts from. */
-  readonly head: JournalPlace;
+  readonly head: JournalPosition;
   /** How many entries the subscription may be behind. */
   readonly maxBacklog: number;
 }
@@ -54,7 +54,7 @@ export async function followFolders(
 
 /** Read from the snapshot that the subscription starts from. */
 interface SubscriptionStart {
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
   /** All changes after `after` can be reported. */
   readonly isComplete: boolean;
   readonly rights: AccessSnapshot;
@@ -67,7 +67,7 @@ interface Report {
   /** The number of changes that `next` has returned. */
   returned: number;
   /** The position of the subscription after the last change. */
-  readonly end: JournalPlace;
+  readonly end: JournalPosition;
 }
 
 const over = { done: true, value: undefined } as const;
@@ -82,11 +82,11 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   #tracked: TrackedFolder | undefined;
   #timesReplaced: number;
   /** The last entry whose changes have been reported. */
-  #position: JournalPlace;
+  #position: JournalPosition;
   #report: Report | undefined;
   /** Entries read from the database, for a subscription that is behind the entries in memory. */
   #entries: readonly JournalEntry[] = [];
-  deliveredUpTo: JournalPlace;
+  deliveredUpTo: JournalPosition;
 
   constructor(
     services: SubscriptionServices,
@@ -180,7 +180,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     };
   }
 
-  #resyncAt(position: JournalPlace): void {
+  #resyncAt(position: JournalPosition): void {
     this.#report = { changes: [resyncAt(position)], returned: 0, end: position };
   }
 
@@ -245,7 +245,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     if (latest === 'over') return latest;
     const { access, position } = latest;
     if (this.#under !== undefined) {
-      this.#tracked = await this.#services.database.moment((reader) =>
+      this.#tracked = await this.#services.database.shortSnapshot((reader) =>
         TrackedFolder.at(reader, access, position.number, this.#under),
       );
     }

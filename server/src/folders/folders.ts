@@ -6,7 +6,7 @@
 import { accessLevels, type Access, type AccessLevel } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { together, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { inBatches, type ConsistentReader } from '../database/database.ts';
+import { readInBatches, type ConsistentReader } from '../database/database.ts';
 import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
@@ -177,7 +177,7 @@ export function readFolders(
           )
         : view.reader.all(findByIds, { ids: some }, some.length);
     const size = columns === 'texts' ? textsPerStatement : undefined;
-    return whenDone(inBatches([...levels.keys()], read, size), (rows) => {
+    return whenDone(readInBatches([...levels.keys()], read, size), (rows) => {
       for (const row of rows) found.set(row.id, withLevel(row, levels.get(row.id)!));
       return found;
     });
@@ -214,7 +214,7 @@ export function readTexts(
   const readable = folders.filter(({ accessLevel }) => accessLevel >= READ);
   const read = (ids: readonly string[]) => reader.all(findTexts, { ids }, ids.length);
   const ids = readable.map(({ id }) => id);
-  return whenDone(inBatches(ids, read, textsPerStatement), (rows) => {
+  return whenDone(readInBatches(ids, read, textsPerStatement), (rows) => {
     const passages = folders.filter(({ accessLevel }) => accessLevel < READ);
     const texts = new Map(passages.map(({ id }) => [id, noTexts]));
     for (const { id, ...row } of rows) texts.set(id, row);

@@ -8,7 +8,7 @@ import type { Access } from '../access/access.ts';
 import type { ConsistentReader, Transaction } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
 import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
-import { changeInTurn, record } from '../journal/journal.ts';
+import { runChange, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, requireWritable } from './change-rules.ts';
 import { checkDepth } from './change-rules.ts';
@@ -97,14 +97,14 @@ async function importStaged(
 ): Promise<Changed<Imported>> {
   const { database } = changes;
   const stage = newRow({ parentId: null, name: 'import' }, now);
-  await changeInTurn(database, async (transaction) => {
+  await runChange(database, async (transaction) => {
     insertRow(transaction, stage);
     await transaction.run(markStaged, { id: stage.id, parentId: imported.parentId, now });
   });
   try {
     for (const rows of slices(plan.rows)) {
       const write = (transaction: Transaction) => insertRows(transaction, rows.map(under(stage.id)));
-      await changeInTurn(database, write, { takesLong: true });
+      await runChange(database, write, { takesLong: true });
       await yieldEventLoop();
     }
     const made = await changes.run(caller, {

@@ -5,7 +5,7 @@
 
 import { accessLevels } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
-import { nobodysId } from '../database/statement.ts';
+import { firstId } from '../database/statement.ts';
 import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { readChildren, visibleChildCount } from './children.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';
@@ -266,8 +266,8 @@ async function* readRange(
   { start, end }: Section,
   { by, find, isLast }: RangeOptions,
 ): AsyncGenerator<Batch> {
-  let [, from, fromId] = start?.[0] === by ? start : [by, text, nobodysId];
-  const [, to, toId] = end?.[0] === by ? end : [by, endOfBeginnings(text), nobodysId];
+  let [, from, fromId] = start?.[0] === by ? start : [by, text, firstId];
+  const [, to, toId] = end?.[0] === by ? end : [by, endOfBeginnings(text), firstId];
   for (;;) {
     const candidates = await reader.all(find, { from, fromId, to, toId, limit: batchSize });
     const last = candidates.at(-1);
@@ -278,7 +278,7 @@ async function* readRange(
     }
     yield {
       candidates,
-      end: isDone && isLast ? undefined : isDone ? ['title', text, nobodysId] : [by, from, fromId],
+      end: isDone && isLast ? undefined : isDone ? ['title', text, firstId] : [by, from, fromId],
     };
     if (isDone) return;
   }

@@ -9,7 +9,7 @@ import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { changeInTurn, record } from '../journal/journal.ts';
+import { runChange, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -131,7 +131,7 @@ export interface TrashPage {
 /** The latest deleted folders that the viewer may restore, after a place. A page examines a bounded number of rows. */
 export async function readTrash(
   view: TreeView,
-  { after, first, keptAfter: cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
+  { after, first, cutoff: cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
 ): Promise<TrashPage> {
   const { reader, access } = view;
   const folders: TrashedFolder[] = [];
@@ -261,7 +261,7 @@ async function markExpired(database: Database, expired: Expired, now: number): P
   for (let count = 0; count < maxPerPurge; count += purgeBatch) {
     const search = { ...expired, limit: purgeBatch };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
-    await changeInTurn(
+    await runChange(
       database,
       async (transaction) => {
         const tops = await transaction.all(findExpired, search);
@@ -291,7 +291,7 @@ export async function purgeFolders(
 ): Promise<number> {
   let purged = 0;
   for (let isDone = false; !isDone && purged < most;) {
-    await changeInTurn(
+    await runChange(
       database,
       async (transaction) => {
         let ids = topIds;

@@ -22,7 +22,7 @@ export interface ResultOptions {
   /** Told of what should not have happened; the client learns only that it did. */
   readonly onBug: (error: unknown) => void;
   /** Told of what stood in the way of an answer and may pass. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onUnavailable: (error: unknown) => void;
 }
 
 export interface Results {
@@ -40,7 +40,7 @@ const longText = 2 ** 20;
 /** Of an answer's errors; one for each folder of a list says no more than that. */
 const mostErrors = 100;
 
-export function createResults({ onBug, onTrouble }: ResultOptions): Results {
+export function createResults({ onBug, onUnavailable }: ResultOptions): Results {
   return { toResult, toLongResult };
 
   async function toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
@@ -70,7 +70,7 @@ export function createResults({ onBug, onTrouble }: ResultOptions): Results {
   function fieldError(error: GraphQLError): GraphQLFormattedError {
     const cause = error.originalError;
     if (cause instanceof Refusal) {
-      if (cause.cause !== undefined) onTrouble(cause.cause);
+      if (cause.cause !== undefined) onUnavailable(cause.cause);
       return coded(error, toGraphCode(cause.code), cause.details.facts);
     }
     onBug(cause ?? error);
@@ -91,11 +91,11 @@ function isNothing(data: ExecutionResult['data']): boolean {
 
 /** How long to wait before it is tried again, if that may help. */
 function pauseOf(errors: readonly GraphQLError[]): number | undefined {
-  return troubleIn(errors)?.details.retryAfterSeconds;
+  return findUnavailable(errors)?.details.retryAfterSeconds;
 }
 
 /** What stood in the way and may pass. */
-export function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undefined {
+export function findUnavailable(errors: readonly GraphQLError[] = []): Refusal | undefined {
   return errors
     .map(({ originalError }) => originalError)
     .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');

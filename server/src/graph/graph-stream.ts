@@ -5,7 +5,7 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { FolderChange } from '../folders/folder-changes.ts';
 import type { ChangeStream } from '../journal/change-stream.ts';
 import { toJournalCursor } from '../journal/journal-cursor.ts';
-import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalEvent } from '../journal/journal-subscription.ts';
 
 export interface GraphResult {
@@ -48,7 +48,7 @@ export interface GraphStreamOptions {
 export class ResponseStream implements GraphStream {
   readonly #options: GraphStreamOptions;
   /** The position of the last response, until the next one is requested: until then it may not have been sent. */
-  #returned: JournalPlace | undefined;
+  #returned: JournalPosition | undefined;
   #isOpen = true;
 
   constructor(options: GraphStreamOptions) {

@@ -11,7 +11,7 @@ import type { GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { AccessChanges } from '../folders/access-changes.ts';
 import { viewTree } from '../folders/folders.ts';
-import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalPosition } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
 import { Budget } from './cost/budget.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
@@ -35,16 +35,16 @@ import {
   isLongField,
   createLongReads,
   type ViewerSnapshot,
-} from './long-reads.ts';
+} from './document-fields.ts';
 import { SingleSlice, yieldingSnapshot, rethrowSliceExceeded } from './time-slices.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
-import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
+import { createDomain, MutationRun, runMutation } from './mutations.ts';
 import { isReadAfterChange } from './schema/folders/folder-mutations.ts';
 import { createSchema } from './schema/schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import type { GraphTracing } from './traced-graph.ts';
+import type { GraphTracing } from './tracing.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import { SecondRead, ViewerSnapshots, type OpenOptions } from './viewer-snapshots.ts';
 import type { Viewer } from '../sessions/viewer.ts';
@@ -106,7 +106,7 @@ export interface Graph {
 
 export function createGraph({
   onBug,
-  onTrouble,
+  onUnavailable,
   onDocument,
   onQuery,
   onPlanFailure,
@@ -128,7 +128,7 @@ export function createGraph({
   const longReads = createLongReads(services.database, services.accessCache, scheduler);
   const mutations = { ...services, domain: createDomain(services), longReads };
   const accessChanges = new AccessChanges(services);
-  const results = createResults({ onBug, onTrouble });
+  const results = createResults({ onBug, onUnavailable });
   const { toResult, toLongResult } = results;
   const subscribe = createSubscriptions({
     schema,
@@ -342,7 +342,7 @@ export function createGraph({
       begin({ mayBegin, signal });
       const isLong = takesLong(request.document) || selectsList(request.document);
       const budget = new Budget(services.limits, elementFields);
-      const createContext = (snapshot: ViewerSnapshot, ownTask: Task, place: JournalPlace) =>
+      const createContext = (snapshot: ViewerSnapshot, ownTask: Task, place: JournalPosition) =>
         contextOf({ viewer, task: ownTask, place, budget }, snapshot);
       const contextValue = new MutationRun(mutations, {
         viewer,
@@ -441,7 +441,7 @@ interface Asked {
   /** Shared by the answers of one request with several mutations. */
   readonly budget?: Budget;
   /** The journal entry that a subscription reports; without it, the head of the snapshot. */
-  readonly place?: JournalPlace;
+  readonly place?: JournalPosition;
 }
 
 /** A request that may be run, once or for each change. */

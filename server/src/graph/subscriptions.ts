@@ -9,16 +9,16 @@ import {
 } from 'graphql';
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeStream } from '../journal/change-stream.ts';
-import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalPosition } from '../journal/journal-entry.ts';
 import { abandoned } from '../refusal.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { eventCharge, type Scheduler } from '../concurrency/fair-scheduler.ts';
-import { troubleIn, tryRequest, type Results } from './graph-results.ts';
+import { findUnavailable, tryRequest, type Results } from './graph-results.ts';
 import { ResponseStream, type GraphResult, type GraphStream, type ReportedChange } from './graph-stream.ts';
-import type { ViewerSnapshot } from './long-reads.ts';
+import type { ViewerSnapshot } from './document-fields.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
-import { SharedAnswers, type SharingMember } from './shared-answers.ts';
-import type { GraphTracing } from './traced-graph.ts';
+import { SharedAnswers, type SharingMember } from './shared-responses.ts';
+import type { GraphTracing } from './tracing.ts';
 import type { Viewer } from '../sessions/viewer.ts';
 
 export interface SubscriptionRequest {
@@ -42,13 +42,13 @@ export interface ReadForViewer {
   /** The same in one piece. Null if the answer takes more than one piece: then read it again with `long`. */
   readonly inOnePiece: <T>(
     operation: SubscriptionRequest,
-    options: { readonly place: JournalPlace; readonly turn: Task },
+    options: { readonly position: JournalPosition; readonly turn: Task },
     work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ) => PromiseOrValue<T | null>;
   /** Reads in pieces, with a permit of the viewer. */
   readonly long: <T>(
     operation: SubscriptionRequest,
-    options: { readonly place: JournalPlace },
+    options: { readonly position: JournalPosition },
     work: (context: GraphContext) => Promise<T>,
   ) => Promise<T>;
   readonly mayTakeLong: (operation: SubscriptionRequest) => boolean;
@@ -91,7 +91,7 @@ export function createSubscriptions({
       { signal },
     );
     if (!(Symbol.asyncIterator in source)) {
-      const trouble = troubleIn(source.errors);
+      const trouble = findUnavailable(source.errors);
       if (trouble) throw trouble;
       return toResult(source, query);
     }
@@ -165,7 +165,7 @@ export function createSubscriptions({
     const shared = member.begin(reported);
     let isShared = false;
     const settle = (done: ExecutionResult | null) => {
-      const result = done && toResult(withoutTrouble(done), query);
+      const result = done && toResult(requireAvailable(done), query);
       if (isShared) return shared!.settle(result);
       shared?.giveUp();
       return result;
@@ -194,11 +194,11 @@ export function createSubscriptions({
   /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
   function readLong(reported: ReportedChange, operation: SubscriptionRequest): Promise<GraphResult> {
     const { query, request, signal } = operation;
-    return read.long(operation, { place: reported.position }, async (contextValue) => {
+    return read.long(operation, { position: reported.position }, async (contextValue) => {
       requireReceiver(signal);
       activity.responses.computed++;
       const done = await execute({ ...request, rootValue: reported, contextValue });
-      return toLongResult(withoutTrouble(done), query, contextValue.task);
+      return toLongResult(requireAvailable(done), query, contextValue.task);
     });
   }
 }
@@ -211,8 +211,8 @@ interface Subscription {
 }
 
 /** A change is reported whole, or not yet: a client that keeps its cursor would never get the rest. */
-function withoutTrouble(done: ExecutionResult): ExecutionResult {
-  const trouble = troubleIn(done.errors);
+function requireAvailable(done: ExecutionResult): ExecutionResult {
+  const trouble = findUnavailable(done.errors);
   if (trouble) throw trouble;
   return done;
 }

@@ -190,7 +190,9 @@ function beginRequest(
   reply.headers(headers);
   if (!report) return;
   request.startedAt = performance.now();
-  onFinished(reply.raw, () => report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)));
+  onFinished(reply.raw, () =>
+    report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)),
+  );
 }
 
 async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Promise<void> {

@@ -40,11 +40,7 @@ test('refuses a media type with weight zero', () => {
 });
 
 test('uses the weight of the most specific range', () => {
-  assertType(graph, [
-    `${json};q=0, */*`,
-    `${json};q=0.5, */*;q=0.8`,
-    `application/*;q=0.2, ${graph};q=0.3`,
-  ]);
+  assertType(graph, [`${json};q=0, */*`, `${json};q=0.5, */*;q=0.8`, `application/*;q=0.2, ${graph};q=0.3`]);
   assertType(json, [`${graph};q=0.5, */*;q=0.8`]);
 });
 

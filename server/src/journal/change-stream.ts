@@ -1,7 +1,7 @@
 /** A stream of changes that follows the journal: the consumer requests one change at a time, until it ends the stream. */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { JournalPlace } from './journal-entry.ts';
+import type { JournalPosition } from './journal-entry.ts';
 import type { JournalFeed, Stopping } from './journal-feed.ts';
 
 /** It is iterable only because graphql-js requires that of a subscription's source. */
@@ -11,7 +11,7 @@ export interface ChangeStream<Change> extends AsyncIterable<Change, void> {
   /** Ends the stream at once; a pending `next` then returns done. */
   return(): void;
   /** The consumer has received all changes up to here, and has requested the next one. */
-  readonly deliveredUpTo: JournalPlace;
+  readonly deliveredUpTo: JournalPosition;
   /** Delivers the changes of the entries up to that number, and then waits for `return`. */
   stopAfter(number: number): void;
 }

@@ -9,8 +9,8 @@ import { together, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { ChangeOptions, Database, Snapshot, Transaction } from '../database/database.ts';
 import { abandoned, Refusal } from '../refusal.ts';
 import { findMade, readMade, recordMade, toMade, type ChangeIdentity } from './idempotency.ts';
-import type { JournalPlace } from './journal-entry.ts';
-import { headIn, takeTurn, type ChangedBy, type JournalHead } from './journal.ts';
+import type { JournalPosition } from './journal-entry.ts';
+import { readLockedHead, lockForChange, type ChangedBy, type JournalHead } from './journal.ts';
 
 /** The viewer who requests a change. */
 export interface Caller {
@@ -26,7 +26,7 @@ export interface Caller {
 export interface Changed<T> {
   readonly result: T;
   /** The journal's last entry when the change was made. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
   /** The journal's access number then. Missing if the change was made earlier, under the same idempotency key. */
   readonly accessNumber?: number;
 }
@@ -89,9 +89,9 @@ export class Changes<Rights> {
     this.clock = clock;
     this.#rights = rights;
     this.#queue = new FairQueue({
-      permits: database.changesAtOnce,
+      permits: database.maxConcurrentChanges,
       // One user cannot fill the shared transactions: another always finds a permit.
-      permitsPerKey: Math.ceil((database.changesAtOnce * 3) / 4),
+      permitsPerKey: Math.ceil((database.maxConcurrentChanges * 3) / 4),
       maxWaiting,
       maxWaitingPerKey: maxWaiting / 2,
       fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
@@ -105,7 +105,7 @@ export class Changes<Rights> {
 
   /** Runs short reads in one snapshot, with the caller's rights of that moment. */
   read<T>({ userId }: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
-    return this.database.moment(async (snapshot) =>
+    return this.database.shortSnapshot(async (snapshot) =>
       work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
     );
   }
@@ -129,7 +129,7 @@ export class Changes<Rights> {
     const { userId } = caller;
     const identity = memory && caller.identity;
     const [head, [row, prefetched]] = await together(
-      () => takeTurn(transaction),
+      () => lockForChange(transaction),
       () =>
         together(
           () => identity && readMade(transaction, identity),
@@ -145,7 +145,7 @@ export class Changes<Rights> {
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
     // No other change runs meanwhile: the last entry is this change's own.
-    const { number, nonce, accessNumber } = headIn(transaction);
+    const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };
     if (identity) recordMade(transaction, identity, { result: memory.keep(result), position, now });
     return { result, position, accessNumber };

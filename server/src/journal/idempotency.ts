@@ -9,8 +9,8 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import type { JournalPlace } from './journal-entry.ts';
-import { changeInTurn } from './journal.ts';
+import type { JournalPosition } from './journal-entry.ts';
+import { runChange } from './journal.ts';
 
 /** Identifies one change of one request. */
 export interface ChangeIdentity {
@@ -34,7 +34,7 @@ export interface MadeChange {
   /** Small: ids and numbers. */
   readonly result: unknown;
   /** The journal's last entry when it was made. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
 }
 
 export interface MadeRow {
@@ -110,7 +110,7 @@ export function recordMade(
 export async function pruneIdempotencyKeys(database: Database, now: number): Promise<void> {
   const before = now - keptMs;
   for (let count = 0; count < maxBatches && (await database.get(anyBefore, { before })); count++) {
-    await changeInTurn(database, (transaction) => transaction.run(prune, { before, batch }), {
+    await runChange(database, (transaction) => transaction.run(prune, { before, batch }), {
       takesLong: true,
     });
   }

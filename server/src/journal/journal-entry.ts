@@ -4,7 +4,7 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { sealCursor, openCursor } from '../database/cursor-checksum.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import type { JournalPlace } from './journal-entry.ts';
+import type { JournalPosition } from './journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 
 export const journalKinds = [
@@ -34,12 +34,12 @@ export const journalKinds = [
 export type JournalKind = (typeof journalKinds)[number];
 
 /** An entry by its number, and by something random: a database from a backup may use the number again. */
-export interface JournalPlace {
+export interface JournalPosition {
   readonly number: number;
   readonly nonce: number;
 }
 
-export interface JournalEntry extends JournalPlace {
+export interface JournalEntry extends JournalPosition {
   readonly at: number;
   readonly kind: JournalKind;
   readonly changesAccess: boolean;
@@ -71,7 +71,7 @@ const findAfter = sql<{ number: number; limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
 
 /** Only after the very entry that is meant. */
-const findNext = sql<JournalPlace & { limit: number }, EntryRow>`
+const findNext = sql<JournalPosition & { limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'}
     and (select known.nonce from journal as known where known.number = ${'number'}) = ${'nonce'}
   order by number limit ${'limit'}`;
@@ -82,7 +82,7 @@ const findNonce = sql<{ number: number }, { nonce: number }>`
 const findOldest = sql<object, { number: number | null }>`select min(number) as number from journal`;
 
 /** Whether an entry is kept, and is the one that is meant. Before the first entry there is nothing to mistake. */
-export function isKept(reader: Reader, { number, nonce }: JournalPlace): PromiseOrValue<boolean> {
+export function hasEntry(reader: Reader, { number, nonce }: JournalPosition): PromiseOrValue<boolean> {
   if (number === 0) return whenDone(readOldest(reader), (oldest) => nonce === 0 && oldest === 1);
   return whenDone(reader.get(findNonce, { number }), (found) => found?.nonce === nonce);
 }
@@ -99,7 +99,7 @@ export function readEntries(
 /** The same after an entry that was read before; none, too, if that is not kept any more, or not the same. */
 export function readNext(
   reader: Reader,
-  { number, nonce }: JournalPlace,
+  { number, nonce }: JournalPosition,
   limit: number,
 ): PromiseOrValue<readonly JournalEntry[]> {
   return whenDone(reader.all(findNext, { number, nonce, limit }), (rows) => rows.map(toEntry));
@@ -132,7 +132,7 @@ const list = 'journal';
 const numberBytes = 6;
 const nonceBytes = 4;
 
-export function toJournalCursor({ number, nonce }: JournalPlace): string {
+export function toJournalCursor({ number, nonce }: JournalPosition): string {
   const bytes = Buffer.alloc(numberBytes + nonceBytes);
   bytes.writeUIntBE(number, 0, numberBytes);
   bytes.writeUInt32BE(nonce, numberBytes);
@@ -140,7 +140,7 @@ export function toJournalCursor({ number, nonce }: JournalPlace): string {
 }
 /** Refuses what is no cursor; whether it is of this journal is for the journal to say. */
 
-export function fromJournalCursor(cursor: string, argument: string): JournalPlace {
+export function fromJournalCursor(cursor: string, argument: string): JournalPosition {
   const bytes = openCursor(list, cursor);
   if (bytes?.length !== numberBytes + nonceBytes) {
     throw new Refusal(

@@ -61,7 +61,7 @@ test('wakes some followers at a time, and one of each key before the second of a
   const many = Array.from({ length: 1_000 }, () => follow('anna'));
   const all = [...many, follow('bert'), follow(undefined)];
   grow(1);
-  feed.look();
+  feed.poll();
   await all.at(-1);
   await all.at(-2);
   assert.ok(woken.indexOf('bert') <= 3, String(woken.indexOf('bert')));

@@ -24,7 +24,7 @@ export interface JournalFeed {
    */
   waitFor(after: number, stopping: Stopping, key?: string): Promise<void>;
   /** There may be more: reads on at once, instead of when the database says so. */
-  readonly look: () => void;
+  readonly poll: () => void;
   /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
   onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void;
   /** Called when entries were forgotten before this node has seen them: whatever they said is to be read elsewhere. */
@@ -47,12 +47,12 @@ export interface FeedOptions {
 
 const batch = 200;
 /** At least; at most twice as many: fewer than the database keeps. */
-const mostRemembered = 500;
+const minInMemory = 500;
 /** For who is behind of what is remembered. An entry may hold some ten thousand bytes, and each of them has its own. */
 const batchBehind = 20;
-const lookAgainMs = 1_000;
+const pollMs = 1_000;
 /** A follower for whom nothing happened takes about ten microseconds. */
-const mostWokenAtOnce = 100;
+const maxWokenAtOnce = 100;
 
 export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
   const waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
@@ -67,22 +67,22 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   let timesReplaced = 0;
   let isReading = false;
   let hasFailed = false;
-  let isThereMore = false;
+  let hasMore = false;
   let isClosed = false;
 
   async function catchUp(): Promise<void> {
-    isThereMore = true;
+    hasMore = true;
     if (isReading) return;
     isReading = true;
     try {
-      while (isThereMore && !isClosed) {
-        isThereMore = false;
+      while (hasMore && !isClosed) {
+        hasMore = false;
         const entries = await readNewest();
         if (entries.length === 0) continue;
         const pending = entries.flatMap((entry) => listeners.map((listener) => listener(entry)));
         await Promise.allSettled(pending.filter((each) => each !== undefined));
-        take(entries);
-        isThereMore = entries.length >= batch;
+        append(entries);
+        hasMore = entries.length >= batch;
         wake();
       }
       hasFailed = false;
@@ -102,7 +102,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     // With the last one: it tells whether it is still the same journal.
     const found = await readEntries(database, last - 1, batch + 1);
     if (await isReplaced(found[0])) {
-      await beginAnew();
+      await restart();
       return [];
     }
     return found[0]?.number === last ? found.slice(1) : found;
@@ -115,7 +115,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   }
 
   /** After a failover to a server that did not have the last commits, or a restore: nothing that is known holds. */
-  async function beginAnew(): Promise<void> {
+  async function restart(): Promise<void> {
     ({ number: last, nonce: lastNonce } = await readHead(database));
     timesReplaced++;
     recent = [];
@@ -124,7 +124,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     wake(() => true);
   }
 
-  function take(entries: readonly JournalEntry[]): void {
+  function append(entries: readonly JournalEntry[]): void {
     // This node slept for so long that some were forgotten.
     if (entries[0]!.number !== last + 1) {
       recent = [];
@@ -136,7 +136,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       ({ number: last, nonce: lastNonce } = entry);
       if (entry.changesAccess) accessChangedAt = entry.number;
     }
-    if (recent.length > 2 * mostRemembered) recent = recent.slice(-mostRemembered);
+    if (recent.length > 2 * minInMemory) recent = recent.slice(-minInMemory);
   }
 
   function wake(isDue = (after: number) => after < last): void {
@@ -154,7 +154,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   function wakeSome(): void {
     let woken = 0;
     for (const [key, resumes] of due) {
-      if (woken++ === mostWokenAtOnce) break;
+      if (woken++ === maxWokenAtOnce) break;
       due.delete(key);
       resumes.shift()!();
       // This loop reaches it again, after the others.
@@ -164,9 +164,9 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     if (isWaking) setImmediate(wakeSome);
   }
 
-  const lookAgain = () => void catchUp();
-  const timer = setInterval(lookAgain, lookAgainMs).unref();
-  database.watch(lookAgain);
+  const poll = () => void catchUp();
+  const timer = setInterval(poll, pollMs).unref();
+  database.watch(poll);
 
   return {
     get last() {
@@ -210,7 +210,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         stopping.onabort = resume;
       });
     },
-    look: lookAgain,
+    poll,
     onEntry(listener) {
       listeners.push(listener);
     },

@@ -7,19 +7,19 @@ import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { EndSignal, iterate, type ChangeStream } from './change-stream.ts';
-import { isKept, type JournalEntry, type JournalPlace } from './journal-entry.ts';
+import { hasEntry, type JournalEntry, type JournalPosition } from './journal-entry.ts';
 import type { JournalFeed } from './journal-feed.ts';
 import { fitsFilter, type JournalFilter } from './journal-list.ts';
 
 export interface JournalEvent {
   readonly entry: JournalEntry;
   /** A client that received the entry can continue after it. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
 }
 
 export interface JournalWatchOptions {
   /** The last entry that the client has received. */
-  readonly after: JournalPlace;
+  readonly after: JournalPosition;
   readonly filter: JournalFilter;
   /** How many entries it may fall behind. */
   readonly maxBacklog: number;
@@ -30,12 +30,12 @@ export interface JournalWatchOptions {
 /** Rejects a cursor if some of the entries after it are gone. */
 export async function requireKept(
   reader: Reader,
-  after: JournalPlace,
-  { head, maxBacklog }: { readonly head: JournalPlace; readonly maxBacklog: number },
+  after: JournalPosition,
+  { head, maxBacklog }: { readonly head: JournalPosition; readonly maxBacklog: number },
 ): Promise<void> {
   const isNear = after.number <= head.number && head.number - after.number <= maxBacklog;
   const isKnown =
-    isNear && (after.number === head.number ? after.nonce === head.nonce : await isKept(reader, after));
+    isNear && (after.number === head.number ? after.nonce === head.nonce : await hasEntry(reader, after));
   if (!isKnown) throw isLost();
 }
 
@@ -52,7 +52,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   #used = 0;
   /** The entry that `next` returned last. */
   #returned: JournalEntry | undefined;
-  deliveredUpTo: JournalPlace;
+  deliveredUpTo: JournalPosition;
 
   constructor(feed: JournalFeed, options: JournalWatchOptions) {
     this.#feed = feed;

@@ -8,8 +8,8 @@
 import { randomInt } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeOptions, Database, Reader, Transaction } from '../database/database.ts';
-import { keptFromOthers, list, sql } from '../database/statement.ts';
-import type { JournalKind, JournalPlace } from './journal-entry.ts';
+import { forUpdate, list, sql } from '../database/statement.ts';
+import type { JournalKind, JournalPosition } from './journal-entry.ts';
 
 export interface NewEntry {
   readonly kind: JournalKind;
@@ -43,13 +43,13 @@ export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly
 export type Details = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Where the journal has got to. */
-export interface JournalHead extends JournalPlace {
+export interface JournalHead extends JournalPosition {
   /** Differs after every change of who may see or do what. */
   readonly accessNumber: number;
 }
 
-const mostNonce = 2 ** 32;
-const mostAccessStep = 2 ** 20;
+const maxNonce = 2 ** 32;
+const maxAccessStep = 2 ** 20;
 
 interface EntryValues {
   readonly at: number;
@@ -84,39 +84,39 @@ const insertEach = sql<EntryValues & { userIds: readonly string[]; last: number 
 
 const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
-const standInLine = sql<object, JournalHead>`${selectHead} ${keptFromOthers}`;
+const lockHead = sql<object, JournalHead>`${selectHead} ${forUpdate}`;
 
 /** The note of a transaction that has taken its turn: the journal's head as the transaction left it. */
-const headNote = Symbol('the head of the journal');
+const headKey = Symbol('the head of the journal');
 
 /**
  * The first statement of every change: it waits until earlier changes are committed, and returns the head of the journal. A change
  * that shares the transaction of an earlier change does not wait again.
  */
-export function takeTurn(transaction: Transaction): PromiseOrValue<JournalHead> {
-  const known = transaction.notes.get(headNote);
+export function lockForChange(transaction: Transaction): PromiseOrValue<JournalHead> {
+  const known = transaction.notes.get(headKey);
   if (known) return known as JournalHead;
-  return whenDone(transaction.get(standInLine, {}), (head) => {
-    transaction.notes.set(headNote, head!);
+  return whenDone(transaction.get(lockHead, {}), (head) => {
+    transaction.notes.set(headKey, head!);
     return head!;
   });
 }
 
 /** The journal's last entry as this transaction left it. The transaction must have taken its turn. */
-export function headIn(transaction: Transaction): JournalHead {
-  const head = transaction.notes.get(headNote);
+export function readLockedHead(transaction: Transaction): JournalHead {
+  const head = transaction.notes.get(headKey);
   if (!head) throw new Error('A change must take its turn before it is recorded.');
   return head as JournalHead;
 }
 
 /** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
-export function changeInTurn<T>(
+export function runChange<T>(
   database: Database,
   work: (transaction: Transaction, head: JournalHead) => PromiseOrValue<T>,
   options?: ChangeOptions,
 ): Promise<T> {
   return database.change(
-    (transaction) => whenDone(takeTurn(transaction), (head) => work(transaction, head)),
+    (transaction) => whenDone(lockForChange(transaction), (head) => work(transaction, head)),
     options,
   );
 }
@@ -140,10 +140,10 @@ function advanceCounter(
   transaction: Transaction,
   { by, nonce, changesAccess }: Pick<EntryValues, 'nonce' | 'changesAccess'> & { readonly by: number },
 ): JournalHead {
-  const before = headIn(transaction);
-  const accessStep = changesAccess ? randomInt(1, mostAccessStep) : 0;
+  const before = readLockedHead(transaction);
+  const accessStep = changesAccess ? randomInt(1, maxAccessStep) : 0;
   const head = { number: before.number + by, nonce, accessNumber: before.accessNumber + accessStep };
-  transaction.notes.set(headNote, head);
+  transaction.notes.set(headKey, head);
   transaction.announce();
   transaction.queue(advance, head);
   return head;
@@ -156,7 +156,7 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
 /** Whether a new snapshot is as new as what is read before it. Records the answer with the database. */
 export async function checkCurrent(database: Database): Promise<void> {
   const { number } = await readHead(database);
-  const later = await database.moment(async (reader) => readHead(reader));
+  const later = await database.shortSnapshot(async (reader) => readHead(reader));
   if (later.number < number) database.reportOutdated();
   else database.confirmCurrent();
 }
@@ -175,7 +175,7 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
     oldPathIds: toText(oldPathIds),
     before: toText(before),
     after: toText(after),
-    nonce: randomInt(1, mostNonce),
+    nonce: randomInt(1, maxNonce),
   };
 }
 
@@ -188,10 +188,10 @@ export interface Retention {
 }
 const dayMs = 86400000;
 const batch = 1000;
-const mostPerSweep = 20000;
+const maxPrunedPerRun = 20000;
 const findOldest = sql<{ limit: number }, { number: number; at: number }>`
   select number, at from journal order by number limit ${'limit'}`;
-const forget = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
+const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
 /** Answers how many went. */
 
 export async function pruneJournal(
@@ -203,13 +203,13 @@ export async function pruneJournal(
   const isOld = ({ number, at }: { number: number; at: number }) =>
     number <= last - journalEntries || at <= now - journalDays * dayMs;
   let pruned = 0;
-  while (pruned < mostPerSweep) {
+  while (pruned < maxPrunedPerRun) {
     const oldest = await database.all(findOldest, { limit: batch });
     // Up to the first that is kept, so that what is left has no gap even if clocks disagreed.
     const kept = oldest.findIndex((entry) => !isOld(entry));
     const { number } = (kept < 0 ? oldest.at(-1) : oldest[kept - 1]) ?? {};
     if (number === undefined) break;
-    pruned += await changeInTurn(database, (transaction) => transaction.run(forget, { number }), {
+    pruned += await runChange(database, (transaction) => transaction.run(removeUpTo, { number }), {
       takesLong: true,
     });
     if (kept >= 0) break;

@@ -108,11 +108,11 @@ function checkSigning(keys: SigningKeys): HealthCheck {
   return { name, isOk: true, detail: `A key signs, and ${count === 1 ? 'it verifies' : `${count} verify`}.` };
 }
 
-function checkBus({ hearsOthers }: Pick<Database, 'hearsOthers'>): HealthCheck {
-  const detail = hearsOthers
+function checkBus({ receivesNotifications }: Pick<Database, 'hearsOthers'>): HealthCheck {
+  const detail = receivesNotifications
     ? 'What other processes change is heard of.'
     : 'What other processes change is not heard of, and found by looking every second.';
-  return { name: 'bus', isOk: hearsOthers, detail };
+  return { name: 'bus', isOk: receivesNotifications, detail };
 }
 
 async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck> {

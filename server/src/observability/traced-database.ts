@@ -57,14 +57,15 @@ export function traceDatabase(database: Database, system: DatabaseSystem): Datab
       inTransaction('transaction', () => database.transaction(bind(work, traceTransaction))),
     change: (work, options) =>
       inTransaction('transaction', () => database.change(bind(work, traceTransaction), options)),
-    alone: (work) => inTransaction('transaction', () => database.alone(bind(work, traceTransaction))),
+    exclusive: (work) => inTransaction('transaction', () => database.exclusive(bind(work, traceTransaction))),
     snapshot: (work) => inTransaction('snapshot', () => database.snapshot(bind(work, traceSnapshot))),
-    moment: (work) => inTransaction('snapshot', () => database.moment(bind(work, traceSnapshot))),
+    shortSnapshot: (work) =>
+      inTransaction('snapshot', () => database.shortSnapshot(bind(work, traceSnapshot))),
     openSnapshot: () => traceSnapshot(database.openSnapshot()),
     // Reading a committed change is not part of the trace that made it.
     watch: (onCommit) => database.watch(() => context.with(ROOT_CONTEXT, onCommit)),
-    get hearsOthers() {
-      return database.hearsOthers;
+    get receivesNotifications() {
+      return database.receivesNotifications;
     },
   };
 }
@@ -83,7 +84,7 @@ function describeStatements(database: Database, system: DatabaseSystem) {
   return (statement: Statement): SpanDescription => {
     let description = descriptions.get(statement);
     if (!description) {
-      const text = removeStringLiterals(database.textOf(statement));
+      const text = removeStringLiterals(database.formatStatement(statement));
       const name = summarize(text);
       const attributes = { 'db.system.name': system, 'db.query.summary': name, 'db.query.text': text };
       descriptions.set(statement, (description = { name, options: { kind: SpanKind.CLIENT, attributes } }));

@@ -53,6 +53,7 @@ interface Verifier {
 
 const cachedTokens = 10_000;
 const longestToken = 2_048;
+
 /** A header as this service writes it, of whichever key. */
 const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 

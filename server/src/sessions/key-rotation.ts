@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import { deleteKey, rotateSigningKey } from './change-keys.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 import { maxAuthTokenMs } from './revocation.ts';
@@ -52,7 +52,7 @@ export function createKeyRotation({
     const [newest] = keys.all;
     // Whoever cannot open a key has not the master key that the others have.
     if (!isOld(newest!) || !newest!.privateKey) return;
-    await changeInTurn(database, async (transaction) => {
+    await runChange(database, async (transaction) => {
       const [stored] = await readKeyRows(transaction);
       // Another node may have done it.
       if (stored && isOld(stored)) await rotateSigningKey(transaction, { seal, now: clock.now() });
@@ -71,7 +71,7 @@ export function createKeyRotation({
     const { until } = (await database.get(findLastNeed, { stoppedAt, now }))!;
     need = { keyId: oldest.id, until: until ?? 0 };
     if (until !== null) return;
-    await changeInTurn(database, async (transaction) => {
+    await runChange(database, async (transaction) => {
       const rows = await readKeyRows(transaction);
       if (rows.some(({ id }) => id === oldest.id)) await deleteKey(transaction, oldest.id, now);
     });
@@ -88,6 +88,7 @@ export function createKeyRotation({
 export function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
   return stopsSigningAt(successor) + Math.max(maxAuthTokenMs, refreshTokenSeconds * 1000);
 }
+
 export type KeyState = 'published' | 'signs' | 'verifies';
 
 export interface KeyStatus {
@@ -100,8 +101,8 @@ export interface KeyStatus {
   /** Names the master key; null if it is not sealed. */
   readonly sealedWith: string | null;
 }
-/** Of keys in their order, the newest first. */
 
+/** Of keys in their order, the newest first. */
 export function listKeyStatuses(
   rows: readonly KeyRow[],
   { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },

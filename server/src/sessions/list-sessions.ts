@@ -144,6 +144,7 @@ export function countSessions(reader: Reader, now: number): PromiseOrValue<numbe
 function toSession([id, userId, createdAt, refreshedAt, expiresAt, address, agent]: SessionColumns): Session {
   return { id, userId, createdAt, refreshedAt, expiresAt, address, agent };
 }
+
 /** Where a login or a refresh came from, for its user to recognise. */
 export interface Client {
   readonly address: string | null;

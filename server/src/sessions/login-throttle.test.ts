@@ -8,7 +8,12 @@ import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import { createLoginThrottle, pauseLeftMs, type Guess, type LoginThrottle } from './login-throttle.ts';
+import {
+  createLoginThrottle,
+  pauseLeftMs,
+  type AttemptSource,
+  type LoginThrottle,
+} from './login-throttle.ts';
 
 const minute = 60_000;
 
@@ -36,7 +41,7 @@ describe('the pause', () => {
 });
 
 describe('a throttle', () => {
-  const anna: Guess = { username: 'anna', address: '192.0.2.1' };
+  const anna: AttemptSource = { username: 'anna', address: '192.0.2.1' };
   const clock = { time: Date.parse('2026-03-01T12:00:00Z'), now: () => clock.time };
   let folder: string;
   let database: Database;
@@ -67,14 +72,14 @@ describe('a throttle', () => {
       return error.code;
     }
   }
-  const wrong = (guess: Guess, by = throttle) =>
+  const wrong = (guess: AttemptSource, by = throttle) =>
     outcome(
       by.attempt(guess, async () => {
         await setImmediate();
         return undefined;
       }),
     );
-  const right = (guess: Guess, by = throttle) =>
+  const right = (guess: AttemptSource, by = throttle) =>
     outcome(
       by.attempt(guess, async (forgive) => {
         await setImmediate();

@@ -1,153 +1,165 @@
 /**
- * Slows down whoever guesses passwords. Wrong ones are counted by account and address together and by address, never
- * by account alone: a stranger cannot keep anybody out. It never tells whether an account exists.
+ * Throttles password guessing. Failed attempts are counted by account and address together, and by address, never by account
+ * alone: an attacker cannot lock a user out. The throttle does not reveal whether an account exists.
  *
- * Up to the limit a wrong password costs its hash and nothing else. From then on there is one attempt at a time, and a
- * growing pause between them; it is counted before the password is looked at, so that no two get in, on whatever node.
+ * Below the limit, a failed attempt only costs its password hash. Above the limit, attempts run one at a time with a growing
+ * pause between them. They are counted before the password is checked, so that no two of them pass, on any node.
  */
 
 import { createHmac } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { accountNameKey, toAccountName } from '../accounts/account-name.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { createAttemptQueues, type Attempt, type Line, type SharedAttemptQueues } from './attempt-queues.ts';
+import {
+  createAttemptQueues,
+  type QueuedAttempt,
+  type QueueKey,
+  type SharedAttemptQueues,
+} from './attempt-queues.ts';
 import {
   countFailures,
-  countIfStill,
-  forgetFailures,
-  readFailures,
+  countIfUnchanged,
+  deleteFailures,
   pruneFailures,
-  takeBack,
+  readFailures,
+  undoCount,
   windowMs,
   type Failures,
 } from './failed-attempts.ts';
-import { isIPv6 } from 'net';
 
-/** Who tries: somebody who logs in, or somebody who is logged in and asked for the password again. */
-export type Guess =
+/** The source of an attempt: a login, or a logged-in user who must enter the password again. */
+export type AttemptSource =
   { readonly username: string; readonly address: string | null } | { readonly sessionId: string };
 
-/** In the transaction that the right password leads to: forgets the wrong ones before it. */
-export type Forgive = (transaction: Transaction) => Promise<void>;
+/** Deletes the failures of a source, in the transaction that the correct password leads to. */
+export type ForgiveFailures = (transaction: Transaction) => Promise<void>;
 
 export interface LoginThrottle {
-  /** Does the work that checks a password, unless too many were wrong; undefined, and only that, means it was wrong. */
-  attempt<T>(guess: Guess, work: (forgive: Forgive) => Promise<T | undefined>): Promise<T | undefined>;
-  /** Forgets what no longer counts. */
-  sweep(): Promise<void>;
+  /** Runs the work that checks a password, or refuses it after too many failures. Undefined means a wrong password. */
+  attempt<T>(
+    source: AttemptSource,
+    work: (forgive: ForgiveFailures) => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+  /** Deletes failures that no longer count. */
+  prune(): Promise<void>;
 }
 
 export interface LoginThrottleOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** Makes the digests of one installation differ from those of any other. */
+  /** Makes the stored digests of installations differ. */
   readonly installation: string;
   readonly isOn: boolean;
-  /** Those of all workers of this node; unless given, this process has its own. */
-  readonly lines?: SharedAttemptQueues | undefined;
+  /** The queues of all workers of this node. By default, the process has its own. */
+  readonly attemptQueues?: SharedAttemptQueues | undefined;
 }
 
 interface Limit {
-  /** So many failures are answered as if there were none. */
-  readonly failures: number;
+  /** The number of failures without a pause. */
+  readonly maxFailures: number;
   /**
-   * So many are looked at at a time on one node. Nodes do not see what is under way on the others: so many may slip in
-   * there besides, once. More than a machine can hash at a time would be of no use.
+   * How many attempts one node checks at the same time. Nodes do not see the attempts in progress on other nodes, so each node
+   * can exceed the limit by this number once. A higher number has no use: a machine cannot hash more passwords at a time.
    */
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
 }
 
-const ofGuess: Limit = { failures: 50, atOnce: 8 };
-const ofAddress: Limit = { failures: 500, atOnce: 64 };
+const accountLimit: Limit = { maxFailures: 50, maxConcurrent: 8 };
+const addressLimit: Limit = { maxFailures: 500, maxConcurrent: 64 };
 
 const firstPauseMs = 1_000;
-/**
- * One attempt a minute is less than anybody has who stays below the limit: a longer pause would slow down no guesser,
- * only those beside them at the same address.
- */
-const longestPauseMs = 60_000;
 
-interface Counter extends Line {
+/**
+ * One attempt per minute is slower than the rate below the limit. A longer pause would not slow an attacker down further, but
+ * would affect other users at the same address.
+ */
+const maxPauseMs = 60_000;
+
+interface Counter extends QueueKey {
   readonly digest: Uint8Array;
-  readonly limit: number;
+  readonly maxFailures: number;
 }
 
-/** How things stood when an attempt was let in. */
-interface Entry {
-  readonly known: readonly Failures[];
-  /** Those of them in which it is counted already. */
+/** The failures that were counted when an attempt was admitted. */
+interface Admission {
+  readonly failures: readonly Failures[];
+  /** Those that already include this attempt. */
   readonly counted: readonly Failures[];
 }
 
 export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { database, clock, installation, isOn, lines = createAttemptQueues() } = options;
+  const { database, clock, installation, isOn, attemptQueues = createAttemptQueues() } = options;
 
-  const counter = (key: readonly string[], { failures, atOnce }: Limit): Counter => {
+  const createCounter = (key: readonly string[], { maxFailures, maxConcurrent }: Limit): Counter => {
     const digest = createHmac('sha256', installation).update(JSON.stringify(key)).digest();
-    return { digest, key: digest.toString('base64'), limit: failures, atOnce };
+    return { digest, key: digest.toString('base64'), maxFailures, maxConcurrent };
   };
 
-  function countersOf(guess: Guess): Counter[] {
-    if ('sessionId' in guess) return [counter(['session', guess.sessionId], ofGuess)];
-    const { name, range } = identifyLogin(guess);
-    return [counter(['login', name, range], ofGuess), counter(['address', range], ofAddress)];
+  function countersOf(source: AttemptSource): Counter[] {
+    if ('sessionId' in source) return [createCounter(['session', source.sessionId], accountLimit)];
+    const { name, range } = identifyLogin(source);
+    return [
+      createCounter(['login', name, range], accountLimit),
+      createCounter(['address', range], addressLimit),
+    ];
   }
 
-  /** Waits until it is known that those before leave room for it; refuses it while there is a pause. */
-  async function enter(counters: readonly Counter[], attempt: Attempt): Promise<Entry> {
+  /** Waits until the attempts ahead cannot exceed the limit together with this one. Refuses it during a pause. */
+  async function admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<Admission> {
     for (;;) {
-      const moved = attempt.moved();
-      const ahead = attempt.ahead();
-      if (counters.some(({ atOnce }, place) => ahead[place]! >= atOnce)) {
-        await moved;
+      const changed = attempt.waitForChange();
+      const ahead = attempt.countAhead();
+      if (counters.some(({ maxConcurrent }, index) => ahead[index]! >= maxConcurrent)) {
+        await changed;
         continue;
       }
       const now = clock.now();
       const digests = counters.map(({ digest }) => digest);
-      const known = await readFailures(database, digests, now);
-      const pauses = known.map((failures, place) => pauseLeftMs(failures, counters[place]!.limit, now));
-      if (Math.max(...pauses) > 0) throw tooMany(Math.max(...pauses));
-      const room = known.map(({ failures }, place) => counters[place]!.limit - failures);
-      if (room.some((left, place) => left > 0 && ahead[place]! >= left)) {
-        await moved;
+      const failures = await readFailures(database, digests, now);
+      const pauses = failures.map((each, index) => pauseLeftMs(each, counters[index]!.maxFailures, now));
+      if (Math.max(...pauses) > 0) throw tooManyAttempts(Math.max(...pauses));
+      const left = failures.map((each, index) => counters[index]!.maxFailures - each.failures);
+      if (left.some((count, index) => count > 0 && ahead[index]! >= count)) {
+        await changed;
         continue;
       }
-      const over = known.filter((_, place) => room[place]! <= 0);
-      if (over.length === 0 || (await countAhead(over, now))) return { known, counted: over };
+      const counted = failures.filter((_, index) => left[index]! <= 0);
+      if (counted.length === 0 || (await countInAdvance(counted, now))) return { failures, counted };
     }
   }
 
-  /** All or none; none if somebody else was faster. */
-  async function countAhead(over: readonly Failures[], now: number): Promise<boolean> {
-    const lost = new Error('Somebody else was faster.');
+  /** Counts the attempt in all of them or in none. Returns false if another attempt was counted first. */
+  async function countInAdvance(failures: readonly Failures[], now: number): Promise<boolean> {
+    const lostRace = new Error('Another attempt was counted first.');
     try {
       await database.transaction(async (transaction) => {
-        for (const known of over) if (!(await countIfStill(transaction, known, now))) throw lost;
+        for (const each of failures) if (!(await countIfUnchanged(transaction, each, now))) throw lostRace;
       });
       return true;
     } catch (error) {
-      if (error === lost) return false;
+      if (error === lostRace) return false;
       throw error;
     }
   }
 
   return {
-    async attempt(guess, work) {
+    async attempt(source, work) {
       if (!isOn) return work(() => Promise.resolve());
-      const counters = countersOf(guess);
-      const attempt = await lines.join(counters);
+      const counters = countersOf(source);
+      const attempt = await attemptQueues.join(counters);
       try {
-        const { known, counted } = await enter(counters, attempt);
-        const [own, ...others] = known as [Failures, ...Failures[]];
+        const { failures, counted } = await admit(counters, attempt);
+        const [own, ...others] = failures as [Failures, ...Failures[]];
         const result = await work(async (transaction) => {
-          if (own.failures > 0) await forgetFailures(transaction, own);
-          for (const each of others) if (counted.includes(each)) await takeBack(transaction, each);
+          if (own.failures > 0) await deleteFailures(transaction, own);
+          for (const each of others) if (counted.includes(each)) await undoCount(transaction, each);
         });
-        const wrong = known.filter((each) => result === undefined && !counted.includes(each));
-        if (wrong.length > 0) {
-          // What cannot be counted is not answered: else nobody would count while the database cannot be written.
-          const digests = wrong.map(({ digest }) => digest);
+        const uncounted = failures.filter((each) => result === undefined && !counted.includes(each));
+        if (uncounted.length > 0) {
+          // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
+          const digests = uncounted.map(({ digest }) => digest);
           await database.transaction((transaction) => countFailures(transaction, digests, clock.now()));
         }
         return result;
@@ -155,11 +167,11 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
         attempt.leave();
       }
     },
-    sweep: () => pruneFailures(database, clock.now()),
+    prune: () => pruneFailures(database, clock.now()),
   };
 }
 
-/** What logins are counted and queued by. A text that cannot be a user name is treated like one. */
+/** The name and the address range by which logins are counted and queued. An invalid user name is used as it was sent. */
 export function identifyLogin({ username, address }: { username: string; address: string | null }): {
   name: string;
   range: string;
@@ -167,40 +179,47 @@ export function identifyLogin({ username, address }: { username: string; address
   return { name: accountNameKey(toAccountName(username) ?? username), range: addressRange(address) };
 }
 
-/** Each failure from the limit on doubles the pause. It ends when they no longer count, at the latest. */
-export function pauseLeftMs({ failures, startedAt, failedAt }: Failures, limit: number, now: number): number {
-  if (failures < limit) return 0;
-  const pauseMs = Math.min(firstPauseMs * 2 ** (failures - limit), longestPauseMs);
+/** From the limit on, each failure doubles the pause. The pause ends at the latest when the failures no longer count. */
+export function pauseLeftMs(
+  { failures, startedAt, failedAt }: Failures,
+  maxFailures: number,
+  now: number,
+): number {
+  if (failures < maxFailures) return 0;
+  const pauseMs = Math.min(firstPauseMs * 2 ** (failures - maxFailures), maxPauseMs);
   return Math.min(failedAt + pauseMs, startedAt + windowMs) - now;
 }
 
-function tooMany(leftMs: number): Refusal {
+function tooManyAttempts(leftMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(leftMs / 1000);
   return new Refusal('TOO_MANY_ATTEMPTS', `Too many wrong passwords. Try again in ${retryAfterSeconds} s.`, {
     retryAfterSeconds,
     facts: { retryAfterSeconds },
   });
 }
-/**
- * An IPv4 address stands for itself. Of IPv6 a client has a /64 at the least (RFC 6177), so that is its range. An IPv4
- * address written as IPv6 (mapped: RFC 4291 §2.5.5.2; translated: RFC 6052 §2.1) is IPv4, or all of them were one client.
- */
 
+/**
+ * The range of addresses that one client can use. For IPv4 it is the address. For IPv6 it is the /64, the smallest
+ * assignment (RFC 6177). An IPv4 address in IPv6 notation (mapped: RFC 4291 §2.5.5.2; translated: RFC 6052 §2.1) counts as
+ * IPv4; otherwise all of those would be one client.
+ */
 export function addressRange(address: string | null): string {
   if (address === null || !isIPv6(address)) return address ?? '';
-  const groups = groupsOf(address.replace(/%.*$/, ''));
+  const groups = parseIPv6(address.replace(/%.*$/, ''));
   const prefix = groups.slice(0, 6).join(':');
   if (prefix === '0:0:0:0:0:ffff' || prefix === '64:ff9b:0:0:0:0') return toIPv4(groups[6]!, groups[7]!);
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
-/** The eight groups, in lower case and without leading zeros. */
-function groupsOf(address: string): string[] {
-  // A URL's host is written in the one canonical form.
+
+/** Returns the eight groups, in lower case and without leading zeros. */
+function parseIPv6(address: string): string[] {
+  // The URL parser writes the host in canonical form.
   const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const head = before ? before.split(':') : [];
   const tail = after ? after.split(':') : [];
   return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
 }
+
 function toIPv4(high: string, low: string): string {
   const [upper, lower] = [parseInt(high, 16), parseInt(low, 16)];
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');

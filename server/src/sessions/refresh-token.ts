@@ -1,4 +1,4 @@
-/** Refresh tokens: random UUIDs of which only a digest is kept, and the sealing of a successor pair under the old one. */
+/** Creates refresh tokens and their digests, and encrypts successor tokens for `refreshRetrySeconds`. Tokens are not stored. */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { openBytes, sealBytes, sealingKey } from '../database/encrypted-bytes.ts';
@@ -13,17 +13,17 @@ export function newRefreshToken(): string {
   return randomUUID();
 }
 
-/** A plain digest is enough: what it hides is random, not a password. */
+/** A fast digest is sufficient, because the token is random and not a password. */
 export function digestOf(refreshToken: string): Uint8Array {
   return createHash('sha256').update(refreshToken).digest();
 }
 
-/** Only who holds the old pair, both tokens of it, can open it again. */
+/** Only a client with both old tokens can decrypt the successors. */
 export function sealSuccessor(successor: TokenPair, old: TokenPair): Uint8Array {
   return sealBytes(Buffer.from(JSON.stringify(successor)), keyOf(old));
 }
 
-/** Undefined with another auth token than the one that was exchanged. */
+/** Returns undefined if the auth token is not the one that was exchanged. */
 export function openSuccessor(sealed: Uint8Array, old: TokenPair): TokenPair | undefined {
   const opened = openBytes(sealed, keyOf(old));
   return opened && (JSON.parse(Buffer.from(opened).toString()) as TokenPair);

@@ -7,7 +7,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { maxAuthTokenMs } from './revocation.ts';
@@ -91,7 +91,7 @@ export async function createRevocationCache(options: RevocationCacheOptions): Pr
         for (const [id, at] of known) if (at <= since()) known.delete(id);
       }
       if (!(await database.get(findForgettable, { since: since() }))) return;
-      await changeInTurn(database, (transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
+      await runChange(database, (transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { nobodysId } from '../database/statement.ts';
+import { firstId } from '../database/statement.ts';
 import { list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
@@ -105,7 +105,7 @@ export async function revokeByDigest(
 /** Ends all living sessions of a user, or all but one; answers how many. */
 export async function revokeUserSessions(
   transaction: Transaction,
-  { userId, exceptId = nobodysId }: { userId: string; exceptId?: string | undefined },
+  { userId, exceptId = firstId }: { userId: string; exceptId?: string | undefined },
   revocation: Revocation,
 ): Promise<number> {
   const { because, now } = revocation;
@@ -147,6 +147,7 @@ function recordEnd(
   const after = { because, count, ...details };
   record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
 }
+
 export interface SessionRevocations {
   revoke(caller: Caller, id: string): Promise<Changed<void>>;
   /** Ends all sessions of a user, by default the caller, or all but the caller's session. Answers how many. */

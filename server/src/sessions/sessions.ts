@@ -9,13 +9,13 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AuthTokens } from './auth-token.ts';
 import type { Viewer } from './viewer.ts';
 import type { Client } from './list-sessions.ts';
 import type { RevocationCache } from './revocation-cache.ts';
-import { identifyLogin, type Forgive, type LoginThrottle } from './login-throttle.ts';
+import { identifyLogin, type ForgiveFailures, type LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
@@ -144,7 +144,7 @@ export function createSessions({
   async function startSession(
     credentials: CheckedCredentials,
     client: Client,
-    forgive: Forgive,
+    forgive: ForgiveFailures,
   ): Promise<IssuedTokens | undefined> {
     const id = randomUUID();
     const refreshToken = newRefreshToken();
@@ -163,7 +163,7 @@ export function createSessions({
       return issue(userId, id, refreshToken);
     };
     // Ending a session is written to the journal: the turn has to come before every other lock.
-    const issued = await (max > 0 ? changeInTurn(database, start) : database.transaction(start));
+    const issued = await (max > 0 ? runChange(database, start) : database.transaction(start));
     for (const sessionId of excess) ended.add(sessionId, now);
     return issued;
   }
@@ -242,7 +242,7 @@ export function createSessions({
   /** The client gets a refusal, and yet the revocation is committed. */
   async function endStolen({ sessionId, userId, spentAt }: SpentToken, used: TokenUse): Promise<void> {
     const { digest, now, address, agent } = used;
-    const isEndedNow = await changeInTurn(database, async (transaction) => {
+    const isEndedNow = await runChange(database, async (transaction) => {
       // Another replay may have ended it, or a logout.
       if ((await findSpent(transaction, digest))?.revokedAt !== null) return false;
       await recordReplays(transaction, [{ ...used, times: 1 }]);
@@ -255,7 +255,8 @@ export function createSessions({
     onTheft({ sessionId, userId, address, agent });
   }
 
-  const isEnded = (token: Omit<Viewer, 'expiresAt'>) => ended.has(token) || authTokens.isKeyRetired(token.keyId);
+  const isEnded = (token: Omit<Viewer, 'expiresAt'>) =>
+    ended.has(token) || authTokens.isKeyRetired(token.keyId);
 
   function authenticate(authToken: string): Viewer {
     const token = authTokens.read(authToken);
@@ -272,7 +273,7 @@ export function createSessions({
   async function logOutByAuthToken(authToken: string): Promise<Pick<Viewer, 'userId'>> {
     const { sessionId, userId } = authenticate(authToken);
     if (!(await isRevocable(database, { id: sessionId }))) return { userId };
-    await changeInTurn(database, async (transaction) => {
+    await runChange(database, async (transaction) => {
       const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
       await revokeById(transaction, sessionId, revocation);
     });
@@ -284,7 +285,7 @@ export function createSessions({
     // Any client can send an unknown token. Only a known one waits for the write lock; the update decides.
     const isRevoked =
       (await isRevocable(database, { digest, now: clock.now() })) &&
-      (await changeInTurn(database, (transaction) =>
+      (await runChange(database, (transaction) =>
         revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() }),
       ));
     if (!isRevoked) throw new Refusal('INVALID_REFRESH_TOKEN');

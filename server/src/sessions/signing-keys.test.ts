@@ -26,6 +26,7 @@ const newRow = (signsFrom: number): KeyRow => ({
 });
 const kidOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
+
 /** So that what a node has started to read is read. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -61,15 +61,20 @@ export interface SigningKeysOptions {
 }
 
 export const rereadKeysEveryMs = 3_000;
+
 /** How far the clocks of two nodes may be apart. */
 export const clockSkewMs = 60_000;
+
 /** How long a new key is known before it signs. */
 export const publishingMs = 5 * clockSkewMs;
+
 /** How long others may go on with the public keys that they have read. */
 export const publicKeysHoldSeconds = 120;
 const longestCommitMs = 10_000;
+
 /** How long after a read no key that came later can have begun to sign. */
 const areAllKnownForMs = publishingMs - clockSkewMs - longestCommitMs;
+
 /** Anybody can send tokens with keys that do not exist. */
 const rereadSoonEveryMs = 1_000;
 

@@ -3,7 +3,7 @@
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import type { Client } from './list-sessions.ts';
 import type { TokenUse, Replays } from './spent-tokens.ts';
 
@@ -84,7 +84,7 @@ export async function recordReplays(transaction: Transaction, replays: readonly 
 export async function pruneSpentTokens(database: Database, now: number, retrySeconds: number): Promise<void> {
   const inBatches = async ({ any, clear }: typeof forgetBefore, bound: number) => {
     while (await database.get(any, { bound })) {
-      await changeInTurn(database, (transaction) => transaction.run(clear, { bound, batch: sweepBatch }), {
+      await runChange(database, (transaction) => transaction.run(clear, { bound, batch: sweepBatch }), {
         takesLong: true,
       });
     }
@@ -96,10 +96,12 @@ export async function pruneSpentTokens(database: Database, now: number, retrySec
   // more. Up to one window in the future, it may come from a node whose clock is ahead.
   await inBatches(eraseSealedAfter, now + retryMs);
 }
+
 export interface ReplayCounts {
   add(use: TokenUse): void;
   store(database: Database): Promise<void>;
 }
+
 /** Of different tokens; what is beyond is not counted. */
 const maxReplayCounts = 10000;
 

@@ -92,6 +92,7 @@ export function manageUsers(
       }),
   };
 }
+
 interface OwnPassword {
   readonly oldPassword: string;
   readonly newPassword: string;

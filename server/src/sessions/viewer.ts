@@ -1,10 +1,10 @@
-/** Who asks. The graph is handed a viewer and never sees a token. */
+/** The authenticated user who makes a request. Code above `sessions/` receives a viewer and never reads a token. */
 
 export interface Viewer {
   readonly userId: string;
   readonly sessionId: string;
-  /** Of the key that signed the token. */
+  /** The id of the key that signed the auth token. */
   readonly keyId: string;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly tokenExpiresAt: number;
 }

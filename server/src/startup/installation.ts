@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { readStored, storeOnce } from '../database/stored-settings.ts';
 import { plantDemoTree } from '../folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
-import { changeInTurn } from '../journal/journal.ts';
+import { runChange } from '../journal/journal.ts';
 import { ensureSigningKey } from '../sessions/change-keys.ts';
 import type { KeyEncryption } from '../sessions/key-encryption.ts';
 import { StartError } from '../config/start-error.ts';
@@ -39,7 +39,7 @@ const rootName = 'Root';
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, seal, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
-  return changeInTurn(database, async (transaction) => {
+  return runChange(database, async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();

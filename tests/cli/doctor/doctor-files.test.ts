@@ -80,7 +80,7 @@ describe("the doctor's file check", () => {
     ]);
   });
 
-  test('tells the operator to put a missing file back before a restart of a running server', async () => {
+  test('asks the operator to restore a missing file before restarting the server', async () => {
     const { port } = new URL(testbed.url);
     const runChecks = async (more: Record<string, string> = {}) => [
       ...(await found(checkDatabase, { settings: { ...settings(), ...more } })),

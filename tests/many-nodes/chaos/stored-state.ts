@@ -6,8 +6,8 @@ import type { Cluster } from './cluster.ts';
 import { replay, type Entry, type ReplayedFolder } from './journal-replay.ts';
 import type { Tally } from './tally.ts';
 
-type EntryRow = Omit<Entry, 'way' | 'after' | 'cursor'> & {
-  readonly way: string | null;
+type EntryRow = Omit<Entry, 'path' | 'after' | 'cursor'> & {
+  readonly pathIds: string | null;
   readonly after: string | null;
   readonly nonce: number;
 };
@@ -31,11 +31,11 @@ const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
 export async function readJournal(cluster: StoredCluster): Promise<Entry[]> {
   const rows = await cluster.rows(sql<object, EntryRow>`
     select number, kind, by_user_id as "byUserId", folder_id as "folderId", user_id as "userId",
-      group_id as "groupId", session_id as "sessionId", way, after, nonce
+      group_id as "groupId", session_id as "sessionId", path_ids as "pathIds", after, nonce
     from journal order by number`);
-  return rows.map(({ way, after, nonce, ...row }) => ({
+  return rows.map(({ pathIds, after, nonce, ...row }) => ({
     ...row,
-    way: way === null ? null : (JSON.parse(way) as string[]),
+    path: pathIds === null ? null : (JSON.parse(pathIds) as string[]),
     after: JSON.parse(after ?? '{}') as Record<string, unknown>,
     cursor: toJournalCursor({ number: row.number, nonce }),
   }));

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { useViewer } from '../../session/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Answer } from '../../ui/states.tsx';
+import { QueryResult } from '../../ui/states.tsx';
 import { ExplainAccess } from './explain-access.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { inOrder } from './grant-order.ts';
 import { GrantSection, many } from './grant-list.tsx';
 import { useGrants } from './grants.ts';
-import { mayDo, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import './access.css';
 
 export function AccessTab({ folder }: { folder: OpenFolder }) {
@@ -18,7 +18,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
   const { isAdministrator } = useViewer();
   const [isGranting, setGranting] = useState(false);
   const grants = useGrants(id);
-  const manages = mayDo(accessLevel, 'MANAGE');
+  const manages = hasLevel(accessLevel, 'MANAGE');
   // Changes of grants are told to nobody but those whose access they change, and to administrators.
   useJournalTail({
     isEnabled: isAdministrator,
@@ -33,7 +33,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
           You see the grants to you and to your groups. Whoever has Manage here sees all of them.
         </p>
       )}
-      <Answer of={grants}>
+      <QueryResult query={grants}>
         {(read) => {
           const all = inOrder(read);
           const here = all.filter((grant) => grant.folder.id === id);
@@ -84,7 +84,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
             </>
           );
         }}
-      </Answer>
+      </QueryResult>
     </div>
   );
 }

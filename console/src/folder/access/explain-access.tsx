@@ -4,13 +4,13 @@ import { useGraph } from '../../graph/use-graph.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
 import { Link, setQuery, usePlace } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
-import { LevelChip, levelName, readableReason } from '../../ui/access-level.tsx';
+import { LevelChip, formatLevel, formatReason } from '../../ui/access-level.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
-import { Answer } from '../../ui/states.tsx';
+import { QueryResult } from '../../ui/states.tsx';
 import { folderGrantFields, personOf, type Grant } from './grants.ts';
 import { useUserGroups, type GroupName } from '../../graph/user-groups.ts';
-import { mayDo, type FolderLink, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type FolderLink, type OpenFolder } from '../open-folder.ts';
 
 const explainDocument =
   /* GraphQL */ `
@@ -46,7 +46,7 @@ interface ExplainAccessProps {
 
 export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const viewer = useViewer();
-  const manages = mayDo(folder.accessLevel, 'MANAGE');
+  const manages = hasLevel(folder.accessLevel, 'MANAGE');
   const { query } = usePlace();
   const chosenId = manages ? query.get('person') : viewer.id;
   const answer = useGraph<Explained>(
@@ -78,11 +78,11 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
         </div>
       )}
       {chosenId !== null && (
-        <Answer of={answer}>
+        <QueryResult query={answer}>
           {({ explainAccess }) => (
             <Explanation of={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
           )}
-        </Answer>
+        </QueryResult>
       )}
     </section>
   );
@@ -108,7 +108,7 @@ function Explanation({ of: explained, folder, grants, groups }: ExplanationProps
   return (
     <div className="card explain">
       <p className="explain-reason" role="status">
-        <LevelChip level={level} /> <span>{readableReason(reason)}</span>
+        <LevelChip level={level} /> <span>{formatReason(reason)}</span>
       </p>
       <ol className="explain-way" aria-label="The way from the root">
         {way.map(({ id, title }) => (
@@ -132,7 +132,7 @@ function GrantOnWay({ grant, isDeciding }: { grant: Grant; isDeciding: boolean }
   return (
     <span className={isDeciding ? 'explain-grant deciding' : 'explain-grant'}>
       <Icon name={isDeciding ? 'check' : kind} />
-      {levelName(grant.level)} for {kind === 'group' ? `the group ${name}` : name}
+      {formatLevel(grant.level)} for {kind === 'group' ? `the group ${name}` : name}
       {isDeciding ? <strong>decides</strong> : <span className="soft">overruled</span>}
     </span>
   );

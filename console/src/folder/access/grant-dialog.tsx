@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import type { AccessLevel } from '../../graph/live.tsx';
-import { accessLevels, levelName } from '../../ui/access-level.tsx';
+import { accessLevels, formatLevel } from '../../ui/access-level.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
@@ -50,7 +50,7 @@ export function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
       <p className="hint">{explanations[level]}</p>
       {before && (
         <p className="hint" role="status">
-          {person?.name} has {levelName(before.level)} here already
+          {person?.name} has {formatLevel(before.level)} here already
           {before.level === level ? '.' : '; this replaces it.'}
         </p>
       )}

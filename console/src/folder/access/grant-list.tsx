@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, takeAway, type Grant } from './grants.ts';
 import { SearchField } from '../../ui/search-field.tsx';
-import { ShownPart } from '../../ui/show-more.tsx';
+import { TruncatedList } from '../../ui/show-more.tsx';
 import { namedLike } from './grant-order.ts';
 
 interface GrantTableProps {
@@ -175,9 +175,9 @@ export function GrantSection(props: GrantSectionProps) {
         <p className="hint">Nobody’s name here holds “{text}”.</p>
       ) : (
         <>
-          <ShownPart of={found} things="grants" size={shownFirst}>
+          <TruncatedList of={found} things="grants" size={shownFirst}>
             {(shown) => <GrantTable label={title} grants={shown} mayChange={mayChange} folderId={folderId} />}
-          </ShownPart>
+          </TruncatedList>
           {note && <p className="hint">{note}</p>}
         </>
       )}

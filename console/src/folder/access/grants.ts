@@ -1,14 +1,14 @@
 /** The grants that hold for a folder, and changing them: shown at once, and taken back by Undo. */
 
 import type { Grantee } from '../../actions/access-actions.ts';
-import { foreseeAnswer } from '../../actions/optimistic-update.ts';
-import { grantedLevel } from '../../actions/grants.ts';
-import { grantCall, granting, revoking, type GrantPlace } from '../../actions/grants.ts';
-import { perform, performOrTell } from '../../actions/perform.ts';
+import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
+import { readGrantedLevel } from '../../actions/grants.ts';
+import { grantCall, grantTask, revokeTask, type GrantTarget } from '../../actions/grants.ts';
+import { perform, performOrReport } from '../../actions/perform.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
 import { useAllPages } from '../../graph/use-pages.ts';
 import type { Page } from '../../graph/use-pages.ts';
-import { levelName } from '../../ui/access-level.tsx';
+import { formatLevel } from '../../ui/access-level.tsx';
 import type { PickedPerson } from '../../ui/person-picker.tsx';
 
 export interface Grant {
@@ -84,7 +84,7 @@ function granteeOf({ kind, id }: PickedPerson): Grantee {
   return kind === 'user' ? { userId: id } : { groupId: id };
 }
 
-function placeOf(folderId: string, person: PickedPerson): GrantPlace {
+function placeOf(folderId: string, person: PickedPerson): GrantTarget {
   return { folderId, grantee: granteeOf(person), what: `the grant to ${person.name}` };
 }
 
@@ -92,10 +92,10 @@ function placeOf(folderId: string, person: PickedPerson): GrantPlace {
 export async function changeLevel(folderId: string, grant: Grant, level: AccessLevel): Promise<void> {
   if (level === grant.level) return;
   const person = personOf(grant);
-  await performOrTell({
-    ...granting(placeOf(folderId, person), level, grant.level),
-    done: `${person.name} has ${levelName(level)} here now, instead of ${levelName(grant.level)}`,
-    foresee: () =>
+  await performOrReport({
+    ...grantTask(placeOf(folderId, person), level, grant.level),
+    doneText: `${person.name} has ${formatLevel(level)} here now, instead of ${formatLevel(grant.level)}`,
+    optimisticUpdate: () =>
       foreseeGrants(folderId, (grants) =>
         grants.map((one) => (isSame(one, grant) ? { ...one, level } : one)),
       ),
@@ -105,10 +105,10 @@ export async function changeLevel(folderId: string, grant: Grant, level: AccessL
 /** Tells a refusal by a message. */
 export async function takeAway(folderId: string, grant: Grant): Promise<void> {
   const person = personOf(grant);
-  await performOrTell({
-    ...revoking(placeOf(folderId, person), grant.level),
-    done: `Took ${levelName(grant.level)} from ${person.name}; what is inherited holds again`,
-    foresee: () => foreseeGrants(folderId, (grants) => grants.filter((one) => !isSame(one, grant))),
+  await performOrReport({
+    ...revokeTask(placeOf(folderId, person), grant.level),
+    doneText: `Took ${formatLevel(grant.level)} from ${person.name}; what is inherited holds again`,
+    optimisticUpdate: () => foreseeGrants(folderId, (grants) => grants.filter((one) => !isSame(one, grant))),
   });
 }
 
@@ -116,10 +116,10 @@ export async function takeAway(folderId: string, grant: Grant): Promise<void> {
 export async function give(folderId: string, person: PickedPerson, level: AccessLevel): Promise<void> {
   const place = placeOf(folderId, person);
   // What is on the screen may be older than what somebody else has granted.
-  const before = await grantedLevel(place);
+  const before = await readGrantedLevel(place);
   await perform({
-    ...granting(place, level, before),
-    done: `${person.name} has ${levelName(level)} here now`,
+    ...grantTask(place, level, before),
+    doneText: `${person.name} has ${formatLevel(level)} here now`,
   });
 }
 
@@ -133,5 +133,5 @@ function isSame(one: Grant, other: Grant): boolean {
 }
 
 function foreseeGrants(folderId: string, change: (grants: readonly Grant[]) => readonly Grant[]): () => void {
-  return foreseeAnswer<readonly Grant[]>(['folder', folderId, 'access'], change);
+  return updateQueryOptimistically<readonly Grant[]>(['folder', folderId, 'access'], change);
 }

@@ -6,7 +6,7 @@ import { useGraph } from '../../graph/use-graph.ts';
 import { setQuery, usePlace } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { Answer, Empty } from '../../ui/states.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
 import {
   pageSize,
   rangeText,
@@ -18,7 +18,7 @@ import {
 } from './children-list.ts';
 import { ChildrenTable } from './children-table.tsx';
 import { FolderWorkDialogs, type OpenDialog } from '../folder-dialogs.tsx';
-import { mayDo, workFolder, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, toFolderRef, type OpenFolder } from '../open-folder.ts';
 import './children.css';
 
 const childrenDocument = /* GraphQL */ `
@@ -60,7 +60,7 @@ export function ChildrenTab({ folder }: { folder: OpenFolder }) {
     { placeholderData: keepPreviousData },
   );
   const choose = (next: ListChoice) => setQuery(writeChoice(next));
-  const mayWrite = mayDo(accessLevel, 'WRITE');
+  const mayWrite = hasLevel(accessLevel, 'WRITE');
   const isEmpty = choice.text === '' && folder.folders.totalCount === 0;
   return (
     <div className="children" aria-busy={children.isPlaceholderData}>
@@ -73,14 +73,14 @@ export function ChildrenTab({ folder }: { folder: OpenFolder }) {
           />
         </div>
       )}
-      <Answer of={children}>
+      <QueryResult query={children}>
         {({ folder: read }) => {
           const { totalCount, items } = read?.folders ?? { totalCount: 0, items: [] };
           if (isEmpty && totalCount === 0) {
             return (
               <Empty icon="folder" title="No folders in here">
                 {mayWrite && (
-                  <Button icon="plus" onPress={() => setDialog({ kind: 'new', folder: workFolder(folder) })}>
+                  <Button icon="plus" onPress={() => setDialog({ kind: 'new', folder: toFolderRef(folder) })}>
                     New folder
                   </Button>
                 )}
@@ -107,7 +107,7 @@ export function ChildrenTab({ folder }: { folder: OpenFolder }) {
             </>
           );
         }}
-      </Answer>
+      </QueryResult>
       <FolderWorkDialogs open={dialog} onClose={() => setDialog(null)} />
     </div>
   );

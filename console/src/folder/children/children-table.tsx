@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { sortedBy, type ChildFolder, type ListChoice, type OrderField } from './children-list.ts';
 import { FolderIcon } from '../../ui/icons.tsx';
 import type { OpenDialog } from '../folder-dialogs.tsx';
-import { mayDo } from '../open-folder.ts';
+import { hasLevel } from '../open-folder.ts';
 
 interface ChildrenTableProps {
   readonly items: readonly ChildFolder[];
@@ -88,16 +88,16 @@ function ChildRow({ child, parent, onOpen }: ChildRowProps) {
   const { id, name, title, icon, accessLevel, folders, createdAt, updatedAt } = child;
   const folder = { id, name, parentId: parent.id };
   const open = (kind: OpenDialog['kind']) => () => onOpen({ kind, folder });
-  const mayTake = mayDo(parent.accessLevel, 'WRITE');
+  const mayTake = hasLevel(parent.accessLevel, 'WRITE');
   const actions: MenuAction[] = [
     { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
-    ...(mayDo(accessLevel, 'WRITE')
+    ...(hasLevel(accessLevel, 'WRITE')
       ? ([
           { label: 'New folder inside…', icon: 'plus', onAction: open('new') },
           { label: 'Rename…', icon: 'edit', onAction: open('rename') },
         ] as const)
       : []),
-    ...(mayDo(accessLevel, 'WRITE') && mayTake
+    ...(hasLevel(accessLevel, 'WRITE') && mayTake
       ? ([
           { label: 'Move to…', icon: 'move', onAction: open('move') },
           { label: 'Delete…', icon: 'trash', isDanger: true, onAction: open('delete') },

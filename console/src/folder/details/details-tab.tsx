@@ -5,14 +5,14 @@ import { useViewer } from '../../session/session.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FolderForm } from './folder-form.tsx';
-import { mayDo, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import './details.css';
 
 export function DetailsTab({ folder }: { folder: OpenFolder }) {
   return (
     <div className="folder-details">
       <Facts folder={folder} />
-      {mayDo(folder.accessLevel, 'WRITE') ? <FolderForm folder={folder} /> : <ReadOnly folder={folder} />}
+      {hasLevel(folder.accessLevel, 'WRITE') ? <FolderForm folder={folder} /> : <ReadOnly folder={folder} />}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { whileSignedIn } from '../../session/session-data.ts';
 import { changeFolder } from '../../tree/edit/folder-operations.ts';
 import { afterSaving, changesOf, clashesOf, formerOf, isDirty, savedOf, withChanges } from './draft.ts';
 import { drafts } from './draft-store.ts';
-import { workFolder, type OpenFolder } from '../open-folder.ts';
+import { toFolderRef, type OpenFolder } from '../open-folder.ts';
 
 const mostAttempts = 4;
 
@@ -23,7 +23,7 @@ export async function saveDraft(folderId: string): Promise<void> {
     try {
       const { version: expectedVersion } = saved;
       const former = formerOf(changes, saved);
-      const version = await changeFolder(workFolder(folder), { ...changes, expectedVersion }, former);
+      const version = await changeFolder(toFolderRef(folder), { ...changes, expectedVersion }, former);
       noteSaved(folderId, changes, version);
       break;
     } catch (error) {

@@ -10,7 +10,7 @@ import { useNextPage } from '../../graph/use-pages.ts';
 import { client } from '../../session/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
-import { Answer } from '../../ui/states.tsx';
+import { QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeSentence } from './change-sentence.ts';
 import type { OpenFolder } from '../open-folder.ts';
@@ -92,7 +92,7 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
           </Button>
         </div>
       )}
-      <Answer of={changes}>
+      <QueryResult query={changes}>
         {(items) => (
           <ol className="history-list" aria-label="History, the latest first">
             {items.map((change) => (
@@ -111,7 +111,7 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
             )}
           </ol>
         )}
-      </Answer>
+      </QueryResult>
     </div>
   );
 }

@@ -4,15 +4,15 @@ import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { useViewer } from '../../session/session.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
-import { journalDiff } from '../../ui/journal-diff.ts';
+import { diffJournalEntry } from '../../ui/journal-diff.ts';
 import {
   journalFields,
-  journalSentence,
+  formatJournalEntry,
   type JournalKind,
-  type SentenceEntry,
+  type JournalEntry,
 } from '../../ui/journal-sentence.ts';
 import { ShowMore } from '../../ui/show-more.tsx';
-import { Answer, Empty } from '../../ui/states.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangesList } from './changes-list.tsx';
 import type { OpenFolder } from '../open-folder.ts';
@@ -42,7 +42,7 @@ const historyDocument =
   ` + journalFields;
 
 function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
-  const entries = usePages<{ journal: Page<SentenceEntry> }, SentenceEntry>(
+  const entries = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
     ['folder', id, 'history'],
     historyDocument,
     { id },
@@ -50,7 +50,7 @@ function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
   );
   useJournalTail({ isEnabled: true, filter: { folderId: id }, staleQuery: ['folder', id, 'history'] });
   return (
-    <Answer of={entries}>
+    <QueryResult query={entries}>
       {({ items }) =>
         items.length === 0 ? (
           <Empty icon="clock" title="Nothing is written down of this folder">
@@ -63,11 +63,11 @@ function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
                 <Entry key={entry.number} entry={entry} />
               ))}
             </ol>
-            <ShowMore of={entries} things="entries" />
+            <ShowMore pages={entries} things="entries" />
           </div>
         )
       }
-    </Answer>
+    </QueryResult>
   );
 }
 
@@ -83,14 +83,14 @@ const icons: Partial<Record<JournalKind, IconName>> = {
   REVOKE_ACCESS: 'shield',
 };
 
-function Entry({ entry }: { entry: SentenceEntry }) {
+function Entry({ entry }: { entry: JournalEntry }) {
   const { kind, at, before, after } = entry;
   return (
     <li className="history-entry">
       <Icon name={icons[kind] ?? 'clock'} />
       <div className="history-text">
         <p>
-          {journalSentence(entry, { isAboutFolder: true })}{' '}
+          {formatJournalEntry(entry, { isAboutFolder: true })}{' '}
           <span className="history-time">
             <Time at={at} />
           </span>
@@ -107,14 +107,14 @@ function Entry({ entry }: { entry: SentenceEntry }) {
   );
 }
 
-function idIn(details: SentenceEntry['before']): string | null {
+function idIn(details: JournalEntry['before']): string | null {
   const id = details?.['parentId'];
   return typeof id === 'string' ? id : null;
 }
 
-function Differences({ entry }: { entry: SentenceEntry }) {
+function Differences({ entry }: { entry: JournalEntry }) {
   // A name alone is told by the sentence.
-  const differences = journalDiff(entry).filter(({ name }) => name !== 'name');
+  const differences = diffJournalEntry(entry).filter(({ name }) => name !== 'name');
   if (differences.length === 0) return null;
   return (
     <dl className="history-diff">

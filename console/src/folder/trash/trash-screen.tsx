@@ -1,14 +1,14 @@
 /** Deleted folders that can be restored. */
 
 import { useState } from 'react';
-import { tellFailure } from '../../actions/perform.ts';
+import { reportFailure } from '../../actions/perform.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { Answer, Empty } from '../../ui/states.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { restore, restoreCall, useTrash, type RestoreChoice, type TrashedFolder } from './trash.ts';
 import './trash.css';
@@ -38,7 +38,7 @@ export function TrashScreen() {
       if (code === 'CONFLICT') {
         const reason = `“${folder.name}” cannot go back as it was: by now its name is taken there, or its place is gone. Change one of them.`;
         setAsked({ folder, reason });
-      } else tellFailure(`Restore folder: ${text}`);
+      } else reportFailure(`Restore folder: ${text}`);
     }
   };
   return (
@@ -49,7 +49,7 @@ export function TrashScreen() {
           What was deleted, with all that was inside. After its time it is gone for good.
         </p>
       </header>
-      <Answer of={trash}>
+      <QueryResult query={trash}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty
@@ -105,7 +105,7 @@ export function TrashScreen() {
             </>
           )
         }
-      </Answer>
+      </QueryResult>
       {asked && <RestoreDialog {...asked} onClose={() => setAsked(null)} />}
     </main>
   );

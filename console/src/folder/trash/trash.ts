@@ -1,7 +1,7 @@
 /** Deleted folders, and putting them back: they leave the list at once. */
 
 import { deleteFolder, restoreFolder } from '../../actions/folder-actions.ts';
-import { foreseeItems } from '../../actions/optimistic-update.ts';
+import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
 import { perform } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
@@ -68,23 +68,25 @@ export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: R
 /** Rejects with the refusal: the place is gone, or the name is not free there. */
 export async function restore(folder: TrashedFolder, choice: RestoreChoice): Promise<void> {
   const parent = choice.parent ?? folder.formerParent;
-  const stale: readonly GraphQueryKey[] = [about, ...(parent ? [['folder', parent.id] as const] : [])];
+  const staleQueries: readonly GraphQueryKey[] = [about, ...(parent ? [['folder', parent.id] as const] : [])];
   const name = choice.name ?? folder.name;
   await perform({
     ...restoreCall(folder, choice),
-    done: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
-    stale,
-    foresee: () =>
-      foreseeItems<TrashedFolder>(about, (one) => (one.folderId === folder.folderId ? null : one)),
-    back: ({ restoreFolder: { folder: restored } }) => [
+    doneText: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
+    staleQueries,
+    optimisticUpdate: () =>
+      updateItemsOptimistically<TrashedFolder>(about, (one) =>
+        one.folderId === folder.folderId ? null : one,
+      ),
+    undoSteps: ({ restoreFolder: { folder: restored } }) => [
       {
-        what: `“${name}”`,
+        subject: `“${name}”`,
         task: () => {
           const expectedVersion = folderVersions.now(folder.folderId, restored.version);
           return {
             action: deleteFolder,
             variables: { input: { id: folder.folderId, recursive: true, expectedVersion } },
-            stale,
+            staleQueries,
           };
         },
       },

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { deleteFolder } from '../../actions/folder-actions.ts';
 import { client } from '../../session/client.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
-import { deleteFolders, type WorkFolder } from './folder-operations.ts';
+import { deleteFolders, type FolderRef } from './folder-operations.ts';
 
 const insideDocument = /* GraphQL */ `
   query CountInside($id: ID!) {
@@ -17,7 +17,7 @@ const insideDocument = /* GraphQL */ `
 `;
 
 interface DeleteDialogProps {
-  readonly folders: readonly WorkFolder[];
+  readonly folders: readonly FolderRef[];
   readonly onClose: () => void;
   readonly onDeleted?: () => void;
 }
@@ -27,7 +27,7 @@ interface InsideAnswer {
 }
 
 /** How many folders are inside these, in all. */
-function useCountInside(folders: readonly WorkFolder[]) {
+function useCountInside(folders: readonly FolderRef[]) {
   const ids = folders.map(({ id }) => id);
   return useQuery({
     queryKey: ['inside', ...ids],
@@ -79,7 +79,7 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
   );
 }
 
-function namesOf(folders: readonly WorkFolder[]): string {
+function namesOf(folders: readonly FolderRef[]): string {
   const shown = folders.slice(0, 8).map(({ name }) => `“${name}”`);
   const others = folders.length - shown.length;
   return others === 0 ? shown.join(', ') : `${shown.join(', ')} and ${others} more`;

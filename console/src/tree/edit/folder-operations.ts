@@ -1,4 +1,4 @@
-/** What people do with folders, in the tree and on a folder's page: shown at once, told when done, and taken back by Undo. */
+/** Creates, changes, moves and deletes folders for the tree and the folder pages. Each operation is shown at once and can be undone. */
 
 import {
   createFolder,
@@ -8,9 +8,9 @@ import {
   updateFolder,
   type FolderTexts,
 } from '../../actions/folder-actions.ts';
-import { perform, tellDone, tellFailure } from '../../actions/perform.ts';
+import { perform, reportDone, reportFailure } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
-import type { BackStep } from '../../actions/task.ts';
+import type { UndoStep } from '../../actions/task.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import {
@@ -18,41 +18,53 @@ import {
   removeOptimistically,
   updateTextsOptimistically,
 } from '../state/optimistic-changes.ts';
-import { shownTree } from '../tree.ts';
+import { mainTree } from '../tree.ts';
 
-/** As much as is needed to do something with a folder and to take it back. */
-export interface WorkFolder {
+/** The data needed to change a folder and to undo the change. */
+export interface FolderRef {
   readonly id: string;
   readonly name: string;
   readonly parentId: string | null;
 }
 
-const { store } = shownTree;
+export function toFolderRef({
+  id,
+  name,
+  parent,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly parent: { readonly id: string } | null;
+}): FolderRef {
+  return { id, name, parentId: parent?.id ?? null };
+}
 
-function about(...ids: readonly (string | null)[]): GraphQueryKey[] {
+const { store } = mainTree;
+
+function folderKeys(...ids: readonly (string | null)[]): GraphQueryKey[] {
   return ids.flatMap((id): GraphQueryKey[] => (id === null ? [] : [['folder', id]]));
 }
 
-/** Rejects with the refusal, for a form to tell. Answers with the id of the new folder. */
-export async function makeFolder(parentId: string, texts: FolderTexts & { name: string }): Promise<string> {
-  const stale = about(parentId);
+/** Returns the id of the new folder. Rejects with the server's error, which the form displays. */
+export async function createNewFolder(parentId: string, texts: FolderTexts & { name: string }): Promise<string> {
+  const staleQueries = folderKeys(parentId);
   const { createFolder: made } = await perform({
     action: createFolder,
     variables: { input: { parentId, ...texts } },
-    done: `Created “${texts.name}”`,
-    stale,
-    back: ({ createFolder: { folder } }) => [
+    doneText: `Created “${texts.name}”`,
+    staleQueries,
+    undoSteps: ({ createFolder: { folder } }) => [
       {
-        what: `“${folder.name}”`,
-        // What others have put into it since is not deleted.
-        conflict: `“${folder.name}” has folders inside by now.`,
+        subject: `“${folder.name}”`,
+        // The deletion is not recursive, so it fails if other users have added folders inside.
+        conflictText: `“${folder.name}” has folders inside by now.`,
         task: () => ({
           action: deleteFolder,
           variables: {
-            input: { id: folder.id, recursive: false, expectedVersion: versionNow(folder) },
+            input: { id: folder.id, recursive: false, expectedVersion: currentVersion(folder) },
           },
-          foresee: () => removeOptimistically(store, folder.id),
-          stale,
+          optimisticUpdate: () => removeOptimistically(store, folder.id),
+          staleQueries,
         }),
       },
     ],
@@ -68,38 +80,38 @@ export async function makeFolder(parentId: string, texts: FolderTexts & { name: 
   return made.folder.id;
 }
 
-/** Rejects with the refusal. Answers with the folder's version. */
+/** Returns the new version of the folder. Rejects with the server's error. */
 export async function changeFolder(
-  folder: WorkFolder,
+  folder: FolderRef,
   changes: FolderTexts & { expectedVersion?: number },
   before: FolderTexts,
 ): Promise<number> {
-  const stale = about(folder.id, folder.parentId);
+  const staleQueries = folderKeys(folder.id, folder.parentId);
   const { updateFolder: changed } = await perform({
     action: updateFolder,
     variables: { input: { id: folder.id, ...changes } },
-    done: changes.name === undefined ? `Changed “${folder.name}”` : `Renamed to “${changes.name}”`,
-    foresee: () => updateTextsOptimistically(store, folder.id, changes),
-    stale,
-    back: ({ updateFolder: { folder: made } }) => [
+    doneText: changes.name === undefined ? `Changed “${folder.name}”` : `Renamed to “${changes.name}”`,
+    optimisticUpdate: () => updateTextsOptimistically(store, folder.id, changes),
+    staleQueries,
+    undoSteps: ({ updateFolder: { folder: made } }) => [
       {
-        what: `“${made.name}”`,
+        subject: `“${made.name}”`,
         task: () => ({
           action: updateFolder,
-          variables: { input: { id: folder.id, ...before, expectedVersion: versionNow(made) } },
-          foresee: () => updateTextsOptimistically(store, folder.id, before),
-          stale,
+          variables: { input: { id: folder.id, ...before, expectedVersion: currentVersion(made) } },
+          optimisticUpdate: () => updateTextsOptimistically(store, folder.id, before),
+          staleQueries,
         }),
-        onDone: noteBack(made, ({ updateFolder: { folder: back } }: typeof updateFolder.result & {}) => back),
+        onDone: recordUndo(made, ({ updateFolder: { folder: back } }: typeof updateFolder.result & {}) => back),
       },
     ],
   });
   return changed.folder.version;
 }
 
-/** Tells a refusal by a message. */
+/** Reports an error as a toast. */
 export async function moveFolders(
-  folders: readonly WorkFolder[],
+  folders: readonly FolderRef[],
   parent: { id: string; name: string },
 ): Promise<void> {
   const moving = folders.filter(({ parentId }) => parentId !== parent.id);
@@ -107,64 +119,64 @@ export async function moveFolders(
     action: moveFolder,
     variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
     foresee: () => moveOptimistically(store, id, to),
-    stale: about(id, from, to),
+    stale: folderKeys(id, from, to),
   });
-  const back: BackStep[] = [];
+  const back: UndoStep[] = [];
   const affected = new Set<string>();
-  let mostOfOneMove = 0;
+  let maxInOneMove = 0;
   try {
     for (const { id, name, parentId } of moving) {
       const { moveFolder: moved } = await perform(task(id, parentId, parent.id));
       const { items = [], totalCount = 0 } = moved.accessChanges ?? {};
       for (const { user } of items) affected.add(user.id);
-      mostOfOneMove = Math.max(mostOfOneMove, totalCount);
+      maxInOneMove = Math.max(maxInOneMove, totalCount);
       back.unshift({
-        what: `“${name}”`,
-        task: () => task(id, parent.id, parentId!, versionNow(moved.folder)),
-        onDone: noteBack(moved.folder, ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder),
+        subject: `“${name}”`,
+        task: () => task(id, parent.id, parentId!, currentVersion(moved.folder)),
+        onDone: recordUndo(moved.folder, ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder),
       });
     }
   } catch (error) {
-    tellFailure(`${moveFolder.label}: ${describeProblem(error).text}`);
+    reportFailure(`${moveFolder.label}: ${describeProblem(error).text}`);
   }
   const [first] = moving;
   if (!first || back.length === 0) return;
   const what = moving.length === 1 ? `“${first.name}”` : `${back.length} folders`;
   const call = moving.length === 1 ? task(first.id, first.parentId, parent.id) : undefined;
-  tellDone(
-    `Moved ${what} into “${parent.name}”${withAccess(Math.max(affected.size, mostOfOneMove))}`,
+  reportDone(
+    `Moved ${what} into “${parent.name}”${formatAccessEffect(Math.max(affected.size, maxInOneMove))}`,
     back,
     call,
   );
 }
 
-/** With all that is inside. Rejects with the refusal; those before it are deleted. */
-export async function deleteFolders(folders: readonly WorkFolder[]): Promise<void> {
-  const stale = (parentId: string | null): GraphQueryKey[] => [...about(parentId), ['trash']];
-  const deleted: (WorkFolder & { readonly count: number })[] = [];
+/** Deletes folders with their subtrees, one after the other. Rejects with the first error; earlier deletions remain. */
+export async function deleteFolders(folders: readonly FolderRef[]): Promise<void> {
+  const stale = (parentId: string | null): GraphQueryKey[] => [...folderKeys(parentId), ['trash']];
+  const deleted: (FolderRef & { readonly count: number })[] = [];
   try {
     for (const folder of folders) {
       const { deleteFolder: done } = await perform({
         action: deleteFolder,
         variables: { input: { id: folder.id, recursive: true } },
-        foresee: () => removeOptimistically(store, folder.id),
-        stale: stale(folder.parentId),
+        optimisticUpdate: () => removeOptimistically(store, folder.id),
+        staleQueries: stale(folder.parentId),
       });
       deleted.push({ ...folder, count: done.folderCount });
     }
   } finally {
     const [first] = deleted;
-    const restore = ({ id, name, parentId }: WorkFolder): BackStep => ({
-      what: `“${name}”`,
-      task: () => ({ action: restoreFolder, variables: { input: { id } }, stale: stale(parentId) }),
-      // Deleting it has made one version, restoring it another.
+    const restore = ({ id, name, parentId }: FolderRef): UndoStep => ({
+      subject: `“${name}”`,
+      task: () => ({ action: restoreFolder, variables: { input: { id } }, staleQueries: stale(parentId) }),
+      // Deleting and restoring each add one version.
       onDone: ({ restoreFolder: { folder } }: typeof restoreFolder.result & {}) =>
         folderVersions.note(id, folder.version - 2, folder.version),
     });
     if (first) {
       const inside = deleted.reduce((sum, { count }) => sum + count - 1, 0);
       const what = deleted.length === 1 ? `“${first.name}”` : `${deleted.length} folders`;
-      tellDone(`Deleted ${what}${withInside(inside)}`, deleted.toReversed().map(restore), {
+      reportDone(`Deleted ${what}${formatCountInside(inside)}`, deleted.toReversed().map(restore), {
         action: deleteFolder,
         variables: { input: { id: first.id, recursive: true } },
       });
@@ -172,31 +184,31 @@ export async function deleteFolders(folders: readonly WorkFolder[]): Promise<voi
   }
 }
 
-interface Versioned {
+interface FolderVersion {
   readonly id: string;
   readonly version: number;
 }
 
-function versionNow({ id, version }: Versioned): number {
+function currentVersion({ id, version }: FolderVersion): number {
   return folderVersions.now(id, version);
 }
 
-/** What made a version has been taken back: the folder is what it was one version before. */
-function noteBack<Result>({ id, version }: Versioned, folderOf: (result: Result) => Versioned) {
+/** Records that an undo restored the content of the version before. */
+function recordUndo<Result>({ id, version }: FolderVersion, getFolder: (result: Result) => FolderVersion) {
   return (result: Result) => {
-    const { version: undone } = folderOf(result);
+    const { version: undone } = getFolder(result);
     if (undone > version) folderVersions.note(id, version - 1, undone);
   };
 }
 
-/** Dragging and pasting do not ask beforehand. */
-function withAccess(count: number): string {
+/** Dragging and pasting have no preview, so the toast names the people whose access changed. */
+function formatAccessEffect(count: number): string {
   if (count === 0) return '';
   return count === 1
     ? '; one person has other access there'
     : `; ${count.toLocaleString('en')} people have other access there`;
 }
 
-function withInside(count: number): string {
+function formatCountInside(count: number): string {
   return count === 0 ? '' : ` with ${count.toLocaleString('en')} inside`;
 }

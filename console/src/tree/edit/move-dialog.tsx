@@ -4,17 +4,17 @@ import { useState } from 'react';
 import { moveFolder } from '../../actions/folder-actions.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
-import { moveFolders, type WorkFolder } from './folder-operations.ts';
+import { moveFolders, type FolderRef } from './folder-operations.ts';
 import { useQuery } from '@tanstack/react-query';
 import { readAllPages, maxPageSize } from '../../graph/pages.ts';
 import type { AccessLevel } from '../../graph/folder-row.ts';
 import type { Page } from '../../graph/pages.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
-import { levelName } from '../../ui/access-level.tsx';
+import { formatLevel } from '../../ui/access-level.tsx';
 
 interface MoveDialogProps {
-  readonly folders: readonly WorkFolder[];
+  readonly folders: readonly FolderRef[];
   readonly onClose: () => void;
 }
 
@@ -43,7 +43,7 @@ export function MoveDialog({ folders, onClose }: MoveDialogProps) {
       <FolderPicker
         label="Into"
         value={target}
-        without={folders.map(({ id }) => id)}
+        excludedIds={folders.map(({ id }) => id)}
         autoFocus
         onChange={setTarget}
       />
@@ -91,7 +91,7 @@ interface Preview {
 const mostShown = 8;
 /** Rejects with the refusal that the move would meet. */
 
-export function useMovePreview(folders: readonly WorkFolder[], parentId: string | null) {
+export function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
   return useQuery({
     queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
     enabled: parentId !== null,
@@ -151,7 +151,7 @@ export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnTyp
           <ul>
             {changes.slice(0, mostShown).map(({ user, before, after }) => (
               <li key={`${user.id} ${before} ${after}`}>
-                <strong>{user.username}</strong> {levelName(before)} → {levelName(after)}
+                <strong>{user.username}</strong> {formatLevel(before)} → {formatLevel(after)}
               </li>
             ))}
             {changes.length > mostShown && <li className="soft">and {changes.length - mostShown} more</li>}

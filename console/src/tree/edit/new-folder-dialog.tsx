@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { createFolder } from '../../actions/folder-actions.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { makeFolder, type WorkFolder } from './folder-operations.ts';
+import { makeFolder, type FolderRef } from './folder-operations.ts';
 
 interface NewFolderDialogProps {
-  readonly parent: WorkFolder;
+  readonly parent: FolderRef;
   readonly onClose: () => void;
   readonly onMade?: (id: string) => void;
 }

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLive, type FolderRow } from '../../graph/live.tsx';
 import { FolderSearch } from './folder-search.tsx';
-import { TreeState } from '../view/tree-view.tsx';
+import { TreeLoadState } from '../view/tree-view.tsx';
 import { TreeView } from '../view/tree-view.tsx';
 import { Tree } from '../tree.ts';
 import { pathOf, type FoundFolder } from './use-folder-search.ts';
@@ -18,12 +18,12 @@ export interface FolderPickerProps {
   readonly label: string;
   readonly value: PickedFolder | null;
   /** Neither these nor what is inside them can be chosen. */
-  readonly without?: readonly string[];
+  readonly excludedIds?: readonly string[];
   readonly autoFocus?: boolean;
   readonly onChange: (folder: PickedFolder) => void;
 }
 
-export function FolderPicker({ label, value, without = [], autoFocus, onChange }: FolderPickerProps) {
+export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChange }: FolderPickerProps) {
   const [tree] = useState(() => new Tree());
   const { listen } = useLive();
   const labelId = useId();
@@ -33,7 +33,7 @@ export function FolderPicker({ label, value, without = [], autoFocus, onChange }
   const firstId = useRef(chosenId);
 
   useEffect(() => {
-    void tree.begin(firstId.current);
+    void tree.load(firstId.current);
     const stop = listen((change) => tree.loader.apply(change));
     return () => {
       stop();
@@ -41,7 +41,7 @@ export function FolderPicker({ label, value, without = [], autoFocus, onChange }
     };
   }, [tree, listen]);
 
-  const isOut = (ids: readonly string[]) => ids.some((id) => without.includes(id));
+  const isOut = (ids: readonly string[]) => ids.some((id) => excludedIds.includes(id));
   const canPick = ({ id, accessLevel }: FolderRow) =>
     accessLevel !== 'NONE' && !isOut([id, ...store.ancestorIds(id)]);
   const pick = (folder: FolderRow) => {
@@ -67,7 +67,7 @@ export function FolderPicker({ label, value, without = [], autoFocus, onChange }
           onPick={pickFound}
           onLeave={enter}
         >
-          <TreeState tree={tree}>
+          <TreeLoadState tree={tree}>
             <TreeView
               tree={tree}
               label={label}
@@ -75,7 +75,7 @@ export function FolderPicker({ label, value, without = [], autoFocus, onChange }
               isFaint={(folder) => !canPick(folder)}
               onOpen={pick}
             />
-          </TreeState>
+          </TreeLoadState>
         </FolderSearch>
       </div>
       <p className="hint" aria-live="polite">

@@ -59,7 +59,7 @@ export function FoundList({ id, found, at, canPick, onPick }: FoundListProps) {
           </li>
         ))}
       </ul>
-      <ShowMore of={found} things="folders" />
+      <ShowMore pages={found} things="folders" />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** Folders by name or title, with the way to each, page by page. */
 
 import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
-import { useSettled } from '../../ui/typing.ts';
+import { useDebounced } from '../../ui/typing.ts';
 
 export interface FoundFolder {
   readonly id: string;
@@ -43,7 +43,7 @@ export interface FoundFolders extends Pages<FoundFolder> {
 /** Asks when the person pauses. */
 export function useFoundFolders(text: string): FoundFolders {
   const wanted = text.trim();
-  const sought = useSettled(wanted, 150);
+  const sought = useDebounced(wanted, 150);
   const found = usePages<{ search: Page<FoundFolder> }, FoundFolder>(
     ['search', sought],
     searchDocument,

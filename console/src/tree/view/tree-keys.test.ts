@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyOf, type KeyPress } from './tree-keys.ts';
+import { mapKey, type KeyPress } from './tree-keys.ts';
 
 const press = (key: string, others: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -12,7 +12,7 @@ const press = (key: string, others: Partial<KeyPress> = {}): KeyPress => ({
   ...others,
 });
 
-test('the keys of the tree pattern and of file managers', () => {
+test('maps the keys of the tree pattern and of file managers', () => {
   const cases: readonly (readonly [KeyPress, object | null])[] = [
     [press('ArrowDown'), { kind: 'move', by: 1, extends: false }],
     [press('ArrowUp', { shiftKey: true }), { kind: 'move', by: -1, extends: true }],
@@ -29,7 +29,7 @@ test('the keys of the tree pattern and of file managers', () => {
     [press('X', { metaKey: true }), { kind: 'command', command: 'cut' }],
     [press('f'), { kind: 'type', text: 'f' }],
     [press('Ä', { shiftKey: true }), { kind: 'type', text: 'Ä' }],
-    // These are the browser's, or nobody's.
+    // The browser handles these keys, or they have no function.
     [press('k', { ctrlKey: true }), null],
     [press('z', { ctrlKey: true, shiftKey: true }), null],
     [press('ArrowLeft', { altKey: true }), null],
@@ -37,9 +37,11 @@ test('the keys of the tree pattern and of file managers', () => {
     [press('F5'), null],
     [press('F10'), null],
   ];
-  for (const [given, wanted] of cases) assert.deepEqual(keyOf(given, false), wanted, JSON.stringify(given));
+  for (const [keyPress, expected] of cases) {
+    assert.deepEqual(mapKey(keyPress, false), expected, JSON.stringify(keyPress));
+  }
 });
 
-test('a space belongs to a name that is being typed', () => {
-  assert.deepEqual(keyOf(press(' '), true), { kind: 'type', text: ' ' });
+test('treats a space as text while a name is being typed', () => {
+  assert.deepEqual(mapKey(press(' '), true), { kind: 'type', text: ' ' });
 });

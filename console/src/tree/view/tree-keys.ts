@@ -1,6 +1,6 @@
-/** What the keys do in the tree, as the WAI-ARIA tree pattern has it, and what people know from their file managers. */
+/** Maps key presses to actions of the tree, after the WAI-ARIA tree pattern and common file managers. */
 
-/** What is done with folders; whoever shows the tree does it. */
+/** Commands that the owner of the tree view carries out. */
 export type TreeCommand = 'rename' | 'create' | 'delete' | 'cut' | 'paste' | 'undo' | 'menu' | 'leave';
 
 export type TreeKey =
@@ -13,7 +13,7 @@ export type TreeKey =
   | { readonly kind: 'type'; readonly text: string }
   | { readonly kind: 'command'; readonly command: TreeCommand };
 
-/** As much of a keyboard event as is needed. */
+/** The used part of a keyboard event. */
 export interface KeyPress {
   readonly key: string;
   readonly code: string;
@@ -32,7 +32,7 @@ const moves: Readonly<Record<string, number | 'first' | 'last' | 'pageUp' | 'pag
   PageDown: 'pageDown',
 };
 
-const plain: Readonly<Record<string, TreeKey>> = {
+const plainKeys: Readonly<Record<string, TreeKey>> = {
   ArrowRight: { kind: 'in' },
   ArrowLeft: { kind: 'out' },
   Enter: { kind: 'open' },
@@ -45,28 +45,28 @@ const plain: Readonly<Record<string, TreeKey>> = {
   Escape: { kind: 'command', command: 'leave' },
 };
 
-const withControl: Readonly<Record<string, TreeCommand>> = {
+const controlKeys: Readonly<Record<string, TreeCommand>> = {
   x: 'cut',
   v: 'paste',
   z: 'undo',
   backspace: 'delete',
 };
 
-/** Null if the key is none of the tree's. */
-export function keyOf(press: KeyPress, isTyping: boolean): TreeKey | null {
+/** Returns null if the tree does not use the key. */
+export function mapKey(press: KeyPress, isTyping: boolean): TreeKey | null {
   const { key, code, shiftKey, altKey } = press;
   const isControl = press.ctrlKey || press.metaKey;
-  const command = (of: TreeCommand): TreeKey => ({ kind: 'command', command: of });
-  if (altKey) return !isControl && code === 'KeyN' ? command('create') : null;
+  const toCommand = (command: TreeCommand): TreeKey => ({ kind: 'command', command });
+  if (altKey) return !isControl && code === 'KeyN' ? toCommand('create') : null;
   if (isControl) {
-    const of = shiftKey ? undefined : withControl[key.toLowerCase()];
-    return of === undefined ? null : command(of);
+    const command = shiftKey ? undefined : controlKeys[key.toLowerCase()];
+    return command === undefined ? null : toCommand(command);
   }
-  if (shiftKey && key === 'F10') return command('menu');
+  if (shiftKey && key === 'F10') return toCommand('menu');
   const by = moves[key];
   if (by !== undefined) return { kind: 'move', by, extends: shiftKey };
   if (key === ' ' && isTyping) return { kind: 'type', text: key };
-  const known = plain[key];
-  if (known && (!shiftKey || key === '*')) return known;
+  const treeKey = plainKeys[key];
+  if (treeKey && (!shiftKey || key === '*')) return treeKey;
   return [...key].length === 1 ? { kind: 'type', text: key } : null;
 }

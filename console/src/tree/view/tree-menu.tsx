@@ -1,13 +1,13 @@
-/** What can be done with a folder, where it was pointed at. What one may not do is not offered. */
+/** The context menu of a folder. It items only actions that the viewer may perform. */
 
 import { useRef } from 'react';
 import { Menu, MenuItem, Popover, Separator, Text } from 'react-aria-components';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 
-export type MenuChoice = 'open' | 'create' | 'rename' | 'move' | 'delete' | 'link' | 'path';
+export type TreeMenuItemId = 'open' | 'create' | 'rename' | 'move' | 'delete' | 'link' | 'path';
 
-export interface MenuOffer {
-  readonly id: MenuChoice;
+export interface TreeMenuItem {
+  readonly id: TreeMenuItemId;
   readonly label: string;
   readonly icon: IconName;
   readonly keys?: string;
@@ -16,19 +16,19 @@ export interface MenuOffer {
 interface TreeMenuProps {
   readonly label: string;
   readonly at: { readonly x: number; readonly y: number };
-  /** In groups. */
-  readonly offers: readonly (readonly MenuOffer[])[];
-  readonly onChoose: (choice: MenuChoice) => void;
+  /** Grouped by separators. */
+  readonly items: readonly (readonly TreeMenuItem[])[];
+  readonly onChoose: (choice: TreeMenuItemId) => void;
   readonly onClose: () => void;
 }
 
-export function TreeMenu({ label, at, offers, onChoose, onClose }: TreeMenuProps) {
+export function TreeMenu({ label, at, items, onChoose, onClose }: TreeMenuProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   const choose = (id: string | number) => {
     onClose();
-    onChoose(id as MenuChoice);
+    onChoose(id as TreeMenuItemId);
   };
-  const groups = offers.filter((group) => group.length > 0);
+  const groups = items.filter((group) => group.length > 0);
   return (
     <>
       <span ref={anchor} className="tree-menu-anchor" style={{ left: at.x, top: at.y }} />
@@ -52,7 +52,7 @@ export function TreeMenu({ label, at, offers, onChoose, onClose }: TreeMenuProps
               >
                 <Icon name={icon} />
                 <Text slot="label">{text}</Text>
-                {/* Not a part of what it is called. */}
+                {/* Rendered by CSS, so that the keys are not part of the accessible name. */}
                 {keys && <span className="tree-menu-keys" data-keys={keys} />}
               </MenuItem>
             )),

@@ -1,4 +1,4 @@
-/** One row of the tree. It has no handlers of its own: those of the tree find out what was pointed at. */
+/** One row of the tree. Event handlers are on the tree element, not on the rows. */
 
 import { memo, type ReactNode } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
@@ -9,34 +9,34 @@ export interface TreeRowProps {
   readonly elementId: string;
   readonly index: number;
   readonly folder: FolderRow | null;
-  readonly place: number;
-  readonly siblings: number;
+  readonly position: number;
+  readonly siblingCount: number;
   readonly depth: number;
   readonly isOpen: boolean;
   readonly isSelected: boolean;
   readonly isFocused: boolean;
-  /** Its page is shown. */
+  /** The page of this folder is open. */
   readonly isCurrent: boolean;
-  /** It cannot be chosen, or is about to go elsewhere. */
+  /** The folder cannot be picked, or it is cut or dragged. */
   readonly isFaint: boolean;
   readonly isTarget: boolean;
   readonly hasActions: boolean;
-  /** What somebody else has done with it just now. */
+  /** A recent change by another user. */
   readonly mark: string | null;
-  /** In place of the name, while it is edited. */
+  /** Replaces the name while it is edited. */
   readonly children?: ReactNode;
 }
 
 const indent = 14;
-/** Deeper levels are moved in by less, so that names are always to be seen. */
+/** Deeper levels are indented less, so that names stay visible. */
 const indentedLevels = 8;
 
-function indentOf(depth: number): number {
+function indentPixels(depth: number): number {
   return Math.min(depth, indentedLevels) * indent + Math.min(Math.max(0, depth - indentedLevels), 24) * 2;
 }
 
-/** It is called by all that it shows. */
-function namesOf({ elementId, folder, mark }: TreeRowProps): string {
+/** The accessible name consists of all visible texts of the row. */
+function labelIdsOf({ elementId, folder, mark }: TreeRowProps): string {
   const parts = [
     'name',
     ...(folder && folder.title !== folder.name && mark === null ? ['title'] : []),
@@ -46,7 +46,7 @@ function namesOf({ elementId, folder, mark }: TreeRowProps): string {
 }
 
 export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
-  const { elementId, index, folder, place, siblings, depth, isOpen, isSelected, children, mark } = props;
+  const { elementId, index, folder, position, siblingCount, depth, isOpen, isSelected, children, mark } = props;
   const canOpen = folder !== null && folder.folders.totalCount > 0;
   return (
     <div
@@ -61,24 +61,24 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
       data-marked={mark === null ? undefined : true}
       data-closed={folder?.accessLevel === 'NONE' || undefined}
       aria-level={depth + 1}
-      aria-setsize={siblings}
-      aria-posinset={place + 1}
+      aria-setsize={siblingCount}
+      aria-posinset={position + 1}
       aria-expanded={canOpen ? isOpen : undefined}
       aria-selected={isSelected}
       aria-current={props.isCurrent ? 'true' : undefined}
-      aria-labelledby={children ? undefined : namesOf(props)}
-      style={{ paddingLeft: indentOf(depth) + 4 }}
+      aria-labelledby={children ? undefined : labelIdsOf(props)}
+      style={{ paddingLeft: indentPixels(depth) + 4 }}
     >
       <span className="tree-toggle" data-part={canOpen ? 'toggle' : undefined}>
         {canOpen && <Icon name="chevron" />}
       </span>
-      {folder ? <Known {...props} folder={folder} /> : <Unread elementId={elementId} />}
+      {folder ? <LoadedRow {...props} folder={folder} /> : <UnloadedRow elementId={elementId} />}
       {children}
     </div>
   );
 });
 
-function Known({ elementId, folder, mark, hasActions, children }: TreeRowProps & { folder: FolderRow }) {
+function LoadedRow({ elementId, folder, mark, hasActions, children }: TreeRowProps & { folder: FolderRow }) {
   const { name, title, icon } = folder;
   return (
     <>
@@ -86,7 +86,7 @@ function Known({ elementId, folder, mark, hasActions, children }: TreeRowProps &
       <span className={children ? 'visually-hidden' : 'tree-name'} id={`${elementId}-name`} title={name}>
         {name}
       </span>
-      {/* The blanks are for those who read the text and not the columns. */}{' '}
+      {/* The spaces separate the texts for screen readers and for copied text. */}{' '}
       {title !== name && !children && mark === null && (
         <span className="tree-title" id={`${elementId}-title`}>
           {' '}
@@ -114,7 +114,7 @@ function Known({ elementId, folder, mark, hasActions, children }: TreeRowProps &
   );
 }
 
-function Unread({ elementId }: { elementId: string }) {
+function UnloadedRow({ elementId }: { elementId: string }) {
   return (
     <span className="tree-unread" id={`${elementId}-name`}>
       <span className="visually-hidden">Loading</span>

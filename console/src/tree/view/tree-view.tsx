@@ -1,4 +1,4 @@
-/** The tree on the screen: the rows that are seen, with keys and pointer. The focus stays on the tree itself. */
+/** Renders the visible rows of the tree and handles keyboard and pointer. The DOM focus stays on the tree element. */
 
 import {
   useEffect,
@@ -10,73 +10,100 @@ import {
   type ReactNode,
 } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
-import { TreeRowView } from './tree-row.tsx';
-import type { TreeCommand } from './tree-keys.ts';
-import type { TreeRow } from '../state/tree-store.ts';
-import type { Tree } from '../tree.ts';
-import { useTreeKeys } from './use-tree-keys.ts';
-import { rowHeight } from './viewport.ts';
-import { useViewport } from './viewport.ts';
-import '../tree.css';
 import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { Loading, Failed } from '../../ui/states.tsx';
+import { Failed, Loading } from '../../ui/states.tsx';
+import type { TreeRow } from '../state/tree-store.ts';
+import type { Tree } from '../tree.ts';
+import type { TreeCommand } from './tree-keys.ts';
+import { TreeRowView } from './tree-row.tsx';
+import { useTreeKeys } from './use-tree-keys.ts';
+import { rowHeight, useViewport } from './viewport.ts';
+import '../tree.css';
 
 export interface TreeViewProps {
   readonly tree: Tree;
   readonly label: string;
-  /** The folder whose page is shown, or that is chosen. */
+  /** The folder whose page is open, or the picked folder. */
   readonly currentId: string | null;
   readonly isMultiple?: boolean;
   readonly isFaint?: (folder: FolderRow) => boolean;
   readonly markOf?: (id: string) => string | null;
-  /** A field in place of a name. */
+  /** A field that replaces the name of one folder. */
   readonly edit?: { readonly id: string; readonly field: ReactNode } | null;
   readonly targetId?: string | null;
   readonly onOpen: (folder: FolderRow) => void;
   readonly onCommand?: (command: TreeCommand) => boolean;
-  /** Where the menu was asked for. */
+  /** `at` is the point where the menu opens. */
   readonly onMenu?: (folder: FolderRow, at: { x: number; y: number }) => void;
   readonly onPointerDown?: (event: React.PointerEvent<HTMLDivElement>) => void;
 }
 
 export function TreeView(props: TreeViewProps) {
-  const { tree, label, currentId, isMultiple = false, onOpen, onMenu } = props;
+  const { tree, label, isMultiple = false, onOpen, onCommand } = props;
   const { store, focus, loader } = tree;
   const version = useSyncExternalStore(store.subscribe, store.version);
   const focusVersion = useSyncExternalStore(focus.subscribe, focus.version);
-  const { rowCount } = store;
-  const viewport = useViewport(rowCount);
+  const viewport = useViewport(store.rowCount);
   const { rows, scrollTo, ref } = viewport;
   const treeId = useId();
   const focusIndex = focus.index;
-  const onKeyDown = useTreeKeys({
-    tree,
-    isMultiple,
-    page: viewport.page,
-    onOpen,
-    onCommand: props.onCommand,
-  });
+  const onKeyDown = useTreeKeys({ tree, isMultiple, page: viewport.page, onOpen, onCommand });
 
-  useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // eslint-disable-line react-hooks/exhaustive-deps -- A stretch is its ends.
+  useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // eslint-disable-line react-hooks/exhaustive-deps -- The range is a new object on each rendering.
 
-  useKeptPlace(tree, viewport, version);
+  useStableScroll(tree, viewport, version);
 
   useLayoutEffect(() => {
-    const goal = focus.takeGoal();
-    if (goal) scrollTo(goal.index, goal.align, goal.past);
+    const target = focus.takeScrollTarget();
+    if (target) scrollTo(target.index, target.align, target.past);
   }, [focus, focusVersion, version, scrollTo]);
 
-  const pointedAt = (event: MouseEvent) => {
+  const drawRow = (index: number) => renderRow(props, treeId, index);
+  const focusedRow = store.rowAt(focusIndex);
+  const isFocusDrawn = focusIndex >= rows.from && focusIndex < rows.to;
+  return (
+    <div
+      ref={ref}
+      role="tree"
+      aria-label={label}
+      aria-multiselectable={isMultiple || undefined}
+      aria-activedescendant={focusedRow ? elementIdOf(treeId, focusedRow) : undefined}
+      tabIndex={0}
+      className="tree"
+      onScroll={viewport.onScroll}
+      onKeyDown={onKeyDown}
+      {...createPointerHandlers(props)}
+      onPointerDown={props.onPointerDown}
+    >
+      <div className="tree-height" style={{ height: viewport.height }}>
+        <div className="tree-rows" style={{ transform: `translateY(${viewport.offset}px)` }}>
+          {Array.from({ length: rows.to - rows.from }, (_, index) => drawRow(rows.from + index))}
+        </div>
+        {/* Screen readers need the focused row in the document, even if it is scrolled out. */}
+        {focusedRow && !isFocusDrawn && (
+          <div className="tree-rows" style={{ transform: `translateY(${viewport.offset - rowHeight}px)` }}>
+            {drawRow(focusIndex)}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The rows have no handlers of their own: these find the row and the part that was clicked. */
+function createPointerHandlers({ tree, isMultiple = false, edit, onOpen, onMenu }: TreeViewProps) {
+  const { store, focus } = tree;
+  const findTarget = (event: MouseEvent) => {
     const target = event.target as HTMLElement;
     const element = target.closest<HTMLElement>('[data-index]');
     const index = element ? Number(element.dataset['index']) : -1;
     return { index, row: store.rowAt(index), part: target.closest<HTMLElement>('[data-part]') };
   };
   const onClick = (event: MouseEvent) => {
-    const { index, row, part } = pointedAt(event);
+    const { index, row, part } = findTarget(event);
     const folder = row?.folder;
-    if (!folder || props.edit?.id === folder.id) return;
+    if (!folder || edit?.id === folder.id) return;
     if (part?.dataset['part'] === 'toggle') {
       if (row.isOpen) store.close(folder.id);
       else store.open(folder.id);
@@ -96,94 +123,71 @@ export function TreeView(props: TreeViewProps) {
     }
   };
   const onContextMenu = (event: MouseEvent) => {
-    const { index, row } = pointedAt(event);
+    const { index, row } = findTarget(event);
     if (!row?.folder || !onMenu) return;
     event.preventDefault();
     focus.moveTo(index);
     onMenu(row.folder, { x: event.clientX, y: event.clientY });
   };
+  return { onClick, onContextMenu };
+}
 
-  const elementIdOf = ({ folder, parentId, position }: TreeRow) =>
-    `${treeId}-${folder?.id ?? `${parentId}-${position}`}`;
-  const draw = (index: number) => {
-    const row = store.rowAt(index);
-    if (!row) return null;
-    const elementId = elementIdOf(row);
-    const { folder } = row;
-    return (
-      <TreeRowView
-        key={elementId}
-        elementId={elementId}
-        index={index}
-        folder={folder}
-        place={row.position}
-        siblings={row.siblingCount}
-        depth={row.depth}
-        isOpen={row.isOpen}
-        isSelected={folder !== null && (isMultiple ? focus.selected.has(folder.id) : folder.id === currentId)}
-        isFocused={index === focusIndex}
-        isCurrent={folder !== null && folder.id === currentId}
-        isFaint={folder !== null && (props.isFaint?.(folder) ?? false)}
-        isTarget={folder !== null && folder.id === props.targetId}
-        hasActions={onMenu !== undefined}
-        mark={(folder && props.markOf?.(folder.id)) ?? null}
-      >
-        {folder && props.edit?.id === folder.id ? props.edit.field : null}
-      </TreeRowView>
-    );
-  };
-  const focused = store.rowAt(focusIndex);
-  const isFocusDrawn = focusIndex >= rows.from && focusIndex < rows.to;
+function elementIdOf(treeId: string, { folder, parentId, position }: TreeRow): string {
+  return `${treeId}-${folder?.id ?? `${parentId}-${position}`}`;
+}
+
+function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNode {
+  const { tree, currentId, isMultiple, edit } = props;
+  const { store, focus } = tree;
+  const row = store.rowAt(index);
+  if (!row) return null;
+  const elementId = elementIdOf(treeId, row);
+  const { folder } = row;
   return (
-    <div
-      ref={ref}
-      role="tree"
-      aria-label={label}
-      aria-multiselectable={isMultiple || undefined}
-      aria-activedescendant={focused ? elementIdOf(focused) : undefined}
-      tabIndex={0}
-      className="tree"
-      onScroll={viewport.onScroll}
-      onKeyDown={onKeyDown}
-      onClick={onClick}
-      onContextMenu={onContextMenu}
-      onPointerDown={props.onPointerDown}
+    <TreeRowView
+      key={elementId}
+      elementId={elementId}
+      index={index}
+      folder={folder}
+      position={row.position}
+      siblingCount={row.siblingCount}
+      depth={row.depth}
+      isOpen={row.isOpen}
+      isSelected={folder !== null && (isMultiple ? focus.selected.has(folder.id) : folder.id === currentId)}
+      isFocused={index === focus.index}
+      isCurrent={folder !== null && folder.id === currentId}
+      isFaint={folder !== null && (props.isFaint?.(folder) ?? false)}
+      isTarget={folder !== null && folder.id === props.targetId}
+      hasActions={props.onMenu !== undefined}
+      mark={(folder && props.markOf?.(folder.id)) ?? null}
     >
-      <div className="tree-height" style={{ height: viewport.height }}>
-        <div className="tree-rows" style={{ transform: `translateY(${viewport.offset}px)` }}>
-          {Array.from({ length: rows.to - rows.from }, (_, at) => draw(rows.from + at))}
-        </div>
-        {/* Wherever one scrolls to, screen readers find the row that has the focus. */}
-        {focused && !isFocusDrawn && (
-          <div className="tree-rows" style={{ transform: `translateY(${viewport.offset - rowHeight}px)` }}>
-            {draw(focusIndex)}
-          </div>
-        )}
-      </div>
-    </div>
+      {folder && edit?.id === folder.id ? edit.field : null}
+    </TreeRowView>
   );
 }
 
-/** Rows that come or go above what is seen do not move it. */
-function useKeptPlace(tree: Tree, { top, scrollTo }: ReturnType<typeof useViewport>, version: number): void {
-  const kept = useRef<{ id: string; version: number; row: number } | null>(null);
+/** Keeps the visible rows in place when rows are added or removed above them. */
+function useStableScroll(tree: Tree, { top, scrollTo }: ReturnType<typeof useViewport>, version: number): void {
+  const topRow = useRef<{ id: string; version: number; row: number } | null>(null);
   useLayoutEffect(() => {
     const { store } = tree;
-    const before = kept.current;
+    const before = topRow.current;
     const id = store.rowAt(top.row)?.folder?.id;
     if (before && before.version !== version && before.row === top.row && top.row + top.past > 0) {
       const row = store.indexOf(before.id);
       if (row !== null && row !== before.row) {
-        kept.current = { id: before.id, version, row };
+        topRow.current = { id: before.id, version, row };
         scrollTo(row, 'top', top.past);
         return;
       }
     }
-    kept.current = id === undefined ? null : { id, version, row: top.row };
+    topRow.current = id === undefined ? null : { id, version, row: top.row };
     tree.top = id === undefined ? null : { id, past: top.past };
   });
 }
-export function TreeState({ tree: { store, loader }, children }: { tree: Tree; children: ReactNode }) {
+
+/** Shows the loading or failed state of a tree, or the tree with a note if a part of it could not be read. */
+export function TreeLoadState({ tree: { store, loader }, children }: { tree: Tree; children: ReactNode }) {
   useSyncExternalStore(store.subscribe, store.version);
   const failure = useSyncExternalStore(loader.subscribe, loader.failure);
   const retry = () => loader.retry();

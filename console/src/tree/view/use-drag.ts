@@ -1,18 +1,18 @@
 /**
- * Moves folders by dragging them with the mouse: closed folders open when one waits above them, the tree scrolls at its
- * edges, Escape gives up. Fingers scroll; for them, and for keys, there is "Move to…".
+ * Moves folders by dragging them with the mouse. Closed folders open when the pointer rests on them, the tree scrolls at
+ * its edges, and Escape cancels. Touch scrolls instead; touch and keyboard users have "Move to…".
  */
 
 import { useEffect, useRef, useState, type PointerEvent as ReactPointerEvent } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
-import { canTake, rightsOf } from '../edit/folder-rights.ts';
+import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
 import type { Tree } from '../tree.ts';
 
 export interface Drag {
   readonly folders: readonly FolderRow[];
   readonly x: number;
   readonly y: number;
-  /** Where they would go; null if they cannot go there. */
+  /** The folder under the pointer, or null if the folders cannot move there. */
   readonly target: FolderRow | null;
 }
 
@@ -21,19 +21,19 @@ const openAfterMs = 700;
 const edgePixels = 36;
 const stepPixels = 9;
 
-/** Follows a press on a row until it is let go. */
-class Dragging {
+/** One drag, from the press on a row to the release. */
+class DragSession {
   readonly #tree: Tree;
   readonly #element: HTMLElement;
   readonly #folders: readonly FolderRow[];
-  readonly #tell: (drag: Drag | null) => void;
-  readonly #drop: (folders: readonly FolderRow[], target: FolderRow) => void;
+  readonly #onChange: (drag: Drag | null) => void;
+  readonly #onDrop: (folders: readonly FolderRow[], target: FolderRow) => void;
   readonly #start: { readonly x: number; readonly y: number };
-  readonly #ending = new AbortController();
-  #at: { x: number; y: number };
+  readonly #abort = new AbortController();
+  #pointer: { x: number; y: number };
   #target: FolderRow | null = null;
-  #over: string | null = null;
-  #opening: ReturnType<typeof setTimeout> | undefined;
+  #hoveredId: string | null = null;
+  #openTimer: ReturnType<typeof setTimeout> | undefined;
   #isMoving = false;
 
   constructor(
@@ -41,16 +41,16 @@ class Dragging {
     element: HTMLElement,
     { clientX: x, clientY: y }: { clientX: number; clientY: number },
     folders: readonly FolderRow[],
-    tell: (drag: Drag | null) => void,
-    drop: (folders: readonly FolderRow[], target: FolderRow) => void,
+    onChange: (drag: Drag | null) => void,
+    onDrop: (folders: readonly FolderRow[], target: FolderRow) => void,
   ) {
     this.#tree = tree;
     this.#element = element;
     this.#folders = folders;
-    this.#tell = tell;
-    this.#drop = drop;
-    this.#start = this.#at = { x, y };
-    const { signal } = this.#ending;
+    this.#onChange = onChange;
+    this.#onDrop = onDrop;
+    this.#start = this.#pointer = { x, y };
+    const { signal } = this.#abort;
     addEventListener('pointermove', (event) => this.#move(event), { signal });
     addEventListener('pointerup', () => this.#end(true), { signal });
     addEventListener('pointercancel', () => this.#end(false), { signal });
@@ -63,38 +63,40 @@ class Dragging {
   }
 
   #move({ clientX: x, clientY: y }: PointerEvent): void {
-    this.#at = { x, y };
+    this.#pointer = { x, y };
     if (!this.#isMoving) {
       if (Math.hypot(x - this.#start.x, y - this.#start.y) < startPixels) return;
       this.#isMoving = true;
       requestAnimationFrame(() => this.#scroll());
     }
-    this.#look();
+    this.#updateTarget();
   }
 
-  /** What is below the pointer now. */
-  #look(): void {
+  /** Updates the target from the row under the pointer. */
+  #updateTarget(): void {
     const { store } = this.#tree;
-    const row = document.elementFromPoint(this.#at.x, this.#at.y)?.closest<HTMLElement>('[data-index]');
-    const isOurs = row && this.#element.contains(row);
-    const over = isOurs ? (store.rowAt(Number(row.dataset['index']))?.folder ?? null) : null;
-    this.#target = over && canTake(store, over, this.#folders) ? over : null;
-    if (over?.id !== this.#over) {
-      this.#over = over?.id ?? null;
-      clearTimeout(this.#opening);
-      if (over && !store.isOpen(over.id)) this.#opening = setTimeout(() => store.open(over.id), openAfterMs);
+    const row = document.elementFromPoint(this.#pointer.x, this.#pointer.y)?.closest<HTMLElement>('[data-index]');
+    const isInTree = row && this.#element.contains(row);
+    const hovered = isInTree ? (store.rowAt(Number(row.dataset['index']))?.folder ?? null) : null;
+    this.#target = hovered && canMoveInto(store, hovered, this.#folders) ? hovered : null;
+    if (hovered?.id !== this.#hoveredId) {
+      this.#hoveredId = hovered?.id ?? null;
+      clearTimeout(this.#openTimer);
+      if (hovered && !store.isOpen(hovered.id)) {
+        this.#openTimer = setTimeout(() => store.open(hovered.id), openAfterMs);
+      }
     }
-    this.#tell({ folders: this.#folders, ...this.#at, target: this.#target });
+    this.#onChange({ folders: this.#folders, ...this.#pointer, target: this.#target });
   }
 
   #scroll(): void {
-    if (this.#ending.signal.aborted) return;
+    if (this.#abort.signal.aborted) return;
     const { top, bottom } = this.#element.getBoundingClientRect();
-    const { y } = this.#at;
+    const { y } = this.#pointer;
     const by = y < top + edgePixels ? -stepPixels : y > bottom - edgePixels ? stepPixels : 0;
     if (by !== 0) {
       this.#element.scrollTop += by;
-      this.#look();
+      this.#updateTarget();
     }
     requestAnimationFrame(() => this.#scroll());
   }
@@ -106,23 +108,23 @@ class Dragging {
   }
 
   #end(isDropped: boolean): void {
-    if (this.#ending.signal.aborted) return;
-    this.#ending.abort();
-    clearTimeout(this.#opening);
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort();
+    clearTimeout(this.#openTimer);
     if (!this.#isMoving) return;
-    this.#tell(null);
-    // The click that follows is the end of this, and opens nothing.
+    this.#onChange(null);
+    // The browser sends a click after the release. It must not open a folder.
     const swallow = (event: MouseEvent) => event.stopPropagation();
     addEventListener('click', swallow, { capture: true, once: true });
     setTimeout(() => removeEventListener('click', swallow, { capture: true }), 0);
-    if (isDropped && this.#target) this.#drop(this.#folders, this.#target);
+    if (isDropped && this.#target) this.#onDrop(this.#folders, this.#target);
   }
 }
 
-export function useDrag(tree: Tree, drop: (folders: readonly FolderRow[], target: FolderRow) => void) {
+export function useDrag(tree: Tree, onDrop: (folders: readonly FolderRow[], target: FolderRow) => void) {
   const [drag, setDrag] = useState<Drag | null>(null);
-  const current = useRef<Dragging | null>(null);
-  useEffect(() => () => current.current?.stop(), []);
+  const session = useRef<DragSession | null>(null);
+  useEffect(() => () => session.current?.stop(), []);
 
   const onPointerDown = (event: ReactPointerEvent<HTMLDivElement>) => {
     const target = event.target as HTMLElement;
@@ -132,9 +134,9 @@ export function useDrag(tree: Tree, drop: (folders: readonly FolderRow[], target
     if (!row || !isPlain || event.shiftKey || event.ctrlKey || event.metaKey) return;
     const { store, focus } = tree;
     const folder = store.rowAt(Number(row.dataset['index']))?.folder;
-    const folders = folder ? focus.chosen(folder) : [];
-    if (folders.length === 0 || !folders.every((one) => rightsOf(store, one).takeAway)) return;
-    current.current = new Dragging(tree, event.currentTarget, event, folders, setDrag, drop);
+    const folders = folder ? focus.selectionFor(folder) : [];
+    if (folders.length === 0 || !folders.every((each) => rightsOf(store, each).remove)) return;
+    session.current = new DragSession(tree, event.currentTarget, event, folders, setDrag, onDrop);
   };
   return { drag, onPointerDown };
 }

@@ -1,7 +1,7 @@
-/** Renaming in place: shown at once; if the server refuses, the field is there again with what was typed, unless another is. */
+/** Renames a folder in its row. The new name is shown at once. If the server rejects it, the field opens again with the typed text. */
 
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { tellFailure } from '../../actions/perform.ts';
+import { reportFailure } from '../../actions/perform.ts';
 import type { FolderRow } from '../../graph/live.tsx';
 import { describeProblem } from '../../graph/problem.ts';
 import { changeFolder } from '../edit/folder-operations.ts';
@@ -13,41 +13,41 @@ interface Rename {
   readonly begin: (folder: FolderRow) => void;
 }
 
-/** `onEnd` puts the focus back. */
+/** `onEnd` restores the focus. */
 export function useRename(store: TreeStore, onEnd: () => void): Rename {
-  const [renaming, setShown] = useState<Renaming | null>(null);
-  // The field loses the focus when it is left by a key, too: it is left once.
-  const latest = useRef<Renaming | null>(null);
-  const isShown = useRef(false);
+  const [renaming, setRenaming] = useState<RenameState | null>(null);
+  // Enter and Escape also blur the field. The ref ensures that the second event does nothing.
+  const latest = useRef<RenameState | null>(null);
+  const isMounted = useRef(false);
   useEffect(() => {
-    isShown.current = true;
-    return () => void (isShown.current = false);
+    isMounted.current = true;
+    return () => void (isMounted.current = false);
   }, []);
-  const set = (next: Renaming | null) => {
+  const set = (next: RenameState | null) => {
     latest.current = next;
-    setShown(next);
+    setRenaming(next);
   };
   const leave = () => {
     set(null);
     onEnd();
   };
-  const save = async (isKey: boolean) => {
+  const save = async (isEnter: boolean) => {
     const { current } = latest;
     if (!current) return;
     const folder = store.folder(current.id);
     const text = current.text.trim();
     if (!folder || text === folder.name) return leave();
     if (text === '') return set({ ...current, problem: 'A folder needs a name.' });
-    if (!isKey && current.problem !== null) return;
+    if (!isEnter && current.problem !== null) return;
     const { id, name, parent } = folder;
     leave();
     try {
       await changeFolder({ id, name, parentId: parent?.id ?? null }, { name: text }, { name });
     } catch (error) {
       const problem = describeProblem(error).text;
-      // Another name is typed by now, or another screen is shown: that stays as it is.
-      if (isShown.current && latest.current === null) set({ id, text: current.text, problem });
-      else tellFailure(`“${name}” was not renamed to “${text}”: ${problem}`);
+      // Do not reopen the field if another rename has begun or another screen is open.
+      if (isMounted.current && latest.current === null) set({ id, text: current.text, problem });
+      else reportFailure(`“${name}” was not renamed to “${text}”: ${problem}`);
     }
   };
   return {
@@ -66,13 +66,13 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
     },
   };
 }
-export interface Renaming {
+export interface RenameState {
   readonly id: string;
   readonly text: string;
   readonly problem: string | null;
 }
 interface RenameFieldProps {
-  readonly renaming: Renaming;
+  readonly renaming: RenameState;
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
   readonly onBlur: () => void;
@@ -86,7 +86,7 @@ export function RenameField({ renaming, onChange, onSave, onBlur, onLeave }: Ren
   const isFirst = useRef(problem === null);
   useEffect(() => {
     field.current?.focus();
-    // What was refused is mended, not typed anew.
+    // A rejected name is corrected rather than retyped, so its text is not selected.
     if (isFirst.current) field.current?.select();
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,20 +1,21 @@
-/** Moves the focus by keys, opens and closes folders, and selects. */
+/** Handles the keys of the tree: moves the focus, opens, closes and selects folders, and finds folders by typed letters. */
 
 import { useMemo, type KeyboardEvent } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
-import { keyOf, type TreeCommand, type TreeKey } from './tree-keys.ts';
-import type { Tree } from '../tree.ts';
 import { plainText } from '../search/search-match.ts';
+import type { Level } from '../state/level.ts';
+import type { Tree } from '../tree.ts';
+import { mapKey, type TreeCommand, type TreeKey } from './tree-keys.ts';
 
-/** More are not opened at once by `*`. */
-const mostOpenedAtOnce = 50;
+/** The `*` key opens at most this many siblings. */
+const maxOpenedSiblings = 50;
 
 export interface TreeKeysOptions {
   readonly tree: Tree;
   readonly isMultiple: boolean;
   readonly page: number;
   readonly onOpen: (folder: FolderRow) => void;
-  /** Answers whether it was something to be done. */
+  /** Returns whether the command had an effect. */
   readonly onCommand?: ((command: TreeCommand) => boolean) | undefined;
 }
 
@@ -22,13 +23,13 @@ export function useTreeKeys(options: TreeKeysOptions): (event: KeyboardEvent) =>
   const typeAhead = useMemo(() => new TypeAhead(options.tree), [options.tree]);
   return (event) => {
     if (event.target !== event.currentTarget) return;
-    const key = keyOf(event, typeAhead.isTyping);
-    if (key && press(key, options, typeAhead)) event.preventDefault();
+    const key = mapKey(event, typeAhead.isTyping);
+    if (key && handleKey(key, options, typeAhead)) event.preventDefault();
   };
 }
 
-/** Answers whether the key is used up. */
-function press(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead): boolean {
+/** Returns whether the tree used the key. */
+function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead): boolean {
   const { tree, isMultiple, page, onOpen, onCommand } = options;
   const { store, focus } = tree;
   const { index } = focus;
@@ -70,23 +71,26 @@ function press(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead): bo
   }
 }
 
-function openSiblings({ store }: Tree, parentId: string | null, place: number): void {
+function openSiblings({ store }: Tree, parentId: string | null, position: number): void {
   const level = parentId === null ? undefined : store.level(parentId);
   if (!level) return;
-  const from = Math.max(0, place - mostOpenedAtOnce / 2);
-  for (let at = from; at < from + mostOpenedAtOnce; at++) {
-    const id = level.idAt(at);
+  const from = Math.max(0, position - maxOpenedSiblings / 2);
+  for (let index = from; index < from + maxOpenedSiblings; index++) {
+    const id = level.idAt(index);
     if (id !== undefined && (store.folder(id)?.folders.totalCount ?? 0) > 0) store.open(id);
   }
 }
-/** Letters that follow each other sooner belong to one name. */
-const pauseMs = 700;
 
-export class TypeAhead {
+/** Letters typed within this interval belong to one name. */
+const pauseMs = 700;
+const maxScannedSiblings = 10_000;
+
+/** Moves the focus to the next sibling whose name starts with the typed letters. Unloaded siblings are found by a query. */
+class TypeAhead {
   readonly #tree: Tree;
   #text = '';
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #asked = 0;
+  #lastLookup = 0;
 
   constructor(tree: Tree) {
     this.#tree = tree;
@@ -100,32 +104,30 @@ export class TypeAhead {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => (this.#text = ''), pauseMs);
     this.#text += letter;
-    // The same letter again and again goes from one to the next.
+    // Typing the same letter repeatedly steps through the matches.
     const isRepeated = [...this.#text].every((each) => each === letter);
     const text = isRepeated ? letter : this.#text;
     const { store, focus, loader } = this.#tree;
     const row = store.rowAt(focus.index);
-    if (!row) return;
-    const { parentId, position, siblingCount } = row;
-    const parent = parentId ?? store.root!.id;
-    const level = store.level(parent);
-    if (!level) return;
-    const start = parentId === null ? 0 : position + (text.length === 1 ? 1 : 0);
-    const id = firstKnown();
-    if (id !== null) return focus.moveToFolder(id);
+    const parentId = row?.parentId ?? store.root?.id;
+    const level = parentId === undefined ? undefined : store.level(parentId);
+    if (!row || parentId === undefined || !level) return;
+    const start = row.parentId === null ? 0 : row.position + (text.length === 1 ? 1 : 0);
+    const loadedId = this.#findLoaded(level, start, text);
+    if (loadedId !== null) return focus.moveToFolder(loadedId);
     if (level.isComplete) return;
-    const asked = ++this.#asked;
-    const found = await loader.findByPrefix(parent, text);
-    if (found !== null && asked === this.#asked) focus.moveToFolder(found);
+    const lookup = ++this.#lastLookup;
+    const found = await loader.findByPrefix(parentId, text);
+    if (found !== null && lookup === this.#lastLookup) focus.moveToFolder(found);
+  }
 
-    function firstKnown(): string | null {
-      const total = parentId === null ? level!.total : siblingCount;
-      for (let step = 0; step < Math.min(total, 10000); step++) {
-        const one = level!.idAt((start + step) % total);
-        const name = one === undefined ? undefined : store.folder(one)?.name;
-        if (name !== undefined && plainText(name).startsWith(plainText(text))) return one!;
-      }
-      return null;
+  #findLoaded(level: Level, start: number, text: string): string | null {
+    const { store } = this.#tree;
+    for (let step = 0; step < Math.min(level.total, maxScannedSiblings); step++) {
+      const id = level.idAt((start + step) % level.total);
+      const name = id === undefined ? undefined : store.folder(id)?.name;
+      if (name !== undefined && plainText(name).startsWith(plainText(text))) return id!;
     }
+    return null;
   }
 }

@@ -1,51 +1,52 @@
 /**
- * Which rows of a long list are on the screen. All rows are equally high. A list that would be higher than browsers can
- * draw is scrolled in larger steps.
+ * Computes which rows of a long list are on the screen. All rows have the same height. A list that exceeds the maximum
+ * height of browsers is scrollTop in larger steps.
  */
 
-import { type RefObject, useRef, useState, useCallback, useLayoutEffect } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import type { IndexRange } from '../state/level.ts';
 
 export const rowHeight = 30;
 
 /** Firefox draws nothing below 17.8 million pixels, Chromium below 33 million. */
-export const mostPixels = 16_000_000;
-/** Drawn beyond what is seen, so that a slow scroll shows no gap. */
+export const maxListPixels = 16_000_000;
+/** Rows drawn beyond each edge, so that a slow scroll shows no gap. */
 const overscan = 8;
 
+/** The drawn part of a list. Sizes are in pixels. */
 export interface RowWindow {
-  /** Of all rows, in pixels that can be scrolled. */
+  /** The height of the scrollable content. */
   readonly height: number;
-  /** Pixels of rows for each pixel that is scrolled: 1, unless the list is too high. */
+  /** Pixels of rows per scrolled pixel: 1, unless the list exceeds the maximum height. */
   readonly scale: number;
-  /** To be drawn. */
+  /** The rows to draw. */
   readonly rows: IndexRange;
-  /** Where the first of them is drawn. */
+  /** The vertical offset of the first drawn row. */
   readonly offset: number;
-  /** How many rows a page is. */
+  /** The number of rows that Page Up and Page Down move by. */
   readonly page: number;
-  /** The row at the upper edge, and how far it is scrolled past. */
+  /** The row at the upper edge, and the pixels by which it is scrolled out. */
   readonly top: { readonly row: number; readonly past: number };
 }
 
-/** `scrolled` is how far, `seen` how much of the list is on the screen, in pixels. */
-export function rowWindow(rowCount: number, scrolled: number, seen: number): RowWindow {
-  const all = rowCount * rowHeight;
-  const height = Math.min(all, mostPixels);
-  const scale = height > seen ? (all - seen) / (height - seen) : 1;
-  const above = Math.max(0, Math.min(scrolled * scale, all - seen));
-  const from = Math.max(0, Math.floor(above / rowHeight) - overscan);
-  const to = Math.min(rowCount, Math.ceil((above + seen) / rowHeight) + overscan);
+export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight: number): RowWindow {
+  const fullHeight = rowCount * rowHeight;
+  const height = Math.min(fullHeight, maxListPixels);
+  const scale = height > viewHeight ? (fullHeight - viewHeight) / (height - viewHeight) : 1;
+  const hiddenHeight = Math.max(0, Math.min(scrollTop * scale, fullHeight - viewHeight));
+  const from = Math.max(0, Math.floor(hiddenHeight / rowHeight) - overscan);
+  const to = Math.min(rowCount, Math.ceil((hiddenHeight + viewHeight) / rowHeight) + overscan);
   return {
     height,
     scale,
     rows: { from, to },
-    offset: scrolled - (above - from * rowHeight),
-    page: Math.max(1, Math.floor(seen / rowHeight) - 1),
-    top: { row: Math.floor(above / rowHeight), past: above % rowHeight },
+    offset: scrollTop - (hiddenHeight - from * rowHeight),
+    page: Math.max(1, Math.floor(viewHeight / rowHeight) - 1),
+    top: { row: Math.floor(hiddenHeight / rowHeight), past: hiddenHeight % rowHeight },
   };
 }
 
+/** The visible part of a list element as it is scrolled and resized. */
 export interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
@@ -54,16 +55,16 @@ export interface Viewport extends RowWindow {
 
 export function useViewport(rowCount: number): Viewport {
   const ref = useRef<HTMLDivElement>(null);
-  const [{ scrolled, seen }, setView] = useState({ scrolled: 0, seen: 600 });
-  const window = rowWindow(rowCount, scrolled, seen);
+  const [{ scrollTop, viewHeight }, setView] = useState({ scrollTop: 0, viewHeight: 600 });
+  const window = computeRowWindow(rowCount, scrollTop, viewHeight);
   const { scale } = window;
 
   const measure = useCallback(() => {
     const { scrollTop = 0, clientHeight = 0 } = ref.current ?? {};
     setView((before) =>
-      before.scrolled === scrollTop && before.seen === clientHeight
+      before.scrollTop === scrollTop && before.viewHeight === clientHeight
         ? before
-        : { scrolled: scrollTop, seen: clientHeight },
+        : { scrollTop, viewHeight: clientHeight },
     );
   }, []);
 
@@ -83,12 +84,12 @@ export function useViewport(rowCount: number): Viewport {
       const [start, end] = [row * rowHeight, (row + 1) * rowHeight];
       const now = current.scrollTop * scale;
       let next = start + past;
-      if (align === 'middle') next = start - (seen - rowHeight) / 2;
-      if (align === 'near') next = Math.min(start, Math.max(now, end - seen));
+      if (align === 'middle') next = start - (viewHeight - rowHeight) / 2;
+      if (align === 'near') next = Math.min(start, Math.max(now, end - viewHeight));
       if (next !== now) current.scrollTop = next / scale;
       measure();
     },
-    [scale, seen, measure],
+    [scale, viewHeight, measure],
   );
   return { ...window, ref, onScroll: measure, scrollTo };
 }

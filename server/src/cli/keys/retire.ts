@@ -1,7 +1,7 @@
 /** `espalier keys retire`: takes a signing key away, or all of them, with the tokens that they signed. */
 
 import { systemClock } from '../../clock.ts';
-import { changeInTurn } from '../../journal/journal.ts';
+import { runChange } from '../../journal/journal.ts';
 import { retireAllKeys, retireSigningKey } from '../../sessions/change-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
@@ -44,7 +44,7 @@ key that is lost.`,
 });
 
 async function retireOne({ database, seal }: StoredKeys, id: string, isAtOnce: boolean): Promise<Retirement> {
-  const { hasSigned, replacementId } = await changeInTurn(database, async (transaction) => {
+  const { hasSigned, replacementId } = await runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
     if (isAtOnce) requireSameSeal(rows, seal, { retiredId: id });
     return retireSigningKey(transaction, id, { seal, now: systemClock.now(), isReplacedAtOnce: isAtOnce });
@@ -54,7 +54,7 @@ async function retireOne({ database, seal }: StoredKeys, id: string, isAtOnce: b
 
 /** Nothing need be opened: also for a master key that is lost. */
 async function retireAll({ database, seal }: StoredKeys): Promise<Retirement> {
-  return changeInTurn(database, async (transaction) => {
+  return runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
     if (seal.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
       throw new StartError(

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
-import { changeInTurn } from '../../journal/journal.ts';
+import { runChange } from '../../journal/journal.ts';
 import { rotateSigningKey, shownTime } from '../../sessions/change-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
@@ -16,7 +16,7 @@ export const rotateKey = command({
 themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
   run: ({ options, flags }) =>
     onKeys(flags, async ({ database, seal }) => {
-      const { id, signsFrom } = await changeInTurn(database, async (transaction) => {
+      const { id, signsFrom } = await runChange(database, async (transaction) => {
         requireSameSeal(await readKeyRows(transaction), seal);
         return rotateSigningKey(transaction, { seal, now: systemClock.now() });
       });

@@ -1,7 +1,7 @@
 /** `espalier keys seal`: seals the private keys in the database with the master key, or with another one than before. */
 
 import { readInputFile } from '../../config/config.ts';
-import { changeInTurn } from '../../journal/journal.ts';
+import { runChange } from '../../journal/journal.ts';
 import { encryptKeys as sealAll } from '../../sessions/change-keys.ts';
 import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
@@ -28,7 +28,7 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
       const old = createKeyEncryption(
         oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile).text,
       );
-      const count = await changeInTurn(database, async (transaction) => {
+      const count = await runChange(database, async (transaction) => {
         const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
         requireOld(rows, old);
         await sealAll(transaction, rows, { from: old, to: seal });

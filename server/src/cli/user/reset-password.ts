@@ -9,7 +9,7 @@ import { createPasswords } from '../../accounts/passwords.ts';
 import { readAdministrators, readUserByName, type User } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
-import { changeInTurn } from '../../journal/journal.ts';
+import { runChange } from '../../journal/journal.ts';
 import { revokeUserSessions } from '../../sessions/revocation.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
@@ -63,11 +63,15 @@ async function change(
   { password, isEnabled }: { readonly password: string; readonly isEnabled: boolean },
 ): Promise<Done> {
   const passwordHash = await createPasswords().hash(password, { key: 'reset password' });
-  return changeInTurn(database, async (transaction) => {
+  return runChange(database, async (transaction) => {
     const by = { byUserId: null, now: systemClock.now() };
     await setPassword(transaction, { userId: id, passwordHash }, by);
     if (isEnabled) await updateUser(transaction, id, { isDisabled: false }, by);
-    const endedSessions = await revokeUserSessions(transaction, { userId: id }, { because: 'password', ...by });
+    const endedSessions = await revokeUserSessions(
+      transaction,
+      { userId: id },
+      { because: 'password', ...by },
+    );
     const { disabledAt } = await requireNamed(transaction, username);
     return { isDisabled: disabledAt !== null, endedSessions };
   });

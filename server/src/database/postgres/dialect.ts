@@ -1,7 +1,7 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
 import pg from 'pg';
-import { listPartOf, rowsOfEach, type Part, type Statement } from '../statement.ts';
+import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
@@ -74,7 +74,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       return `(select place - 1 as place, value from ${rows}) as each`;
     }
     if (part.kind === 'list-for-each') {
-      const rows = rowsOfEach(part, ({ parts: inner }) => inner.map(writePart).join(''));
+      const rows = writeListQuery(part, ({ parts: inner }) => inner.map(writePart).join(''));
       const values = part.columns.map((_, place) => `c${place}`);
       const row = `json_build_array(${values.join(', ')})`;
       return `select each.place, (select json_agg(${row})::text from (${rows}) as chosen) as list
@@ -97,7 +97,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
     name,
     valueCount: values.length,
     isPlannedByValue,
-    hasLists: listPartOf({ parts }) !== undefined,
+    hasLists: findListPart({ parts }) !== undefined,
     valuesOf: (parameters) =>
       values.map((value) => {
         const given = (parameters as Record<string, unknown>)[value.name];

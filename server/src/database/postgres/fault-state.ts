@@ -23,7 +23,7 @@ export interface PostgresGuardOptions extends WriteStateOptions {
 }
 
 export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuard {
-  const { tell, shown, onOutdated } = options;
+  const { log, shown, onOutdated } = options;
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
   let outdated: DatabaseFault | undefined;
@@ -31,7 +31,7 @@ export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuar
   const noteDamage = (finding: string): void => {
     if (damage) return;
     damage = { summary: damagedSummary, detail: damageText(shown, finding) };
-    tell('error', damage.detail);
+    log('error', damage.detail);
   };
   const toRefusal = (error: unknown): unknown => {
     if (error instanceof PostgresFault && error.isDamage) noteDamage(error.message);
@@ -48,13 +48,13 @@ export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuar
     reportOutdated() {
       if (!outdated) {
         outdated = { summary: outdatedSummary, detail: outdatedText(shown) };
-        tell('error', outdated.detail);
+        log('error', outdated.detail);
       }
       onOutdated();
       return unavailable(undefined);
     },
     confirmCurrent() {
-      if (outdated) tell('info', 'All connections to the database lead to the same state again.');
+      if (outdated) log('info', 'All connections to the database lead to the same state again.');
       outdated = undefined;
     },
     toRefusal,

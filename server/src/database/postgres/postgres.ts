@@ -47,13 +47,13 @@ const migrationLock = 0x45535041;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { connections = 16, poolMode = 'session', timeoutSeconds = 30 } = options;
-  const { onStatement, onTimed, tell = () => undefined } = options;
+  const { onStatement, onDuration, log = () => undefined } = options;
   const shown = redactPassword(url);
   const keepsSessions = poolMode === 'session';
   const config = connectionConfig(url, { keepsSessions, timeoutSeconds, shown });
   const gate = createGate();
   const guard = createPostgresGuard({
-    tell,
+    log,
     shown,
     onWriteFailure: options.onWriteFailure,
     onOutdated: () => gate.replaceAll(),
@@ -73,7 +73,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
   async function askWritten<R>(client: pg.ClientBase, written: PostgresStatement, parameters: unknown) {
     onStatement?.(written.text);
-    const startedAt = onTimed && performance.now();
+    const startedAt = onDuration && performance.now();
     try {
       const done = await client.query<R & pg.QueryResultRow>(toQuery(written, parameters, keepsSessions));
       if (written.hasLists) for (const row of done.rows) parseList(row);
@@ -82,7 +82,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       if (/^Query read timeout/.test((error as Error).message)) gate.distrustAll();
       throw asFault(error);
     } finally {
-      if (startedAt !== undefined) onTimed!('statement', performance.now() - startedAt);
+      if (startedAt !== undefined) onDuration!('statement', performance.now() - startedAt);
     }
   }
 
@@ -125,9 +125,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   async function commitTimed(client: pg.ClientBase, { isAnnounced }: Written): Promise<void> {
-    const startedAt = onTimed && performance.now();
+    const startedAt = onDuration && performance.now();
     await commit(client, isAnnounced && keepsSessions);
-    if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
+    if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
   }
 
   function noteCommit({ rows, isAnnounced }: Written): void {
@@ -332,7 +332,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
   const listener = openListener({ config, channel, keepsSessions, onAnnounced: options.onAnnounced });
   try {
-    await withClient(lanes.reading, (client) => checkServer((text) => send(client, text), tell));
+    await withClient(lanes.reading, (client) => checkServer((text) => send(client, text), log));
   } catch (error) {
     await close();
     throw toStartError(error, shown);
@@ -358,13 +358,13 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       renameIndex: (from, to) => [`alter index ${from} rename to ${to}`],
       afterLoading: ['analyze'],
     },
-    textOf: (statement) => toPostgres(statement).text,
+    formatStatement: (statement) => toPostgres(statement).text,
     all: readAlone,
     get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
     transaction: (work) => retried(lanes.writing, work),
     change,
-    changesAtOnce: maxSharedCommit,
-    alone: (work) =>
+    maxConcurrentChanges: maxSharedCommit,
+    exclusive: (work) =>
       inTransaction(lanes.changing, async (held) => {
         await held.define(
           `set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${migrationLock})`,
@@ -373,7 +373,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       }),
     openSnapshot,
     snapshot,
-    moment: async (work) => {
+    shortSnapshot: async (work) => {
       const reader = openSnapshot();
       try {
         return await work(reader);
@@ -391,7 +391,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         waiting: group.waiting + sum(all.map(({ waitingCount }) => waitingCount)),
       };
     },
-    get hearsOthers() {
+    get receivesNotifications() {
       return listener.isHearing;
     },
     findFault: guard.findFault,

@@ -27,7 +27,7 @@ export const selectServer = `
 
 export async function checkServer(
   ask: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
-  tell: NonNullable<DatabaseOptions['tell']>,
+  tell: NonNullable<DatabaseOptions['log']>,
 ): Promise<void> {
   const { rows } = (await ask(selectServer)) as pg.QueryResult<ServerFacts>;
   const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;

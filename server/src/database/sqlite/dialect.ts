@@ -2,7 +2,7 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Dialect } from '../database.ts';
-import { listPartOf, rowsOfEach, type Part, type Statement } from '../statement.ts';
+import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 /** A statement as a connection has prepared it. */
 export interface Ready {
@@ -27,7 +27,7 @@ export function prepare(connection: Connection, statement: Statement): Ready {
     return values;
   };
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
-  const lists = listPartOf(statement);
+  const lists = findListPart(statement);
   const reading = lists
     ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))
     : readingOf(prepared, valuesOf);
@@ -60,7 +60,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     }
     const writeInner = (inner: Part) =>
       typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);
-    return rowsOfEach(part, (statement) => statement.parts.map(writeInner).join(''));
+    return writeListQuery(part, (statement) => statement.parts.map(writeInner).join(''));
   };
   return { text: withBareLimits(parts.map(write).join('')), order };
 

@@ -39,7 +39,7 @@ export interface Guard extends Pick<
 const reasonHoldsMs = 1_000;
 
 export function createGuard(file: string, options: WriteStateOptions): Guard {
-  const { tell } = options;
+  const { log } = options;
   const lookForMoved = watchPlaces(file);
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
@@ -50,9 +50,9 @@ export function createGuard(file: string, options: WriteStateOptions): Guard {
   const findMoved = (): DatabaseFault | undefined => {
     const moved = lookForMoved();
     const text = moved && movedText(moved);
-    if (text !== undefined && movedBefore === undefined) tell('error', text);
+    if (text !== undefined && movedBefore === undefined) log('error', text);
     if (moved === undefined && movedBefore !== undefined) {
-      tell('info', `The file ${movedBefore} is back in its place: changes are written again.`);
+      log('info', `The file ${movedBefore} is back in its place: changes are written again.`);
     }
     movedBefore = moved;
     return text === undefined ? undefined : { summary: movedSummary, detail: text };
@@ -61,7 +61,7 @@ export function createGuard(file: string, options: WriteStateOptions): Guard {
   const noteDamage = (finding: string): void => {
     if (damage) return;
     damage = { summary: damagedSummary, detail: damageText(file, finding) };
-    tell('error', damage.detail);
+    log('error', damage.detail);
   };
   const reportDamage = (finding: string): Refusal => {
     noteDamage(finding);

@@ -27,8 +27,8 @@ import { openDatabase } from '../open-database.ts';
 let folder: string;
 let file: string;
 let told: string[];
-const tell = (severity: string, text: string) => void told.push(`${severity}: ${text}`);
-const open = (path = file) => openDatabase(`sqlite:${path}`, { now: () => 0 }, { tell });
+const log = (severity: string, text: string) => void told.push(`${severity}: ${text}`);
+const open = (path = file) => openDatabase(`sqlite:${path}`, { now: () => 0 }, { log });
 const openAndClose = async (path = file) => (await open(path)).close();
 const mode = (path: string) => statSync(path).mode & 0o777;
 

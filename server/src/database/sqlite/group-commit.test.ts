@@ -22,7 +22,7 @@ describe('transactions that wait at the same time', () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
     const file = join(folder, 'espalier.db');
     database = openSqlite(file, {});
-    await database.alone((t) =>
+    await database.exclusive((t) =>
       t.define('create table books (id text primary key, shelf text not null) strict'),
     );
     other = new BetterSqlite(file);

@@ -46,7 +46,7 @@ describe('an open database', () => {
     complaints.length = 0;
     database = openSqlite(file, {
       onStatement: (text) => told.push(text),
-      tell: (severity, text) => complaints.push(`${severity}: ${text}`),
+      log: (severity, text) => complaints.push(`${severity}: ${text}`),
     });
     await database.transaction((t) =>
       t.define('create table books (id text primary key, shelf text not null) strict'),

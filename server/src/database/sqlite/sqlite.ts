@@ -29,12 +29,12 @@ const busyDeadlineMs = 5_000;
 const aloneDeadlineMs = 10_000;
 
 export function openSqlite(path: string, options: DatabaseOptions): Database {
-  const { mustExist = false, onStatement, onTimed, tell = () => undefined } = options;
+  const { mustExist = false, onStatement, onDuration, log = () => undefined } = options;
   const file = prepareFile(path, { mustExist });
-  const guard = createGuard(file, { tell, onWriteFailure: options.onWriteFailure });
-  const surroundings = { onStatement, onTimed, toRefusal: guard.toRefusal };
+  const guard = createGuard(file, { log, onWriteFailure: options.onWriteFailure });
+  const surroundings = { onStatement, onDuration, toRefusal: guard.toRefusal };
   const { writer, reader } = connectFirst(file);
-  warnIfReadable(file, (text) => tell('warn', text));
+  warnIfReadable(file, (text) => log('warn', text));
   const read = statements(reader, surroundings);
   const write = statements(writer, surroundings);
   let isAnnounced = false;
@@ -93,7 +93,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     isAnnounced = false;
     guard.noteCommit();
   };
-  const { group, isOpen } = createSqliteGroup({ writer, transaction, guard, onBegin, onCommit, onTimed });
+  const { group, isOpen } = createSqliteGroup({ writer, transaction, guard, onBegin, onCommit, onDuration });
   const commits = watchCommits(reader, {
     onAnnounced: options.onAnnounced,
     isNeeded: () => isOpen() || group.waiting > 0,
@@ -109,19 +109,19 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   return {
     isEmbedded: true,
     dialect: sqliteDialect,
-    textOf: (statement) => toSqlite(statement).text,
+    formatStatement: (statement) => toSqlite(statement).text,
     ...committed,
     transaction: (work) => group.run(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
       group.run(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
-    changesAtOnce: maxSharedCommit,
-    alone: (work) => group.run(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
+    maxConcurrentChanges: maxSharedCommit,
+    exclusive: (work) => group.run(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
     openSnapshot: snapshots.open,
     snapshot: snapshots.use,
-    moment: snapshots.useBriefly,
+    shortSnapshot: snapshots.useBriefly,
     watch: (onCommit) => commits.watch(onCommit),
     // There is nothing in between that could fail.
-    hearsOthers: true,
+    receivesNotifications: true,
     findFault: guard.findFault,
     writeFailure: guard.writeFailure,
     reportDamage: guard.reportDamage,
@@ -251,7 +251,7 @@ function snapshotConnections(connectAnother: () => SnapshotConnection) {
 
 interface Surroundings {
   readonly onStatement: DatabaseOptions['onStatement'];
-  readonly onTimed: DatabaseOptions['onTimed'];
+  readonly onTimed: DatabaseOptions['onDuration'];
   readonly toRefusal: (error: unknown) => unknown;
 }
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../clock.ts';
 import type { Database, Snapshot } from '../../database/database.ts';
 import type { AccessChanges } from '../../folders/access-changes.ts';
 import type { TreeView } from '../../folders/folders.ts';
-import type { JournalPlace } from '../../journal/journal-entry.ts';
+import type { JournalPosition } from '../../journal/journal-entry.ts';
 import type { JournalFeed } from '../../journal/journal-feed.ts';
 import type { LoginThrottle } from '../../sessions/login-throttle.ts';
 import type { Scheduler } from '../../concurrency/fair-scheduler.ts';
@@ -43,7 +43,7 @@ export interface GraphContext extends GraphServices {
   readonly access: Access;
   readonly view: TreeView;
   /** The last journal entry before the response was read; after a mutation, the entry of that mutation. */
-  readonly position: JournalPlace;
+  readonly position: JournalPosition;
   readonly budget: Budget;
   /** At which the answer is read and completed. */
   readonly task: Task;
@@ -108,7 +108,8 @@ export function defineMutation<Input extends object, Payload>(
       nullable: true,
       description,
       args: { input: t.arg({ type: input, required: true }) },
-      resolve: (_, args, context) => resolve(args.input as Input, context),
+      // Pothos cannot resolve the type of the argument for a generic input.
+      resolve: (_, args, context) => resolve((args as unknown as { input: Input }).input, context),
     }),
   );
 }

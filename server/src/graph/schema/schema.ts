@@ -10,7 +10,7 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
-import { MutationRun } from '../run-mutation.ts';
+import { MutationRun } from '../mutations.ts';
 import { createBuilder, type Builder } from './builder.ts';
 import { definePageInfo } from './connections/keyset-connection.ts';
 import { defineExplainAccess } from './folders/access-explanation.ts';

@@ -4,7 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../refusal.ts';
-import { bodyOf, parseJsonObject, requireJson, type RequestWithBody, type ValueLimits } from '../json-body.ts';
+import {
+  bodyOf,
+  parseJsonObject,
+  requireJson,
+  type RequestWithBody,
+  type ValueLimits,
+} from '../json-body.ts';
 
 export function toGraphRequest({
   query,

@@ -1,30 +1,30 @@
 /**
- * One connection over a WebSocket, in either dialect: init, acknowledgement, operations, a token that is prolonged or
- * ends. Whatever is wrong ends it with a code of the contract's list.
+ * One WebSocket connection in either sub-protocol: init, acknowledgement, operations, and the auth token that is renewed or
+ * expires. Every error closes it with a code from the contract's list.
  */
 
 import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract';
 import type { RawData, WebSocket } from 'ws';
-import type { Viewer } from '../../sessions/viewer.ts';
 import { Refusal } from '../../refusal.ts';
+import type { Viewer } from '../../sessions/viewer.ts';
 import { payloadBearer } from '../authorization.ts';
-import type { LiveConnection, LiveServices } from './live-connections.ts';
-import { TokenLease } from './token-lease.ts';
 import type { ConnectionBackpressure } from '../guards/backpressure.ts';
+import type { LiveConnection, LiveServices } from './live-connections.ts';
+import { SocketOperations } from './operations.ts';
+import { SocketPeer } from './peer.ts';
 import {
   readMessage,
   writeMessage,
   type ClientMessage,
-  type SocketProtocol,
   type Payload,
+  type SocketProtocol,
 } from './protocols.ts';
-import { SocketOperations } from './operations.ts';
-import { SocketPeer } from './peer.ts';
+import { TokenLease } from './token-lease.ts';
 
 export interface SocketOptions {
   readonly socket: WebSocket;
-  readonly dialect: SocketProtocol;
-  /** By the token of the upgrade's header, if it had one. */
+  readonly protocol: SocketProtocol;
+  /** From the token in the header of the upgrade, if there was one. */
   readonly viewer: Viewer | undefined;
   readonly requestId: string;
   readonly maxSubscriptions: number;
@@ -32,8 +32,8 @@ export interface SocketOptions {
 
 const initWithinMs = 10_000;
 const noToken = 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.';
-/** RFC 6455 §5.5: a control frame holds 125 bytes, and the code takes two of them. */
-const longestReasonBytes = 123;
+/** RFC 6455 §5.5: a control frame has at most 125 bytes, and the code needs two of them. */
+const maxReasonBytes = 123;
 
 export class SocketConnection implements LiveConnection {
   readonly #services: LiveServices;
@@ -42,12 +42,12 @@ export class SocketConnection implements LiveConnection {
   readonly #operations: SocketOperations;
   readonly #openedAt: number;
   #phase: 'opened' | 'admitting' | 'acknowledged' | 'closed' = 'opened';
-  /** The service stops: nothing more is begun. */
+  /** The server stops and starts no more operations. */
   #isEnding = false;
-  #presence: TokenLease | undefined;
-  /** From the acknowledgement on. */
-  #room: ConnectionBackpressure | undefined;
-  /** What the older dialect may send before the acknowledgement. */
+  /** Defined after the acknowledgement, like `#backpressure`. */
+  #lease: TokenLease | undefined;
+  #backpressure: ConnectionBackpressure | undefined;
+  /** Messages of the older protocol that arrived before the acknowledgement. */
   readonly #waiting: ClientMessage[] = [];
 
   constructor(services: LiveServices, options: SocketOptions) {
@@ -55,26 +55,23 @@ export class SocketConnection implements LiveConnection {
     this.#options = options;
     this.#openedAt = services.clock.now();
     this.#peer = new SocketPeer(options.socket, {
-      onUnsent: () => this.#room?.setUnsent(this.#peer.unsentBytes),
+      onUnsent: () => this.#backpressure?.setUnsent(this.#peer.unsentBytes),
       onGone: () => this.#leave(),
     });
     this.#operations = new SocketOperations({
-      graph: services.graph,
-      dialect: options.dialect,
+      services,
+      protocol: options.protocol,
       peer: this.#peer,
-      pressure: services.admission,
-      room: () => this.#room!,
-      tracing: services.tracing,
-      most: options.maxSubscriptions,
+      maxOperations: options.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
     });
     options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    // A frame that is too large or broken: ws closes with the code of RFC 6455, and this is only its cause.
+    // A frame is too large or broken. ws itself closes the socket with the code of RFC 6455.
     options.socket.on('error', () => this.#leave());
     options.socket.on('close', (code) => {
       this.#leave();
       services.connections.remove(this);
-      if (this.#presence) services.connections.leave(this.#presence.viewer.userId);
+      if (this.#lease) services.connections.leave(this.#lease.viewer.userId);
       services.log.debug({ requestId: options.requestId, code }, 'socket closed');
     });
     services.connections.add(this);
@@ -85,22 +82,22 @@ export class SocketConnection implements LiveConnection {
       this.#close('INIT_TIMEOUT');
     }
     if (this.#phase !== 'acknowledged') return;
-    const presence = this.#presence!;
-    if (presence.isOver) this.#reject(presence.refusal);
-    else if (presence.takeWarning()) this.#warn(presence.viewer);
+    const lease = this.#lease!;
+    if (lease.hasEnded) this.#reject(lease.refusal);
+    else if (lease.takeWarning()) this.#warn(lease.viewer);
   }
 
   heartbeat(): void {
     this.#peer.heartbeat();
   }
 
-  /** What was begun is answered first. With a cursor, if one is right for every subscription. */
+  /** Waits for pending responses. The close reason contains a cursor if all subscriptions have reached the same one. */
   end(mustEnd: boolean): boolean {
     this.#isEnding = true;
-    const isDue = this.#phase === 'acknowledged' && this.#operations.isAnswerDue;
+    const isPending = this.#phase === 'acknowledged' && this.#operations.isResponsePending;
     const { cursors } = this.#operations;
-    if (!mustEnd && (isDue || cursors.size > 1)) {
-      this.#operations.gather();
+    if (!mustEnd && (isPending || cursors.size > 1)) {
+      this.#operations.alignCursors();
       return false;
     }
     const [cursor] = cursors.size === 1 ? cursors : [];
@@ -116,7 +113,7 @@ export class SocketConnection implements LiveConnection {
     if (this.#phase === 'closed') return;
     try {
       if (isBinary) throw new Refusal('BAD_INPUT', 'A message must be text.');
-      this.#handle(readMessage((data as Buffer).toString(), this.#options.dialect));
+      this.#handle(readMessage((data as Buffer).toString(), this.#options.protocol));
     } catch (error) {
       this.#fail(error);
     }
@@ -127,11 +124,11 @@ export class SocketConnection implements LiveConnection {
       case 'init':
         return this.#init(message.payload);
       case 'ping':
-        this.#prolong(message.payload);
-        // Without the payload, in which there may be a token.
+        this.#renew(message.payload);
+        // Without the payload, which may contain a token.
         return this.#send({ type: 'pong' });
       case 'pong':
-        return this.#prolong(message.payload);
+        return this.#renew(message.payload);
       case 'terminate':
         return this.#close('TERMINATED');
       case 'start':
@@ -143,21 +140,21 @@ export class SocketConnection implements LiveConnection {
   #init(payload: Payload): void {
     if (this.#phase !== 'opened') return this.#close('SECOND_INIT');
     this.#phase = 'admitting';
-    // What it sends before the acknowledgement stays with it.
-    if (this.#options.dialect.allowsEarlyStart) this.#peer.pauseReading();
+    // Later messages stay in the buffers of the client until the acknowledgement.
+    if (this.#options.protocol.allowsEarlyStart) this.#peer.pauseReading();
     this.#admit(payload).catch((error: unknown) => this.#refuseInit(error));
   }
 
   async #admit(payload: Payload): Promise<void> {
-    const viewer = this.#shownBy(payload) ?? this.#options.viewer;
+    const viewer = this.#authenticate(payload) ?? this.#options.viewer;
     if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
-    const presence = new TokenLease(viewer, this.#services);
+    const lease = new TokenLease(viewer, this.#services);
     await this.#services.graph.admit(viewer);
-    if (presence.isOver) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (lease.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
     if (this.#phase !== 'admitting') return;
     this.#services.connections.enter(viewer.userId);
-    this.#presence = presence;
-    this.#room = this.#services.admission.connect(viewer.userId);
+    this.#lease = lease;
+    this.#backpressure = this.#services.admission.connect(viewer.userId);
     this.#phase = 'acknowledged';
     this.#peer.resumeReading();
     this.#send({ type: 'connection_ack' });
@@ -171,31 +168,31 @@ export class SocketConnection implements LiveConnection {
     this.#reject(error);
   }
 
-  /** Only the older protocol has a frame for the reason. Its client without `reconnect` never reports a close. */
+  /** Only the older protocol has a message for the reason. Without `reconnect`, its client never reports a close. */
   #reject({ code, message }: Refusal): void {
     const isUnavailable = code === 'UNAVAILABLE';
     const name = isUnavailable ? code : 'INVALID_AUTH_TOKEN';
-    const { connectionError } = this.#options.dialect;
+    const { connectionError } = this.#options.protocol;
     if (connectionError) {
       this.#send({ type: connectionError, payload: { message, extensions: { code: name } } });
     }
     this.#close(name, isUnavailable ? message : undefined);
   }
 
-  /** A token in a ping or pong takes the place of the one before it; before there is one, it says nothing. */
-  #prolong(payload: Payload): void {
-    const viewer = this.#presence && this.#shownBy(payload);
-    if (viewer) this.#presence = this.#presence!.renew(viewer);
+  /** Renews the lease with a token in a ping or pong. Ignores a token before the acknowledgement. */
+  #renew(payload: Payload): void {
+    const viewer = this.#lease && this.#authenticate(payload);
+    if (viewer) this.#lease = this.#lease!.renew(viewer);
   }
 
   #warn({ tokenExpiresAt }: Viewer): void {
-    if (!this.#options.dialect.hasPing) return;
+    if (!this.#options.protocol.hasPing) return;
     const expiresAt = new Date(tokenExpiresAt).toISOString();
     this.#send({ type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt } });
   }
 
   #wait(message: ClientMessage): void {
-    const mayWait = this.#options.dialect.allowsEarlyStart && this.#phase === 'admitting';
+    const mayWait = this.#options.protocol.allowsEarlyStart && this.#phase === 'admitting';
     if (mayWait && this.#waiting.length < this.#options.maxSubscriptions) this.#waiting.push(message);
     else if (message.kind === 'start') this.#close('NOT_ACKNOWLEDGED');
   }
@@ -204,19 +201,19 @@ export class SocketConnection implements LiveConnection {
     const { id } = message;
     if (message.kind === 'stop') return this.#operations.stop(id);
     if (this.#isEnding) return;
-    const presence = this.#presence!;
-    if (presence.isOver) return this.#reject(presence.refusal);
+    const lease = this.#lease!;
+    if (lease.hasEnded) return this.#reject(lease.refusal);
     if (this.#operations.has(id)) {
-      if (!this.#options.dialect.replacesSameId) {
+      if (!this.#options.protocol.replacesSameId) {
         return this.#close('ID_IN_USE', `Subscriber for ${id} already exists`);
       }
       this.#operations.stop(id);
     }
-    this.#operations.start(message, presence.viewer);
+    this.#operations.start(message, lease.viewer, this.#backpressure!);
   }
 
-  /** Undefined if no token is shown; one that is not good is refused. */
-  #shownBy(payload: Payload): Viewer | undefined {
+  /** Undefined if the payload has no token. Throws if the token is invalid. */
+  #authenticate(payload: Payload): Viewer | undefined {
     const authToken = payloadBearer(payload);
     return authToken === undefined ? undefined : this.#services.sessions.authenticate(authToken);
   }
@@ -236,7 +233,7 @@ export class SocketConnection implements LiveConnection {
   #close(name: CloseName, reason: string = closeCodes[name].reason): void {
     if (this.#phase === 'closed') return;
     this.#leave();
-    const isTooLong = Buffer.byteLength(reason) > longestReasonBytes;
+    const isTooLong = Buffer.byteLength(reason) > maxReasonBytes;
     this.#peer.close(closeCodes[name].code, isTooLong ? closeCodes[name].reason : reason);
   }
 

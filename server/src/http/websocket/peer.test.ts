@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { WebSocket } from 'ws';
 import { SocketPeer } from './peer.ts';
 
-/** A socket whose frames leave when the test says so. */
+/** A socket whose frames are sent by `flushOne`. */
 class StagedSocket extends EventEmitter {
   readonly OPEN = 1;
   readonly readyState = 1;
@@ -49,11 +49,11 @@ function start() {
   return { socket, peer, unsent, gone };
 }
 
-describe('a peer', () => {
-  test('that sends and answers pings but never reads is closed', () => {
+describe('a socket peer', () => {
+  test('is closed if it sends and responds to pings but never reads', () => {
     const { socket, peer } = start();
     void peer.send('x');
-    for (let beat = 0; beat < 4; beat++) {
+    for (let count = 0; count < 4; count++) {
       assert.ok(!socket.isTerminated);
       socket.emit('message');
       peer.heartbeat();
@@ -61,17 +61,17 @@ describe('a peer', () => {
     assert.ok(socket.isTerminated);
   });
 
-  test('that reads now and then stays', () => {
+  test('stays open if it reads from time to time', () => {
     const { socket, peer } = start();
     for (let frame = 0; frame < 100; frame++) void peer.send('x');
-    for (let beat = 0; beat < 60; beat++) {
-      if (beat % 2 === 0) socket.flushOne();
+    for (let count = 0; count < 60; count++) {
+      if (count % 2 === 0) socket.flushOne();
       peer.heartbeat();
     }
     assert.ok(!socket.isTerminated);
   });
 
-  test('has every frame counted until it leaves', () => {
+  test('counts every frame until it is sent', () => {
     const { socket, peer, unsent } = start();
     void peer.send('x'.repeat(100));
     void peer.send('x'.repeat(100));
@@ -82,7 +82,7 @@ describe('a peer', () => {
     assert.deepEqual(unsent.slice(2), [unsent[0], 0]);
   });
 
-  test('is reported as gone as soon as a frame cannot be sent, before the sender goes on', async () => {
+  test('is reported as gone before the sender continues if a frame cannot be sent', async () => {
     const { socket, peer, gone } = start();
     const sent = peer.send('x').then(() => gone.length);
     socket.flushOne(new Error('write EPIPE'));
@@ -90,7 +90,7 @@ describe('a peer', () => {
     assert.equal(peer.unsentBytes, 0);
   });
 
-  test('is not read from while it is held, whatever is sent to it', () => {
+  test('is not read while it is paused, whatever is sent to it', () => {
     const { socket, peer } = start();
     peer.pauseReading();
     void peer.send('x');

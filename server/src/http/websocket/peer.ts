@@ -1,18 +1,18 @@
 /**
- * The far end of a WebSocket: whoever does not read is not read from, and whoever is gone is let go. Knows nothing of
- * what is said.
+ * Flow control and heartbeats of a WebSocket, independent of the sub-protocol. The server reads nothing from a client that
+ * does not read, and closes the connection of a client that no longer responds.
  */
 
 import type { WebSocket } from 'ws';
 
-/** Above it, nothing more is read from the peer: it could only ask for more. */
-const mostBufferedBytes = 2 ** 20;
-/** Many small answers take more than their bytes. */
-const mostPendingFrames = 1_000;
-const mostSilentBeats = 3;
-/** Beats for a long answer on a slow line, at most. */
-const mostPatience = 20;
-/** A frame that waits takes so much in addition to its text: buffers, callbacks, the operation's promise. */
+/** Beyond this, the server stops reading: the client could only request more. */
+const maxBufferedBytes = 2 ** 20;
+/** Many small frames need more memory than their bytes. */
+const maxPendingFrames = 1_000;
+const maxMissedHeartbeats = 3;
+/** Additional heartbeats for a long frame on a slow connection. */
+const maxExtraHeartbeats = 20;
+/** Memory of a waiting frame in addition to its text: buffers, callbacks, the operation's promise. */
 const frameBytes = 1024;
 
 const asText = { binary: false };
@@ -20,57 +20,58 @@ const asText = { binary: false };
 export interface PeerListeners {
   /** Called whenever `unsentBytes` has changed. */
   readonly onUnsent: () => void;
-  /** Called when a frame cannot be sent any more; the socket's `close` may come much later. */
+  /** Called when a frame cannot be sent. The socket's `close` event can follow much later. */
   readonly onGone: () => void;
 }
 
 export class SocketPeer {
   readonly #socket: WebSocket;
   readonly #listeners: PeerListeners;
-  #silentBeats = 0;
-  /** Since a frame left the process, while others wait to. */
-  #stalledBeats = 0;
+  /** Heartbeats since the client last sent something. */
+  #missedHeartbeats = 0;
+  /** Heartbeats since a frame left the process, while others wait. */
+  #stalledHeartbeats = 0;
   #pendingFrames = 0;
   #unsentBytes = 0;
-  #isHeld = false;
+  #isPaused = false;
 
-  /** The server is made with `autoPong: false`: a peer that pings and does not read is held back like any other. */
+  /** The server uses `autoPong: false`, so that pongs for a client that does not read are counted like other frames. */
   constructor(socket: WebSocket, listeners: PeerListeners) {
     this.#socket = socket;
     this.#listeners = listeners;
-    socket.on('message', () => this.#hear());
-    socket.on('pong', () => this.#hear());
+    socket.on('message', () => this.#onReceived());
+    socket.on('pong', () => this.#onReceived());
     socket.on('ping', (data: Buffer) => {
-      this.#hear();
+      this.#onReceived();
       socket.pong(data, false, () => this.#onFlushed(frameBytes));
       this.#onSent(frameBytes);
     });
   }
 
-  /** What the process keeps because the peer has not read it. */
+  /** Bytes in memory that the client has not read yet. */
   get unsentBytes(): number {
     return this.#unsentBytes;
   }
 
-  /** Reads nothing more from the peer until `release`. */
+  /** Reads nothing from the client until `resumeReading`. */
   pauseReading(): void {
-    this.#isHeld = true;
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
   resumeReading(): void {
-    this.#isHeld = false;
+    this.#isPaused = false;
     this.#resume();
   }
 
-  /** Resolves when the message has left the process, or never will. */
+  /** Resolves when the message has left the process, or cannot be sent. */
   send(message: string | Buffer): Promise<void> {
     return new Promise((resolve) => this.write(message, resolve));
   }
 
-  /** Sends a text message; calls back when it has left the process, or never will. */
+  /** Sends a text message. Calls back when it has left the process, or cannot be sent. */
   write(message: string | Buffer, onLeft: () => void): void {
-    // The result and the message made of it are both kept.
+    // Both the result and the message with it stay in memory.
     const bytes = frameBytes + 2 * message.length;
     this.#socket.send(message, asText, (error) => {
       this.#onFlushed(bytes);
@@ -81,23 +82,23 @@ export class SocketPeer {
   }
 
   /**
-   * Asks for a sign of life, and closes on a peer that does not read, whatever it sends. A long frame may take its time on a
-   * slow line.
+   * Pings the client. Closes the connection if the client does not respond or does not read, even if it sends. A long frame
+   * may take longer on a slow connection.
    */
   heartbeat(): void {
-    const patience = Math.min(this.#socket.bufferedAmount / mostBufferedBytes, mostPatience);
-    if (Math.max(this.#silentBeats, this.#stalledBeats) >= mostSilentBeats + patience) {
+    const extra = Math.min(this.#socket.bufferedAmount / maxBufferedBytes, maxExtraHeartbeats);
+    if (Math.max(this.#missedHeartbeats, this.#stalledHeartbeats) >= maxMissedHeartbeats + extra) {
       this.#socket.terminate();
       return;
     }
-    this.#silentBeats++;
-    if (this.#pendingFrames > 0) this.#stalledBeats++;
+    this.#missedHeartbeats++;
+    if (this.#pendingFrames > 0) this.#stalledHeartbeats++;
     this.#socket.ping();
   }
 
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
-    // The peer's own close frame must be read, however much it has not read.
+    // The client's own close frame must be read, even if the client has not read everything.
     this.#socket.resume();
   }
 
@@ -105,13 +106,13 @@ export class SocketPeer {
     this.#socket.terminate();
   }
 
-  #hear(): void {
-    this.#silentBeats = 0;
+  #onReceived(): void {
+    this.#missedHeartbeats = 0;
   }
 
-  /** Of what is allowed to be on its way to the peer, how much is. */
+  /** The unsent data as a share of the limits. */
   get #load(): number {
-    return Math.max(this.#socket.bufferedAmount / mostBufferedBytes, this.#pendingFrames / mostPendingFrames);
+    return Math.max(this.#socket.bufferedAmount / maxBufferedBytes, this.#pendingFrames / maxPendingFrames);
   }
 
   #onSent(bytes: number): void {
@@ -125,14 +126,14 @@ export class SocketPeer {
   #onFlushed(bytes: number): void {
     this.#pendingFrames--;
     this.#unsentBytes -= bytes;
-    this.#stalledBeats = 0;
-    // While it is paused its pongs are not read: that it takes in something is the sign of life.
-    if (this.#socket.isPaused) this.#hear();
+    this.#stalledHeartbeats = 0;
+    // The pongs of a paused socket are not read. That the client reads shows that it is there.
+    if (this.#socket.isPaused) this.#onReceived();
     this.#resume();
     this.#listeners.onUnsent();
   }
 
   #resume(): void {
-    if (this.#socket.isPaused && !this.#isHeld && this.#load <= 0.5) this.#socket.resume();
+    if (this.#socket.isPaused && !this.#isPaused && this.#load <= 0.5) this.#socket.resume();
   }
 }

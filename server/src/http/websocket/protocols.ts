@@ -1,5 +1,5 @@
 /**
- * The two sub-protocols as data: what their messages are called, and where their customs differ.
+ * The two sub-protocols as data: the types of their messages and the rules in which they differ.
  * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; graphql-ws, the older:
  * https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
  */
@@ -12,7 +12,7 @@ import { optionalObject, toGraphRequest } from '../routes/graphql-request.ts';
 
 export type Payload = Readonly<Record<string, unknown>> | null;
 
-/** What a client can say, in either dialect. */
+/** The messages of clients, in either protocol. */
 export type ClientMessage =
   | { readonly kind: 'init' | 'ping' | 'pong'; readonly payload: Payload }
   | { readonly kind: 'start'; readonly id: string; readonly request: GraphRequest; readonly length: number }
@@ -21,15 +21,16 @@ export type ClientMessage =
 
 export interface SocketProtocol {
   readonly name: string;
+  /** The kind of each message type. */
   readonly kinds: Readonly<Record<string, ClientMessage['kind']>>;
-  /** What the message with a result is called. */
+  /** Type of the message with a result. */
   readonly resultType: string;
   readonly toErrorPayload: (errors: readonly GraphQLFormattedError[]) => unknown;
-  /** Type of the message that gives the reason for a rejected token before the close, if there is one. */
+  /** Type of the message with the reason for a rejected token, which precedes the close, if there is one. */
   readonly connectionError: string | undefined;
-  /** Operations may be sent before the acknowledgement; they wait for it. */
+  /** Operations may be sent before the acknowledgement, and wait for it. */
   readonly allowsEarlyStart: boolean;
-  /** An operation under an id in use takes its place. */
+  /** A new operation replaces the one with the same id. */
   readonly replacesSameId: boolean;
   /** The server may ping. */
   readonly hasPing: boolean;
@@ -50,7 +51,7 @@ export const legacyProtocol: SocketProtocol = {
   name: 'graphql-ws',
   kinds: { connection_init: 'init', start: 'start', stop: 'stop', connection_terminate: 'terminate' },
   resultType: 'data',
-  // One error as an object; its clients look for the others in `errors`.
+  // The first error as an object. Its clients read further errors from `errors`.
   toErrorPayload: (errors) => (errors.length > 1 ? { ...errors[0], errors } : errors[0]),
   connectionError: 'connection_error',
   allowsEarlyStart: true,
@@ -60,10 +61,10 @@ export const legacyProtocol: SocketProtocol = {
 
 const closingBrace = '}'.charCodeAt(0);
 
-/** The one that is preferred first. */
+/** In order of preference. */
 export const protocols: readonly SocketProtocol[] = [transportProtocol, legacyProtocol];
 
-/** Refuses as BAD_INPUT what is no message of the dialect; the text never repeats what was sent. */
+/** Throws BAD_INPUT for an invalid message. The error never quotes the message. */
 export function readMessage(text: string, { kinds, name }: SocketProtocol): ClientMessage {
   const message = parseObject(text);
   const { type, id, payload } = message;
@@ -94,12 +95,12 @@ export function writeMessage(message: { type: string; id?: string; payload?: unk
   return JSON.stringify(message);
 }
 
-/** How the messages with results of an operation begin. */
+/** The beginning of each message with a result of an operation. */
 export function startOfResult(id: string, { resultType }: SocketProtocol): Buffer {
   return Buffer.from(`{"id":${JSON.stringify(id)},"type":"${resultType}","payload":`);
 }
 
-/** A message whose payload is JSON already. As bytes: ws takes longer to write a text, and equal payloads are copied. */
+/** Builds bytes around a payload that is JSON already: ws needs longer for text, and equal payloads are only copied. */
 export function writeResult(start: Buffer, { text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer {
   const payload = bytes?.();
   const length = payload ? payload.length : Buffer.byteLength(text);
@@ -116,7 +117,7 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes what was sent, and with it perhaps a token.
+    // The parser's own message quotes the text, which may contain a token.
     throw new Refusal('BAD_INPUT', 'A message must be JSON.');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {

@@ -76,7 +76,7 @@ export class Destination {
   /** Drops every table. */
   async clear(): Promise<void> {
     await explainErrors(this.#database, () =>
-      this.#database.alone(async (transaction) => {
+      this.#database.exclusive(async (transaction) => {
         await this.#requireMark(transaction);
         const copied = tables.map(({ name }) => name).reverse();
         for (const name of [...Object.keys(tablesNotCopied), ...copied]) {

@@ -190,7 +190,7 @@ export class FolderBatch {
   }
 }
 
-function remembered<T>(cache: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
+function cached<T>(cache: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
   let found = cache.get(kind);
   if (!found) cache.set(kind, (found = read()));
   return found;

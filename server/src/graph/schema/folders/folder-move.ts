@@ -6,8 +6,8 @@ import type { Reader } from '../../../database/database.ts';
 import type { MovedPaths } from '../../../folders/change-folders.ts';
 import { countDescendants } from '../../../folders/child-counts.ts';
 import { mayReadAccessChanges, readAccessChanges } from '../../../folders/folder-access.ts';
-import { longField } from '../../long-reads.ts';
-import { change } from '../../run-mutation.ts';
+import { longField } from '../../document-fields.ts';
+import { change } from '../../mutations.ts';
 import { defineMutation, type Builder } from '../builder.ts';
 import {
   defineKeysetConnection,

@@ -15,8 +15,8 @@ import {
 import type { ChangedFolder } from '../../../folders/manage-folders.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { longField } from '../../long-reads.ts';
-import type { Since } from '../../run-mutation.ts';
+import { longField } from '../../document-fields.ts';
+import type { Since } from '../../mutations.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
 import type { FolderTypes } from './folder.ts';

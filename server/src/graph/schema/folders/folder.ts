@@ -8,7 +8,7 @@ import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import type { FolderFilter, FolderOrder } from '../../../folders/folder-slice.ts';
 import { maxNameLength } from '../../../folders/folder-texts.ts';
 import { Refusal } from '../../../refusal.ts';
-import { longField } from '../../long-reads.ts';
+import { longField } from '../../document-fields.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import type { Builder, NamedRefOf } from '../builder.ts';
 import type { PageInfoRef } from '../connections/keyset-connection.ts';

@@ -27,7 +27,10 @@ export interface GrantNode {
 }
 
 /** The folder is undefined if the viewer does not see it, or if it is in the trash. */
-type GrantOnAnyFolder = Pick<GrantNode, 'grant'> & Partial<Pick<GrantNode, 'folder'>>;
+interface GrantOnAnyFolder {
+  readonly grant: Grant;
+  readonly folder: FolderNode | undefined;
+}
 
 /** How many grants are read at once to find those on visible folders. */
 const scanBatch = 1_000;
@@ -160,7 +163,7 @@ export function grantListTo(
   charge: Charge,
 ): KeysetList<GrantNode> {
   const { id, user, group } = subject;
-  const keyOf = ({ grant: { grantedAt, folderId } }: GrantOnAnyFolder) => `${grantedAt} ${folderId}`;
+  const keyOf = ({ grant: { grantedAt, folderId } }: Pick<GrantNode, 'grant'>) => `${grantedAt} ${folderId}`;
   return {
     name: `grants to ${id}`,
     keyOf,

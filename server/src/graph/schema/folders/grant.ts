@@ -2,8 +2,8 @@
 
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { change } from '../../run-mutation.ts';
-import { personalField } from '../../shared-answers.ts';
+import { change } from '../../mutations.ts';
+import { personalField } from '../../document-fields.ts';
 import { defineMutation, type Builder, type ObjectRefOf } from '../builder.ts';
 import {
   defineKeysetConnection,

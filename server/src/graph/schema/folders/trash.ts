@@ -19,8 +19,8 @@ import {
   type TrashedFolder as TrashedRow,
   type TrashPosition,
 } from '../../../folders/trash.ts';
-import { longField } from '../../long-reads.ts';
-import { change } from '../../run-mutation.ts';
+import { longField } from '../../document-fields.ts';
+import { change } from '../../mutations.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import { defineMutation, type Builder } from '../builder.ts';
 import type { PageInfo as PageInfoShape, PageInfoRef } from '../connections/keyset-connection.ts';

@@ -12,8 +12,7 @@ import {
 import { followFolders } from '../../../folders/folder-subscription.ts';
 import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
-import { longField } from '../../long-reads.ts';
-import { startArgument } from '../../shared-answers.ts';
+import { longField, startArgument } from '../../document-fields.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
 import type { FolderNode } from '../folders/folder-batch.ts';

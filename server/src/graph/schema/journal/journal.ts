@@ -3,7 +3,7 @@
 import type { AccessSnapshot } from '../../../access/access-cache.ts';
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { isRowId, nobodysId } from '../../../database/row-id.ts';
+import { isRowId, firstId } from '../../../database/statement.ts';
 import type { TreeView } from '../../../folders/folders.ts';
 import {
   fromJournalCursor,
@@ -15,8 +15,8 @@ import {
 import { countJournal, listJournal, type JournalFilter as Filter } from '../../../journal/journal-list.ts';
 import { JournalSubscription, requireKept } from '../../../journal/journal-subscription.ts';
 import { Refusal } from '../../../refusal.ts';
-import { startArgument } from '../../shared-answers.ts';
-import type { Builder, GraphContext, NamedRefOf } from '../builder.ts';
+import { startArgument } from '../../document-fields.ts';
+import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
 import {
   defineKeysetConnection,
   KeysetConnection,
@@ -116,7 +116,7 @@ export function defineJournal(
 
 function defineFolderFields(
   builder: Builder,
-  JournalEntry: NamedRefOf<EntryNode>,
+  JournalEntry: ObjectRefOf<EntryNode>,
   { Folder }: Pick<FolderTypes, 'Folder'>,
 ): void {
   builder.objectFields(JournalEntry, (t) => ({
@@ -148,7 +148,7 @@ function defineFolderFields(
 /** The user, group and session that an entry concerns, and what has changed. */
 function defineSubjectFields(
   builder: Builder,
-  JournalEntry: NamedRefOf<EntryNode>,
+  JournalEntry: ObjectRefOf<EntryNode>,
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
 ): void {
   builder.objectFields(JournalEntry, (t) => ({
@@ -222,7 +222,7 @@ function toFilter(
 /** A text that cannot be an id becomes the id of no row. */
 function toRowId(id: string | null | undefined): string | undefined {
   if (typeof id !== 'string') return undefined;
-  return isRowId(id) ? id : nobodysId;
+  return isRowId(id) ? id : firstId;
 }
 
 function journalList(view: TreeView, filter: Filter): KeysetList<EntryNode> {

@@ -3,7 +3,7 @@
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { readGroup, requireGroup, type Group as GroupRow } from '../../../accounts/groups.ts';
 import type { ChangedGroup } from '../../../accounts/group-management.ts';
-import { change } from '../../run-mutation.ts';
+import { change } from '../../mutations.ts';
 import {
   defineMutation,
   type Builder,

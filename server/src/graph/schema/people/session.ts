@@ -3,9 +3,9 @@
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import type { SessionRefresh as RefreshRow } from '../../../sessions/list-sessions.ts';
 import { defineMutation, type Builder, type NamedRefOf, type ObjectRefOf } from '../builder.ts';
-import { personalField } from '../../shared-answers.ts';
+import { personalField } from '../../document-fields.ts';
 import { requireExisting, type SessionNode, type UserNode } from './people-batch.ts';
-import { change } from '../../run-mutation.ts';
+import { change } from '../../mutations.ts';
 
 export function defineSessionRefresh(builder: Builder) {
   return builder.objectRef<RefreshRow>('SessionRefresh').implement({

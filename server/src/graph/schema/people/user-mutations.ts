@@ -2,7 +2,7 @@
 
 import { readUser, requireUser } from '../../../accounts/users.ts';
 import type { ChangedUser } from '../../../sessions/user-management.ts';
-import { change } from '../../run-mutation.ts';
+import { change } from '../../mutations.ts';
 import { defineMutation, type Builder, type GraphContext } from '../builder.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';
 import type { PeopleTypes } from './people.ts';

@@ -5,7 +5,7 @@ import type { Group } from '../../../accounts/groups.ts';
 import type { User as UserRow } from '../../../accounts/users.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
-import { personalField } from '../../shared-answers.ts';
+import { personalField } from '../../document-fields.ts';
 import { KeysetConnection, pageArguments } from '../connections/keyset-connection.ts';
 import type { SessionNode, UserNode } from './people-batch.ts';
 import { groupListOf, groupPages, sessionListOf, sessionPages } from './people-lists.ts';

@@ -1,11 +1,11 @@
-/** What was granted to somebody, as they and administrators see it. */
+/** The grants of a user or a group, as the user and administrators see them. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
-interface Granted {
+interface WithGrants {
   readonly grants: { items: readonly { level: string; folder: { path: string } }[] };
 }
 
@@ -14,7 +14,7 @@ const userQuery = `query($id: ID){user(id: $id){${grants}}}`;
 const groupQuery = `query($id: ID){group(id: $id){${grants}}}`;
 
 for (const kind of databaseKinds) {
-  describe(`grants to somebody on ${kind.name}`, () => {
+  describe(`the grants of a user on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let ann: Awaited<ReturnType<TreeTestbed['person']>>;
     let bert: Awaited<ReturnType<TreeTestbed['person']>>;
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const shown = ({ grants: { items } }: Granted) =>
+    const formatGrants = ({ grants: { items } }: WithGrants) =>
       items.map(({ level, folder }) => `${level} ${folder.path}`);
     const onTree = [
       'NONE /Floor 2/Room 9',
@@ -55,14 +55,14 @@ for (const kind of databaseKinds) {
       'READ /Floor 10',
     ];
 
-    test('administrators see the grants to a user, the newest first, without what is in the trash', async () => {
-      const { user } = await tree.query<{ user: Granted }>(userQuery, { id: ann.id });
-      assert.deepEqual(shown(user), onTree);
-      const { users } = await tree.query<{ users: { items: (Granted & { username: string })[] } }>(
+    test('are visible to administrators, the newest first, without folders in the trash', async () => {
+      const { user } = await tree.query<{ user: WithGrants }>(userQuery, { id: ann.id });
+      assert.deepEqual(formatGrants(user), onTree);
+      const { users } = await tree.query<{ users: { items: (WithGrants & { username: string })[] } }>(
         `{users{items{username ${grants}}}}`,
       );
       assert.deepEqual(
-        users.items.map((each) => [each.username, shown(each)]),
+        users.items.map((each) => [each.username, formatGrants(each)]),
         [
           ['admin', []],
           [ann.username, onTree],
@@ -71,9 +71,9 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('and those of a group, with the group', async () => {
-      const { group } = await tree.query<{ group: Granted }>(groupQuery, { id: groupId });
-      assert.deepEqual(shown(group), ['READ /Floor 10/Desk']);
+    test('include those of a group, with the group', async () => {
+      const { group } = await tree.query<{ group: WithGrants }>(groupQuery, { id: groupId });
+      assert.deepEqual(formatGrants(group), ['READ /Floor 10/Desk']);
       const { group: same } = await tree.query<{ group: unknown }>(
         'query($id: ID){group(id: $id){grants{items{user{id} group{id}}}}}',
         { id: groupId },
@@ -81,38 +81,38 @@ for (const kind of databaseKinds) {
       assert.deepEqual(same, { grants: { items: [{ user: null, group: { id: groupId } }] } });
     });
 
-    test('a user sees their own, of the folders that they see', async () => {
-      const { viewer } = await tree.query<{ viewer: { user: Granted } }>(
+    test('are visible to the user themself for visible folders', async () => {
+      const { viewer } = await tree.query<{ viewer: { user: WithGrants } }>(
         `{viewer{user{${grants}}}}`,
         {},
         ann.authToken,
       );
       assert.deepEqual(
-        shown(viewer.user),
+        formatGrants(viewer.user),
         onTree.filter((each) => !each.startsWith('NONE')),
       );
     });
 
-    test('pages pass over what the viewer does not see, and count only the rest', async () => {
+    test('have pages and counts without folders that the viewer does not see', async () => {
       const page = `query($after: String){viewer{user{grants(first: 1, after: $after){
         totalCount items{level folder{path}} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}`;
       interface Page {
         readonly totalCount: number;
-        readonly items: Granted['grants']['items'];
+        readonly items: WithGrants['grants']['items'];
         readonly pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string };
       }
       const found: unknown[] = [];
       let after: string | null = null;
       do {
-        const answer: { viewer: { user: { grants: Page } } } = await tree.query(
+        const response: { viewer: { user: { grants: Page } } } = await tree.query(
           page,
           { after },
           ann.authToken,
         );
-        const { totalCount, items, pageInfo } = answer.viewer.user.grants;
+        const { totalCount, items, pageInfo } = response.viewer.user.grants;
         assert.equal(totalCount, 3);
         assert.equal(pageInfo.hasPreviousPage, after !== null);
-        found.push(...shown({ grants: { items } }));
+        found.push(...formatGrants({ grants: { items } }));
         after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       } while (after !== null);
       assert.deepEqual(
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('nobody else is told', async () => {
+    test('are not visible to other users', async () => {
       const cases: [query: string, id: string, authToken: string][] = [
         [userQuery, bert.id, ann.authToken],
         [groupQuery, groupId, ann.authToken],
@@ -141,7 +141,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('the lists of many users together cost what they hold', async () => {
+    test('are charged by their size if many users are read at once', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_FOLDERS: '6' },
         database: tree.testbed.database,

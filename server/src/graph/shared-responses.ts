@@ -10,7 +10,7 @@ import type { Access } from '../access/access.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { GraphResult, ReportedChange } from './graph-stream.ts';
-import { createFieldCheck } from './long-reads.ts';
+import { createFieldCheck } from './document-fields.ts';
 import type { SubscriptionRequest } from './subscriptions.ts';
 
 /** Marks a field whose value depends on who the viewer is, not only on the viewer's rights. */

@@ -12,14 +12,14 @@ import { manageFolders, type Folders, type SeenFolder } from '../folders/manage-
 import { manageGrants, type Grants } from '../folders/folder-access.ts';
 import { Changes, type Caller, type Changed } from '../journal/changes.ts';
 import { identifyChange } from '../journal/idempotency.ts';
-import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { managePasswords, type PasswordChanges } from '../sessions/user-management.ts';
 import { manageSessions, type SessionRevocations } from '../sessions/revocation.ts';
 import { manageUsers, type Users } from '../sessions/user-management.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
-import type { LongReads, ViewerSnapshot } from './long-reads.ts';
+import type { LongReads, ViewerSnapshot } from './document-fields.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import { noSnapshot } from './viewer-snapshots.ts';
 import type { Viewer } from '../sessions/viewer.ts';
@@ -63,7 +63,7 @@ export interface MutationRequest {
   readonly needsNoRead: boolean;
   readonly task: Task;
   /** The context in which an answer is read. */
-  readonly createContext: (snapshot: ViewerSnapshot, task: Task, position: JournalPlace) => GraphContext;
+  readonly createContext: (snapshot: ViewerSnapshot, task: Task, position: JournalPosition) => GraphContext;
 }
 
 /** Other nodes and subscribers learn of a change within this time. */

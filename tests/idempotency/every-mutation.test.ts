@@ -1,0 +1,210 @@
+/**
+ * Every mutation of the schema runs once if it is repeated with its idempotency key, and returns the same
+ * response.
+ */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { createSchema } from '../../server/src/graph/schema/schema.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { Testbed } from '../support/testbed.ts';
+import { IdempotencyTestbed } from './idempotency-testbed.ts';
+
+interface Scenario {
+  /**
+   * Creates the required objects. Returns the input, and the token of the sender unless it is the
+   * administrator.
+   */
+  readonly prepare: (testbed: IdempotencyTestbed) => Promise<{ input: Variables; authToken?: string }>;
+  readonly selection: string;
+  /** Fields that make it a different change; by default another id or name. */
+  readonly other?: Variables;
+}
+
+const createFolder = 'cursor createFolder{id name title path version updatedAt}';
+const user = 'user{id username isAdministrator isDisabled}';
+const group = 'group{id name}';
+const newPassword = 'a shed of cedar wood';
+
+let number = 0;
+const uniqueName = (name: string) => `${name} ${++number}`;
+
+const tree = async (testbed: IdempotencyTestbed) => {
+  const id = await testbed.createFolder(uniqueName('Top'));
+  await testbed.createFolder('Inside', await testbed.createFolder('Middle', id));
+  return id;
+};
+const grant = async (testbed: IdempotencyTestbed) => ({
+  folderId: await testbed.createFolder(uniqueName('Shared')),
+  userId: (await testbed.createUser()).id,
+});
+const members = async (testbed: IdempotencyTestbed) => ({
+  groupId: await testbed.createGroup(uniqueName('Group')),
+  userIds: [(await testbed.createUser()).id, (await testbed.createUser()).id],
+});
+/** Creates a user with two sessions, and returns the token of one. */
+const person = async (testbed: IdempotencyTestbed) => {
+  const created = await testbed.createUser();
+  await testbed.logIn(created);
+  const { authToken } = await testbed.logIn(created);
+  return { ...created, authToken };
+};
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  createFolder: {
+    prepare: () => Promise.resolve({ input: { name: uniqueName('New'), title: 'A title' } }),
+    selection: createFolder,
+  },
+  updateFolder: {
+    prepare: async (testbed) => ({ input: { id: await testbed.createFolder(uniqueName('Old')), name: uniqueName('Renamed') } }),
+    selection: createFolder,
+  },
+  moveFolder: {
+    prepare: async (testbed) => ({ input: { id: await tree(testbed), parentId: await testbed.createFolder(uniqueName('There')) } }),
+    selection: `isDryRun folderCount accessChanges{items{before after user{id}}} ${createFolder}`,
+  },
+  deleteFolder: {
+    prepare: async (testbed) => ({ input: { id: await tree(testbed), recursive: true } }),
+    selection: 'folderId folderCount cursor',
+  },
+  restoreFolder: {
+    prepare: async (testbed) => {
+      const id = await tree(testbed);
+      await testbed.mutate('deleteFolder', { id, recursive: true });
+      return { input: { id } };
+    },
+    selection: createFolder,
+  },
+  importFolders: {
+    prepare: async (testbed) => ({
+      input: {
+        parentId: await testbed.createFolder(uniqueName('Filled')),
+        list: [{ path: 'a/b' }, { path: 'c', title: 'Sea', properties: { deep: { x: [1] } } }],
+      },
+    }),
+    selection: 'folderCount cursor parent{id name folders{items{name}}}',
+    other: { list: [{ path: 'a/b' }, { path: 'c', title: 'Sea', properties: { deep: { x: [2] } } }] },
+  },
+  grantAccess: {
+    prepare: async (testbed) => ({ input: { ...(await grant(testbed)), level: 'READ' } }),
+    selection: createFolder,
+    other: { level: 'WRITE' },
+  },
+  revokeAccess: {
+    prepare: async (testbed) => {
+      const subject = await grant(testbed);
+      await testbed.mutate('grantAccess', { ...subject, level: 'WRITE' });
+      return { input: subject };
+    },
+    selection: createFolder,
+  },
+  createUser: {
+    prepare: () => Promise.resolve({ input: { username: uniqueName('somebody'), password: newPassword } }),
+    selection: user,
+  },
+  updateUser: {
+    prepare: async (testbed) => ({ input: { id: (await person(testbed)).id, isDisabled: true } }),
+    selection: user,
+  },
+  deleteUser: {
+    prepare: async (testbed) => ({ input: { id: (await person(testbed)).id } }),
+    selection: 'deletedUserId',
+  },
+  resetPassword: {
+    prepare: async (testbed) => ({ input: { userId: (await person(testbed)).id, password: newPassword } }),
+    selection: 'endedSessions',
+  },
+  changePassword: {
+    prepare: async (testbed) => {
+      const { password, authToken } = await person(testbed);
+      return { input: { oldPassword: password, newPassword }, authToken };
+    },
+    selection: 'endedSessions',
+  },
+  createGroup: {
+    prepare: () => Promise.resolve({ input: { name: uniqueName('Crew') } }),
+    selection: group,
+  },
+  updateGroup: {
+    prepare: async (testbed) => ({ input: { id: await testbed.createGroup(uniqueName('Crew')), name: uniqueName('Crew') } }),
+    selection: group,
+  },
+  deleteGroup: {
+    prepare: async (testbed) => ({ input: { id: await testbed.createGroup(uniqueName('Crew')) } }),
+    selection: 'deletedGroupId',
+  },
+  addToGroup: {
+    prepare: async (testbed) => ({ input: await members(testbed) }),
+    selection: `added ${group}`,
+  },
+  removeFromGroup: {
+    prepare: async (testbed) => {
+      const input = await members(testbed);
+      await testbed.mutate('addToGroup', input);
+      return { input };
+    },
+    selection: `removed ${group}`,
+  },
+  revokeSession: {
+    prepare: async (testbed) => {
+      const { id } = await person(testbed);
+      const query = 'query($id: ID){user(id: $id){sessions{items{id}}}}';
+      const { user: of } = await testbed.query<{ user: { sessions: { items: { id: string }[] } } }>(query, {
+        id,
+      });
+      return { input: { id: of.sessions.items[0]!.id } };
+    },
+    selection: 'revokedSessionId',
+  },
+  revokeSessions: {
+    prepare: async (testbed) => ({
+      input: { keepCurrent: true },
+      authToken: (await person(testbed)).authToken,
+    }),
+    selection: 'endedSessions',
+    other: { keepCurrent: false },
+  },
+};
+
+test('has a scenario for every mutation of the schema', () => {
+  const fields = createSchema().getMutationType()!.getFields();
+  assert.deepEqual(Object.keys(scenarios).toSorted(), Object.keys(fields).toSorted());
+});
+
+for (const kind of databaseKinds) {
+  describe(`a repeated mutation with an idempotency key, on two nodes with ${kind.name}`, () => {
+    let testbed: IdempotencyTestbed;
+    let there: Testbed;
+    before(async () => {
+      testbed = await IdempotencyTestbed.start(kind);
+      const { database, clock } = testbed.testbed;
+      there = await Testbed.start(kind, { database, clock });
+    });
+    after(async () => {
+      await there.stop();
+      await testbed.stop();
+    });
+
+    for (const [name, { prepare, selection, other }] of Object.entries(scenarios)) {
+      test(`runs ${name} mutateWithKey, at the same time or later, and returns the same response`, async () => {
+        const { input, authToken } = await prepare(testbed);
+        const here = { key: randomUUID(), ...(authToken && { authToken }) };
+        const send = (at: Testbed) => testbed.mutateWithKey<unknown>(name, input, selection, { ...here, at });
+        const [first, ...others] = await Promise.all([testbed.testbed, there, testbed.testbed].map(send));
+        const readCursor = await testbed.readCursor();
+        for (const at of [testbed.testbed, there]) others.push(await send(at));
+        for (const send of others) assert.deepEqual(send, first);
+        const refused = await testbed.mutateRefusedWithKey(name, { ...input, ...(other ?? otherText(input)) }, here);
+        assert.match(refused, /^BAD_INPUT: This Idempotency-Key was used for another change/);
+        assert.equal(await testbed.readCursor(), readCursor);
+      });
+    }
+  });
+}
+
+function otherText(input: Variables): Variables {
+  const [key, value] = Object.entries(input).findLast(([, each]) => typeof each === 'string')!;
+  return { [key]: `${value as string}x` };
+}

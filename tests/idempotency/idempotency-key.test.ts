@@ -1,0 +1,291 @@
+/** The guarantees of an `Idempotency-Key`, and their limits. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { sql } from '../../server/src/database/statement.ts';
+import { readEverything } from '../copy/stored-tables.ts';
+import pg from 'pg';
+import { databaseKinds, postgres } from '../support/databases.ts';
+import type { GraphBody } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { administrator } from '../support/testbed.ts';
+import { IdempotencyTestbed } from './idempotency-testbed.ts';
+
+interface WithFolder {
+  readonly cursor: string;
+  readonly createFolder: { readonly id: string; readonly name: string; readonly version: number } | null;
+}
+
+const createFolder = 'cursor createFolder{id name version}';
+const results = sql<object, { result: string }>`select result from idempotency_keys`;
+
+for (const kind of databaseKinds) {
+  describe(`an Idempotency-Key on ${kind.name}`, () => {
+    let testbed: IdempotencyTestbed;
+    const statements: string[] = [];
+    before(async () => {
+      const onStatement = (text: string) => void statements.push(text);
+      testbed = await IdempotencyTestbed.start(kind, { onStatement });
+    });
+    after(() => testbed.stop());
+
+    const create = (name: string, key: string) =>
+      testbed.mutateWithKey<WithFolder>('createFolder', { name }, createFolder, { key });
+    const readStoredResults = async () =>
+      (await withDatabase(testbed.testbed.database.url, async (database) => database.all(results, {}))).map(
+        ({ result }) => result,
+      );
+
+    test('belongs to one user: another user can make another change with the same key', async () => {
+      const key = randomUUID();
+      const { authToken } = await testbed.logIn(await testbed.createUser({ isAdministrator: true }));
+      const mine = await create('Mine', key);
+      const theirs = await testbed.mutateWithKey<WithFolder>('createFolder', { name: 'Theirs' }, createFolder, {
+        key,
+        authToken,
+      });
+      assert.notEqual(theirs.createFolder!.id, mine.createFolder!.id);
+      assert.deepEqual(await create('Mine', key), mine);
+    });
+
+    test('returns the current state of the changed object, with the cursor of the original change', async () => {
+      const key = randomUUID();
+      const first = await create('Before', key);
+      await testbed.mutate('updateFolder', { id: first.createFolder!.id, name: 'After' });
+      const readCursor = await testbed.readCursor();
+      assert.deepEqual(await create('Before', key), {
+        cursor: first.cursor,
+        createFolder: { id: first.createFolder!.id, name: 'After', version: 2 },
+      });
+      assert.equal(await testbed.readCursor(), readCursor);
+    });
+
+    test('returns the result of a read if the object is gone or no longer visible', async () => {
+      const key = randomUUID();
+      const { id } = (await create('Gone', key)).createFolder!;
+      const userId = (await testbed.createUser()).id;
+      const grant = { folderId: id, userId, level: 'READ' };
+      await testbed.mutateWithKey('grantAccess', grant, createFolder, { key });
+      await testbed.mutate('deleteFolder', { id });
+      assert.match(await testbed.mutateRefusedWithKey('createFolder', { name: 'Gone' }, { key }), /^NOT_FOUND/);
+      assert.equal((await testbed.mutateWithKey<WithFolder>('grantAccess', grant, createFolder, { key })).createFolder, null);
+    });
+
+    test('does not return administrator data to a former administrator', async () => {
+      const key = randomUUID();
+      const former = await testbed.createUser({ isAdministrator: true });
+      const { authToken } = await testbed.logIn(former);
+      const input = { username: 'newcomer', password: 'a shed of cedar wood' };
+      await testbed.mutateWithKey('createUser', input, 'user{id}', { key, authToken });
+      await testbed.mutate('updateUser', { id: former.id, isAdministrator: false });
+      assert.match(await testbed.mutateRefusedWithKey('createUser', input, { key, authToken }), /^FORBIDDEN/);
+    });
+
+    test('does not apply to a failed mutation, which is tried again', async () => {
+      const key = randomUUID();
+      const taken = await testbed.createFolder('Taken');
+      assert.match(await testbed.mutateRefusedWithKey('createFolder', { name: 'Taken' }, { key }), /^CONFLICT/);
+      await testbed.mutate('deleteFolder', { id: taken });
+      const created = await create('Taken', key);
+      assert.notEqual(created.createFolder!.id, taken);
+      assert.deepEqual(await create('Taken', key), created);
+    });
+
+    test('applies to each mutation of a request: completed ones do not run again', async () => {
+      const key = randomUUID();
+      const query = `mutation{${['a', 'b', 'c']
+        .map((name) => `${name}: createFolder(input: {name: "batch ${name}"}){${createFolder}}`)
+        .join(' ')}}`;
+      const taken = await testbed.createFolder('batch b');
+      const first = await testbed.executeWithKey(query, {}, { key });
+      assert.equal(first.errors?.length, 1);
+      assert.deepEqual(first.errors[0]!.path, ['b']);
+      await testbed.mutate('deleteFolder', { id: taken });
+      const second = await testbed.executeWithKey(query, {}, { key });
+      assert.equal(second.errors, undefined);
+      const readCursor = await testbed.readCursor();
+      for (const name of ['a', 'c']) assert.deepEqual(second.data![name], first.data![name]);
+      assert.ok(second.data!['b']);
+      // In the order of the request again, each with the cursor of its own change.
+      assert.equal(second.data!['b']['cursor'], readCursor);
+      assert.deepEqual(await testbed.executeWithKey(query, {}, { key }), second);
+      assert.equal(await testbed.readCursor(), readCursor);
+    });
+
+    test('is refused for another mutation with the same response name', async () => {
+      const key = randomUUID();
+      await testbed.executeWithKey('mutation{x: createFolder(input: {name: "X"}){cursor}}', {}, { key });
+      const { errors } = await testbed.executeWithKey(
+        'mutation{x: createGroup(input: {name: "X"}){group{id}}}',
+        {},
+        { key },
+      );
+      assert.match(errors![0]!.message, /^This Idempotency-Key was used for another change/);
+    });
+
+    test('stores neither the key nor texts nor passwords, only ids and numbers', async () => {
+      const key = randomUUID();
+      const password = `a secret ${randomUUID()}`;
+      const input = { name: 'Private name', title: 'Private title', properties: { private: 'thing' } };
+      await testbed.mutateWithKey('createFolder', input, createFolder, { key });
+      await testbed.mutateWithKey('createUser', { username: 'private person', password }, 'user{id}', { key });
+      const done = JSON.stringify((await readEverything(testbed.testbed.database.url))['idempotency_keys']);
+      for (const text of [key, password, 'rivate']) assert.ok(!done.includes(text), text);
+      const isPlain = (value: unknown): boolean => {
+        if (typeof value === 'string') return /^[\da-f-]{36}$/.test(value);
+        return typeof value === 'number' || value === null || Object.values(value as object).every(isPlain);
+      };
+      for (const result of await readStoredResults()) assert.ok(isPlain(JSON.parse(result)), result);
+    });
+
+    test('does not apply to queries or to a dry run of a move', async () => {
+      const key = randomUUID();
+      const before = (await readStoredResults()).length;
+      const id = await testbed.createFolder('Tried');
+      const parentId = await testbed.createFolder('Elsewhere');
+      const input = { id, parentId, dryRun: true };
+      const dry = () =>
+        testbed.mutateWithKey<{ isDryRun: boolean }>('moveFolder', input, 'isDryRun createFolder{path}', { key });
+      assert.deepEqual(await dry(), { isDryRun: true, createFolder: { path: '/Tried' } });
+      assert.deepEqual((await testbed.executeWithKey('{createFolder{name}}', {}, { key })).errors, undefined);
+      assert.equal((await readStoredResults()).length, before);
+      const moved = { ...input, dryRun: false };
+      const path = { createFolder: { path: '/Elsewhere/Tried' } };
+      assert.deepEqual(await testbed.mutateWithKey('moveFolder', moved, 'createFolder{path}', { key }), path);
+    });
+
+    test('does not reveal who has access at the new location of a moved createFolder', async () => {
+      const top = await testbed.createFolder('Managed');
+      const [from, parentId] = [await testbed.createFolder('From', top), await testbed.createFolder('To', top)];
+      const id = await testbed.createFolder('Moved', from);
+      const manager = await testbed.createUser();
+      await testbed.mutate('grantAccess', { folderId: top, userId: manager.id, level: 'MANAGE' });
+      const { authToken } = await testbed.logIn(manager);
+      const options = { key: randomUUID(), authToken };
+      const move = () =>
+        testbed.mutateWithKey('moveFolder', { id, parentId }, 'createFolder{id} accessChanges{items{user{username}}}', options);
+      assert.deepEqual(await move(), { createFolder: { id }, accessChanges: { items: [] } });
+      await testbed.mutate('moveFolder', { id: from, parentId: await testbed.createFolder('Out of sight') });
+      const other = await testbed.createUser();
+      await testbed.mutate('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
+      assert.deepEqual(await move(), { createFolder: { id }, accessChanges: null });
+    });
+
+    test('does not count a repeated old password as a failed attempt', async () => {
+      const person = await testbed.createUser();
+      const { authToken } = await testbed.logIn(person);
+      const input = { oldPassword: person.password, newPassword: 'a shed of cedar wood' };
+      const options = { key: randomUUID(), authToken };
+      // The 51st wrong password would be refused for a while.
+      for (let time = 0; time < 55; time++) {
+        await testbed.mutateWithKey('changePassword', input, 'endedSessions', options);
+      }
+      assert.match(await testbed.mutateRefusedWithKey('changePassword', input, { authToken }), /^FORBIDDEN/);
+    });
+
+    test('works for a client that accepts events', async () => {
+      const key = randomUUID();
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${testbed.authToken}`,
+        'idempotency-key': key,
+      };
+      const query = 'mutation{createFolder(input: {name: "By event"}){createFolder{id} cursor}}';
+      const send = () => testbed.testbed.postRaw('/graphql', JSON.stringify({ query }), headers);
+      const first = await send();
+      assert.match(first.text, /^event: next\ndata: \{"data":\{"createFolder":\{"createFolder"/);
+      assert.equal((await send()).text, first.text);
+    });
+
+    test('costs no statement for a request without a key', async () => {
+      statements.length = 0;
+      await testbed.createFolder('Plain');
+      await testbed.createGroup('Plain');
+      assert.ok(statements.length > 0);
+      assert.deepEqual(
+        statements.filter((text) => text.includes('idempotency_keys')),
+        [],
+      );
+    });
+
+    for (const [what, key] of [
+      ['empty', ''],
+      ['256 characters long', 'x'.repeat(256)],
+      ['not free of spaces', 'two words'],
+      ['not ASCII', 'schl\u00fcssel'],
+    ] as const) {
+      test(`is refused with 400 if it is ${what}`, async () => {
+        const send = await testbed.send(
+          'mutation{createGroup(input: {name: "Never"}){group{id}}}',
+          {},
+          { key },
+        );
+        assert.equal(send.status, 400);
+        const [error] = send.json<GraphBody<unknown>>().errors!;
+        assert.equal(error!.extensions.code, 'BAD_INPUT');
+        assert.match(error!.message, /^An Idempotency-Key has 1 to 255 visible ASCII characters/);
+      });
+    }
+
+    test('may have 255 visible characters', async () => {
+      const key = '"!~'.padEnd(255, '#');
+      assert.deepEqual(await create('Long key', key), await create('Long key', key));
+    });
+  });
+
+  describe(`an old Idempotency-Key on ${kind.name}`, () => {
+    test('survives a restart, and expires after 24 hours', async () => {
+      const database = await kind.createForServer();
+      const key = randomUUID();
+      let testbed = await IdempotencyTestbed.start(kind, { database });
+      const { clock } = testbed.testbed;
+      const create = () => testbed.executeWithKey(`mutation{createFolder(input: {name: "Kept"}){${createFolder}}}`, {}, { key });
+      try {
+        const first = await create();
+        await testbed.stop();
+        testbed = await IdempotencyTestbed.start(kind, { database, clock });
+        assert.deepEqual(await create(), first);
+        clock.advanceSeconds(24 * 3600 - 1);
+        await testbed.testbed.purge();
+        ({ authToken: testbed.authToken } = await testbed.testbed.logIn(administrator));
+        assert.deepEqual(await create(), first);
+        clock.advanceSeconds(1);
+        await testbed.testbed.purge();
+        assert.equal((await create()).errors![0]!.extensions.code, 'CONFLICT');
+        assert.deepEqual((await readEverything(database.url))['idempotency_keys'], []);
+      } finally {
+        await testbed.stop();
+        await database.remove();
+      }
+    });
+  });
+}
+
+describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
+  test('makes a committed change retryable if its response could not be read', async () => {
+    const testbed = await IdempotencyTestbed.start(postgres, { settings: { DATABASE_TIMEOUT_SECONDS: '2' } });
+    const other = new pg.Client({ connectionString: testbed.testbed.database.url });
+    await other.connect();
+    try {
+      const key = randomUUID();
+      const query = 'mutation{createFolder(input: {name: "Late"}){createFolder{name access{items{level}}}}}';
+      const send = () => testbed.send(query, {}, { key });
+      // The response reads this table, and the change does not.
+      await other.query('begin; lock table grants in access exclusive mode');
+      const lost = await send();
+      await other.query('rollback');
+      assert.equal(lost.status, 503, lost.text);
+      assert.ok(lost.headers.get('retry-after'));
+      const readCursor = await testbed.readCursor();
+      assert.deepEqual((await send()).json<GraphBody<unknown>>(), {
+        data: { createFolder: { createFolder: { name: 'Late', access: { items: [] } } } },
+      });
+      assert.equal(await testbed.readCursor(), readCursor);
+    } finally {
+      await other.end();
+      await testbed.stop();
+    }
+  });
+});
