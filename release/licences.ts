@@ -1,14 +1,14 @@
 /**
- * `npm run licences`: writes docs/licences.md, what is handed on of others and under which licences. With --check it only
- * compares, and fails too if a licence is none of those that we may hand on.
+ * `npm run licences`: writes docs/licences.md, the packages of others that a release contains, with their licences. With
+ * --check it only compares. It fails if a licence is not permitted.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { shippedDependencies, type Dependency } from './shipped-dependencies.ts';
+import { readShippedPackages, type ShippedPackage } from './sbom.ts';
 
-/** By their names in https://spdx.org/licenses/: all let us hand the work on under our own. */
+/** Identifiers of https://spdx.org/licenses/. All of them allow distribution under our own licence. */
 const permitted = new Set([
   '0BSD',
   'Apache-2.0',
@@ -22,7 +22,7 @@ const permitted = new Set([
   'Unlicense',
 ]);
 
-/** Of a choice one is enough; of several that hold together, each is needed. */
+/** With OR one licence must be permitted, with AND every licence. */
 export function isPermitted(licence: string): boolean {
   const plain = licence.replaceAll(/[()]/g, '');
   return plain
@@ -30,8 +30,8 @@ export function isPermitted(licence: string): boolean {
     .some((choice) => choice.split(' AND ').every((each) => permitted.has(each.trim())));
 }
 
-export function refusedLicences(dependencies: Iterable<Dependency>): string[] {
-  return [...dependencies]
+export function listRejectedLicences(packages: Iterable<ShippedPackage>): string[] {
+  return [...packages]
     .filter(({ licence }) => !isPermitted(licence))
     .map(
       ({ name, version, licence }) =>
@@ -39,10 +39,10 @@ export function refusedLicences(dependencies: Iterable<Dependency>): string[] {
     );
 }
 
-export async function licencePage(dependencies: Iterable<Dependency>): Promise<string> {
-  const all = [...dependencies];
+export async function createLicencePage(packages: Iterable<ShippedPackage>): Promise<string> {
+  const all = [...packages];
   const counts = Map.groupBy(all, ({ licence }) => licence);
-  const kinds = [...counts].sort(([, one], [, other]) => other.length - one.length);
+  const kinds = [...counts].sort(([, a], [, b]) => b.length - a.length);
   const rows = all.map(
     ({ name, version, licence, comes }) => `| ${name} | ${version} | ${licence} | ${comes.join(', ')} |`,
   );
@@ -55,7 +55,7 @@ Espalier is under the Apache License 2.0. It hands on the work of others: *insta
 \`espalier\` and \`@espalier/client\`, some of them on one kind of machine only; *bundled* are those that the console imports,
 with what they need, of which its files hold what is used.
 
-${all.length} packages: ${kinds.map(([licence, of]) => `${of.length} under ${licence}`).join(', ')}.
+${all.length} packages: ${kinds.map(([licence, under]) => `${under.length} under ${licence}`).join(', ')}.
 
 | Package | Version | Licence | Comes |
 |---|---|---|---|
@@ -68,10 +68,10 @@ ${rows.join('\n')}
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
   const file = join(root, 'docs/licences.md');
-  const dependencies = shippedDependencies(root);
-  const page = await licencePage(dependencies.values());
-  for (const refusal of refusedLicences(dependencies.values())) {
-    console.error(refusal);
+  const { packages } = readShippedPackages(root);
+  const page = await createLicencePage(packages.values());
+  for (const rejection of listRejectedLicences(packages.values())) {
+    console.error(rejection);
     process.exitCode = 1;
   }
   if (!process.argv.includes('--check')) {

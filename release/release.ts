@@ -1,88 +1,122 @@
 /**
- * `npm run release -- minor`: makes a release of all packages as one commit with a tag. It publishes and pushes nothing; at
- * the end it says how. With --dry-run it looks at everything and changes nothing.
+ * The lifecycle scripts of `npm version`, which makes a release: `check` runs before it changes anything, `write` before it
+ * commits, and `published` at the end. See docs/decisions/0036-releases.md.
  */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unreleased, withRelease } from './changelog.ts';
-import { schemaBreaks } from './schema-breaks.ts';
-import { currentVersion, nextVersion, requireImageVersion, writeVersion } from './versions.ts';
+import { addRelease, readUnreleased } from './changelog.ts';
+import { listSchemaBreaks } from './schema-breaks.ts';
 
-export interface Release {
-  readonly root: string;
-  /** `major`, `minor`, `patch`, or a version. */
-  readonly wanted: string;
-  /** Of the day: `2027-01-31`. */
-  readonly date: string;
-  readonly isDry: boolean;
-  /** Runs a script of package.json, and throws if it fails. */
-  readonly script: (name: string) => void;
-  readonly say: (line: string) => void;
+interface Manifest {
+  readonly name: string;
+  version: string;
+  readonly workspaces?: readonly string[];
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
 }
 
-export function release({ root, wanted, date, isDry, script, say }: Release): string {
+/** Files that name the version of the image. */
+const imageFiles = [
+  'Dockerfile',
+  'deploy/compose.yaml',
+  'deploy/kubernetes.yaml',
+  'docs/docker.md',
+  'docs/kubernetes.md',
+];
+/** The version after the image's name, and in its label. */
+const imageVersion = /(?<=\bespalier:|image\.version=")\d+\.\d+\.\d+/g;
+
+/** Fails if the release cannot be made. Without a version it only checks the repository. */
+export function checkRelease(root: string, version?: string): void {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
-  const current = currentVersion(root);
-  const version = nextVersion(current, wanted);
-  const tag = `v${version}`;
-
+  const current = readManifest(join(root, 'package.json')).version;
+  // npm ignores untracked files, and the release would commit them.
   if (git('status', '--porcelain') !== '') throw new Error('There is something that is not committed.');
-  if (git('tag', '--list', tag) !== '') throw new Error(`There is a release ${tag} already.`);
-  const hasCurrent = git('tag', '--list', `v${current}`) !== '';
-  const released = withRelease(changelog, version, date);
-  requireImageVersion(root);
-  refuseHiddenBreaks({ root, current, version, hasCurrent });
-  say(`Release ${version}, after ${hasCurrent ? current : 'none'}:\n\n${unreleased(changelog)}\n`);
-  if (isDry) return version;
+  if (readUnreleased(read(root, 'CHANGELOG.md')) === '') {
+    throw new Error('CHANGELOG.md has nothing under "## Unreleased".');
+  }
+  const unnamed = imageFiles.find((file) => read(root, file).search(imageVersion) < 0);
+  if (unnamed) throw new Error(`${unnamed} does not name the version of the image.`);
+  if (version === undefined) return;
+  if (git('tag', '--list', `v${version}`) !== '') throw new Error(`There is a release v${version} already.`);
+  if (compareVersions(version, current) < 0) {
+    throw new Error(`${version} is older than ${current}, which is there.`);
+  }
+  const isFirst = git('tag', '--list', `v${current}`) === '';
+  if (!isFirst && !mayBreak(current, version)) rejectBreaks(root, version);
+}
 
-  script('check');
-  // `check` passes when the audit service cannot be reached. A release does not.
-  script('check:audit:required');
-  const changed = writeVersion(root, version);
-  writeFileSync(join(root, 'CHANGELOG.md'), released);
-  // In this order: the schema is written first, the fixture is of the new version, and the list is made of what is committed.
-  for (const name of ['generate', 'released-schema', 'fixture', 'licences', 'sbom']) script(name);
-  git('add', '--all');
-  git('commit', '--quiet', '--message', `chore(release): ${version}`);
-  git('tag', '--annotate', tag, '--message', `Espalier ${version}`);
-  say(`${changed.length} files with the version, CHANGELOG.md and what is made of them are committed as ${tag}. Publish it with:
+/** Writes the version into everything that names it, except the root's manifest, which npm has changed. */
+export function writeRelease(root: string, version: string, date: string): void {
+  const { workspaces = [] } = readManifest(join(root, 'package.json'));
+  const files = workspaces.map((workspace) => join(root, workspace, 'package.json'));
+  const names = new Set(files.map((file) => readManifest(file).name));
+  for (const file of files) {
+    const manifest = readManifest(file);
+    manifest.version = version;
+    for (const ranges of [manifest.dependencies, manifest.devDependencies, manifest.peerDependencies]) {
+      for (const name of Object.keys(ranges ?? {})) if (names.has(name)) ranges![name] = version;
+    }
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  }
+  const options = ['--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
+  execFileSync('npm', ['install', ...options], { cwd: root, stdio: 'ignore' });
+  for (const file of imageFiles) {
+    writeFileSync(join(root, file), read(root, file).replaceAll(imageVersion, version));
+  }
+  writeFileSync(join(root, 'CHANGELOG.md'), addRelease(read(root, 'CHANGELOG.md'), version, date));
+}
+
+/** Returns all files that name the version. A test searches the repository for others. */
+export function listVersionFiles(root: string): string[] {
+  const { workspaces = [] } = readManifest(join(root, 'package.json'));
+  const manifests = workspaces.map((workspace) => `${workspace}/package.json`);
+  return ['package.json', ...manifests, 'package-lock.json', ...imageFiles];
+}
+
+/** Semantic versioning: a break needs a new major version, and before 1.0.0 a new minor version. */
+function mayBreak(current: string, version: string): boolean {
+  const [before, after] = [current.split('.'), version.split('.')];
+  return after[0] !== before[0] || (after[0] === '0' && after[1] !== before[1]);
+}
+
+function rejectBreaks(root: string, version: string): void {
+  const released = read(root, 'contract/released-schema.graphql');
+  const [broken] = listSchemaBreaks(released, read(root, 'contract/schema.graphql'));
+  if (broken) throw new Error(`${version} may break no client, and this does: ${broken}`);
+}
+
+function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
+function read(root: string, file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+function readManifest(file: string): Manifest {
+  return JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+}
+
+const publishing = `Publish the release with:
 
   git push --follow-tags
   npm publish --workspaces --provenance
 
-Add dist/sbom.cdx.json to the page of the release.`);
-  return version;
-}
-
-/** Semantic versioning: what breaks clients is a major release, and before 1.0.0 a minor one. */
-function refuseHiddenBreaks(of: {
-  root: string;
-  current: string;
-  version: string;
-  hasCurrent: boolean;
-}): void {
-  const [before, after] = [of.current, of.version].map((each) => each.split('.').map(Number));
-  const mayBreak =
-    !of.hasCurrent || after![0] !== before![0] || (after![0] === 0 && after![1] !== before![1]);
-  if (mayBreak) return;
-  const read = (name: string) => readFileSync(join(of.root, 'contract', name), 'utf8');
-  const [broken] = schemaBreaks(read('released-schema.graphql'), read('schema.graphql'));
-  if (broken) throw new Error(`${of.version} may break no client, and this does: ${broken}`);
-}
+Add dist/sbom.cdx.json to the page of the release.`;
 
 if (import.meta.main) {
-  const [wanted, ...others] = process.argv.slice(2).filter((argument) => argument !== '--dry-run');
-  const root = join(import.meta.dirname, '..');
-  const script = (name: string) =>
-    void execFileSync('npm', ['run', '--silent', '--if-present', name], { cwd: root, stdio: 'inherit' });
+  const root = process.cwd();
+  const [step, version] = process.argv.slice(2);
   try {
-    if (!wanted || others.length > 0)
-      throw new Error('Use: npm run release -- major|minor|patch|<version> [--dry-run]');
-    const date = new Date().toISOString().slice(0, 10);
-    release({ root, wanted, date, isDry: process.argv.includes('--dry-run'), script, say: console.log });
+    if (step === 'check') {
+      checkRelease(root, version);
+      console.log(`Release ${version ?? 'candidate'}:\n\n${readUnreleased(read(root, 'CHANGELOG.md'))}\n`);
+    } else if (step === 'write') writeRelease(root, version!, new Date().toISOString().slice(0, 10));
+    else console.log(publishing);
   } catch (error) {
     console.error(`No release was made. ${(error as Error).message}`);
     process.exitCode = 1;

@@ -1,89 +1,131 @@
 /**
- * `npm run sbom`: the software bill of materials of a release, in dist/sbom.cdx.json, as CycloneDX has it. It lists what
- * is handed on, also what is built into the console, and nothing that is only used to build and to test.
- * https://cyclonedx.org/docs/1.6/json/
+ * Lists the packages of others that a release contains: those that npm installs with ours, and those that the console
+ * bundles. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
  */
 
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shippedDependencies, type Dependency } from './shipped-dependencies.ts';
 
 export interface Component {
-  readonly type: 'application' | 'library';
   readonly 'bom-ref': string;
   readonly name: string;
   readonly version: string;
   readonly purl: string;
-  readonly licenses: readonly { readonly expression: string }[];
-  readonly hashes?: readonly { readonly alg: 'SHA-512'; readonly content: string }[];
+  readonly properties: readonly { readonly name: string }[];
+  readonly licenses?: readonly {
+    readonly expression?: string;
+    readonly license?: { readonly id?: string; readonly name?: string };
+  }[];
 }
 
+/** https://cyclonedx.org/docs/1.5/json/ */
 export interface Sbom {
-  readonly bomFormat: 'CycloneDX';
-  readonly specVersion: '1.6';
-  readonly serialNumber: string;
-  readonly version: 1;
+  readonly bomFormat: string;
+  readonly specVersion: string;
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** The same for the same lock file: no time is in it, and its number is made of what it holds. */
-export function sbomOf(version: string, dependencies: ReadonlyMap<string, Dependency>): Sbom {
-  const own: Component = {
-    type: 'application',
-    'bom-ref': `espalier@${version}`,
-    name: 'espalier',
-    version,
-    purl: purlOf('espalier', version),
-    licenses: [{ expression: 'Apache-2.0' }],
-  };
-  const components = [...dependencies].map(([key, { name, version, licence, integrity }]): Component => {
-    const hash = integrity?.startsWith('sha512-') ? integrity.slice('sha512-'.length) : undefined;
-    return {
-      type: 'library',
-      'bom-ref': key,
-      name,
-      version,
-      purl: purlOf(name, version),
-      licenses: [{ expression: licence }],
-      ...(hash && { hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }] }),
-    };
+export interface ShippedPackages {
+  /** The bill of materials of these packages. */
+  readonly sbom: Sbom;
+  /** By `name@version`, in the order of their names. */
+  readonly packages: ReadonlyMap<string, ShippedPackage>;
+}
+
+export interface ShippedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression. */
+  readonly licence: string;
+  readonly comes: readonly ('installed' | 'bundled')[];
+}
+
+const maxOutputBytes = 64 * 1024 * 1024;
+
+/** Reads package-lock.json only, so the result is the same on every machine. */
+export function readShippedPackages(root: string): ShippedPackages {
+  const options = ['--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
+  const output = execFileSync('npm', ['sbom', ...options], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: maxOutputBytes,
   });
-  const below = [...dependencies].map(([ref, { needs }]) => ({ ref, dependsOn: [...new Set(needs)].sort() }));
-  const digest = createHash('sha256')
-    .update(JSON.stringify([own, components]))
-    .digest('hex');
-  return {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    serialNumber: `urn:uuid:${uuidOf(digest)}`,
-    version: 1,
-    metadata: { component: own },
-    components,
-    dependencies: [{ ref: own['bom-ref'], dependsOn: [...dependencies.keys()] }, ...below],
-  };
+  return selectShipped(JSON.parse(output) as Sbom, readConsoleImports(root));
 }
 
-/** https://github.com/package-url/purl-spec: the scope is a part of the path, with its sign encoded. */
-function purlOf(name: string, version: string): string {
-  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+/**
+ * Removes the tools from the list of npm. `npm sbom --omit=dev` cannot do that: it drops the packages that the console
+ * bundles, and those that a workspace and a tool share, for example pg.
+ */
+export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): ShippedPackages {
+  const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
+  const consoleRef = all.dependencies.find(({ ref }) => readName(ref) === '@espalier/console')!.ref;
+  const bundled = new Set(refsOf(consoleRef).filter((ref) => consoleImports.has(readName(ref))));
+  // The loop also visits the references that it adds.
+  for (const ref of bundled) for (const needed of refsOf(ref)) bundled.add(needed);
+  const isInstalled = ({ properties }: Component) =>
+    !properties.some(({ name }) => name === 'cdx:npm:package:development');
+
+  const components = all.components
+    .filter((component) => isInstalled(component) || bundled.has(component['bom-ref']))
+    .sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
+  const packages = components
+    .filter((component) => !isOwn(readName(component['bom-ref'])))
+    .map((component): [string, ShippedPackage] => [
+      component['bom-ref'],
+      {
+        name: readName(component['bom-ref']),
+        version: component.version,
+        licence: readLicence(component),
+        comes: [
+          ...(isInstalled(component) ? (['installed'] as const) : []),
+          ...(bundled.has(component['bom-ref']) ? (['bundled'] as const) : []),
+        ],
+      },
+    ]);
+  const listed = new Set(components.map((component) => component['bom-ref']));
+  const dependencies = all.dependencies
+    .filter(({ ref }) => listed.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((needed) => listed.has(needed)) }));
+  const server = components.find((component) => readName(component['bom-ref']) === 'espalier')!;
+  const metadata = { ...all.metadata, component: { ...server, name: 'espalier' } };
+  return { sbom: { ...all, metadata, components, dependencies }, packages: new Map(packages) };
 }
 
-/** RFC 9562, version 8: of our own making. */
-function uuidOf(digest: string): string {
-  const [, one, two, three, four, five] = /^(.{8})(.{4})(.{3})(.{3})(.{12})/.exec(digest)!;
-  return [one, two, `8${three}`, `8${four}`, five].join('-');
+/** The name of a component is that of its folder if it is a workspace. Its reference has the package's name. */
+function readName(ref: string): string {
+  return ref.slice(0, ref.lastIndexOf('@'));
+}
+
+function isOwn(name: string): boolean {
+  return name === 'espalier' || name.startsWith('@espalier/');
+}
+
+function readLicence({ licenses: [first] = [] }: Component): string {
+  return first?.expression ?? first?.license?.id ?? first?.license?.name ?? 'unknown';
+}
+
+function readConsoleImports(root: string): Set<string> {
+  const names = new Set<string>();
+  for (const file of globSync('console/src/**/*.{ts,tsx}', { cwd: root })) {
+    if (file.endsWith('.test.ts')) continue;
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport|\bimport\() ?'([@\w][^']*)'/g)) {
+      names.add(/^(@[^/]+\/)?[^/]+/.exec(specifier!)![0]);
+    }
+  }
+  return names;
 }
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
-    version: string;
-  };
-  const sbom = sbomOf(version, shippedDependencies(root));
+  const { sbom, packages } = readShippedPackages(root);
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
-  console.log(`dist/sbom.cdx.json lists ${sbom.components.length} packages of Espalier ${version}.`);
+  const { version } = sbom.metadata.component;
+  console.log(`dist/sbom.cdx.json lists ${packages.size} packages of Espalier ${version}.`);
 }

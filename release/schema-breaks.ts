@@ -1,24 +1,24 @@
 /**
- * `npm run check:schema`: whether a client of the last release would be broken by the schema as it is. What breaks on
- * purpose is told in CHANGELOG.md, line by line. With --released the schema as it is becomes that of the last release.
+ * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md repeats the
+ * break. With --released the current schema becomes that of the last release.
  */
 
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, findBreakingChanges } from 'graphql';
-import { unreleasedPart } from './changelog.ts';
+import { readUnreleasedPart } from './changelog.ts';
 
-/** In the words of graphql-js, which CHANGELOG.md repeats if it is meant. */
-export function schemaBreaks(released: string, current: string): string[] {
+/** Returns the descriptions of graphql-js, which CHANGELOG.md repeats for intended breaks. */
+export function listSchemaBreaks(released: string, current: string): string[] {
   return findBreakingChanges(buildSchema(released), buildSchema(current)).map(
     ({ description }) => description,
   );
 }
 
-/** Those that nobody was told of. */
-export function untoldBreaks(released: string, current: string, changelog: string): string[] {
-  const told = unreleasedPart(changelog, 'Breaking').replaceAll(/\s+/g, ' ');
-  return schemaBreaks(released, current).filter((description) => !told.includes(description));
+/** Returns the breaks that CHANGELOG.md does not mention. */
+export function listUnannouncedBreaks(released: string, current: string, changelog: string): string[] {
+  const announced = readUnreleasedPart(changelog, 'Breaking').replaceAll(/\s+/g, ' ');
+  return listSchemaBreaks(released, current).filter((description) => !announced.includes(description));
 }
 
 const whatToDo = `
@@ -37,7 +37,7 @@ if (import.meta.main) {
     const [before, now, changelog] = [released, current, join(root, 'CHANGELOG.md')].map((file) =>
       readFileSync(file, 'utf8'),
     );
-    const breaks = untoldBreaks(before!, now!, changelog!);
+    const breaks = listUnannouncedBreaks(before!, now!, changelog!);
     if (breaks.length > 0) {
       console.error(`The schema breaks clients of the last release:\n`);
       for (const description of breaks) console.error(`- ${description}`);

@@ -109,13 +109,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       cost: options.passwordCost,
       ...(worker && { semaphore: worker.hashingSemaphore, maxWaiting: share(hashesWaiting, worker) }),
     });
-    const seal = createKeyEncryption(settings.masterKey);
-    const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
+    const encryption = createKeyEncryption(settings.masterKey);
+    const created = await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
     const installation = await storedIssuer(database);
     const logOutage = createOutageLog(log, clock);
     const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
-    const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
+    const keys = await openSigningKeys({ database, clock, encryption, onError: onKeysError });
     const authTokens = createAuthTokens({
       issuer: settings.issuer ?? installation,
       lifetimeSeconds: settings.accessTokenSeconds,
@@ -237,7 +237,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const sharing = worker && { reusePort: true, requireUnused: worker.isFirst };
     const address = await listenOrExplain(() => app.listen({ host, port, ...sharing }), settings);
 
-    const sweepKeys = createKeyRotation({ database, clock, seal, keys, settings });
+    const sweepKeys = createKeyRotation({ database, clock, encryption, keys, settings });
     const sweepStored = [
       sweepKeys,
       () => purgeTrash(database, clock.now(), settings.trashDays),

@@ -49,7 +49,7 @@ describe('backups under load on SQLite', () => {
     const tokens = await tree.testbed.logIn();
     await make();
     await writers.reach(20);
-    return { begun: acknowledged, pair: tokens };
+    return { acknowledged, tokens };
   };
   /** Restores a backup into a new folder. Returns the number of its last journal entry. */
   const restore = async (backup: string, database: { url: string }): Promise<number> => {
@@ -75,7 +75,7 @@ describe('backups under load on SQLite', () => {
     await writers.end();
 
     const journal = await readJournal(storedAt(tree.testbed.database.url));
-    for (const [name, backup, { begun, pair: tokens }] of [
+    for (const [name, backup, { acknowledged, tokens }] of [
       ['command', command, byCommand],
       ['schedule', join(folder, 'backups', scheduled!), bySchedule],
     ] as const) {
@@ -84,7 +84,7 @@ describe('backups under load on SQLite', () => {
       const entries = journal.slice(0, head);
       assert.deepEqual(await readJournal(storedAt(database.url)), entries, `the journal by ${name}`);
       assert.ok(head < journal.length, 'Writes continued.');
-      const missing = begun.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
+      const missing = acknowledged.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
       assert.deepEqual(missing, [], `acknowledged before and missing by ${name}`);
       await compare(database.url, entries);
       await assertUsable(database, tokens);

@@ -85,8 +85,8 @@ describe('two tabs on SQLite', () => {
         assert.deepEqual(answers.flat(), Array(2 * callsAtOnce).fill('Root'));
         assert.deepEqual(refreshes, Array(round).fill(200));
       }
-      const events = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
-      for (const events of events) assert.ok(!events.includes('ended'), events.join());
+      const eventLists = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
+      for (const events of eventLists) assert.ok(!events.includes('ended'), events.join());
     });
   }
 

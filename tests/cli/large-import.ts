@@ -23,7 +23,7 @@ export function makeDirectory(top: string, entries: number): void {
 }
 
 export class LargeImport {
-  readonly #bed: CliTestbed;
+  readonly #testbed: CliTestbed;
   readonly #directory: string;
   readonly #entries: number;
 
@@ -35,19 +35,19 @@ export class LargeImport {
   }
 
   private constructor(testbed: CliTestbed, directory: string, entries: number) {
-    this.#bed = testbed;
+    this.#testbed = testbed;
     this.#directory = directory;
     this.#entries = entries;
   }
 
   async stop(): Promise<void> {
     rmSync(this.#directory, { recursive: true });
-    await this.#bed.stop();
+    await this.#testbed.stop();
   }
 
   /** Imports the whole directory and checks the counts. Returns the progress lines. */
   async runToEnd(): Promise<readonly string[]> {
-    const parentId = await this.#bed.tree.create('whole');
+    const parentId = await this.#testbed.tree.create('whole');
     const { code, text } = await this.#run('/whole');
     assert.equal(code, 0, text);
     const formattedCount = this.#entries.toLocaleString('en');
@@ -58,13 +58,13 @@ export class LargeImport {
 
   /** Presses Ctrl-C as soon as the output matches. The tree must stay unchanged. */
   async runInterrupted(stopAt: RegExp): Promise<readonly string[]> {
-    const parentId = await this.#bed.tree.create('interrupted');
+    const parentId = await this.#testbed.tree.create('interrupted');
     const before = await this.#count();
     const { code, text } = await this.#run('/interrupted', stopAt);
     assert.equal(code, 130, text);
     assert.match(text, /espalier: Nothing was imported\.\r?\n$/);
     // This change waits for pending work of the server in the writer queue.
-    await this.#bed.tree.outcome('deleteFolder', { id: randomUUID() });
+    await this.#testbed.tree.outcome('deleteFolder', { id: randomUUID() });
     assert.equal(await this.#count(), before);
     assert.equal(await this.#count(parentId), 0);
     return stepsOf(text);
@@ -72,14 +72,14 @@ export class LargeImport {
 
   #run(to: string, stopAt?: RegExp): Promise<TerminalResult> {
     const args = ['folder', 'import', this.#directory, to, '--files'];
-    return runOnTerminal(args, this.#bed.environment, stopAt);
+    return runOnTerminal(args, this.#testbed.environment, stopAt);
   }
 
   /** Counts the descendants of a folder, by default of the root. */
   async #count(id?: string): Promise<number> {
     const query = 'query($id: ID){folder(id: $id){descendants(first: 1){totalCount}}}';
     type Answer = { folder: { descendants: { totalCount: number } } };
-    return (await this.#bed.tree.query<Answer>(query, { id })).folder.descendants.totalCount;
+    return (await this.#testbed.tree.query<Answer>(query, { id })).folder.descendants.totalCount;
   }
 }
 

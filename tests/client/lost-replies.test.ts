@@ -30,11 +30,11 @@ for (const kind of databaseKinds) {
         const input = { name: `made while replies are ${what}` };
         const { folder } = (await client.mutate<Created>(createFolder, { input })).createFolder;
         assert.equal(client.wire.count('/graphql'), 3);
-        const found = await testbed.query<{ folder: { name: string; version: number } }>(
+        const stored = await testbed.query<{ folder: { name: string; version: number } }>(
           'query($id: ID!){folder(id: $id){name version}}',
           { id: folder.id },
         );
-        assert.deepEqual(found.folder, { name: input.name, version: 1 });
+        assert.deepEqual(stored.folder, { name: input.name, version: 1 });
         // A second call is a second change.
         await assertRejectsWith(client.mutate(createFolder, { input }), 'CONFLICT');
       });

@@ -15,7 +15,7 @@ export const followChanges =
 
 export class ReceivedChanges {
   readonly changes: Change[] = [];
-  readonly #bed: ClientTestbed;
+  readonly #testbed: ClientTestbed;
   readonly #start: string;
   readonly #stopping = new AbortController();
   /** Last cursors of servers that went away. */
@@ -35,7 +35,7 @@ export class ReceivedChanges {
   }
 
   private constructor(testbed: ClientTestbed, start: string) {
-    this.#bed = testbed;
+    this.#testbed = testbed;
     this.#start = this.#cursor = start;
   }
 
@@ -55,7 +55,7 @@ export class ReceivedChanges {
   /** Asserts that all changes of the journal since the start arrived once and in order. */
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
-    const { changes } = await this.#bed.query<{ changes: { items: Change[] } }>(query, {
+    const { changes } = await this.#testbed.query<{ changes: { items: Change[] } }>(query, {
       after: this.#start,
     });
     await this.until(() => this.changes.length >= changes.items.length || this.#ended !== undefined);

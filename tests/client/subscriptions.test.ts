@@ -119,11 +119,11 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
     const client = await clients.loggedIn(context, options);
     context.after(() => database.remove());
     const again = () => Testbed.start(sqlite, { database, settings, clock: testbed.clock });
-    return { bed: testbed, clients, client, again };
+    return { testbed, clients, client, again };
   };
 
   test('continue at the last cursor of the server, and a query waits for the server', async (context) => {
-    const { bed: testbed, clients, client, again } = await start(context);
+    const { testbed, clients, client, again } = await start(context);
     const received = await ReceivedChanges.follow(clients, client);
     await clients.mutate('createFolder', { name: 'one' });
     await received.until(() => received.changes.length === 1);
@@ -143,7 +143,7 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
   });
 
   test('continue while a call gives up after its timeout', async (context) => {
-    const { bed: testbed, clients, client, again } = await start(context, { retrySeconds: 0 });
+    const { testbed, clients, client, again } = await start(context, { retrySeconds: 0 });
     const received = await ReceivedChanges.follow(clients, client);
     await testbed.stop();
     await assertRejectsWith(client.query('{folder{name}}'), 'UNREACHABLE');

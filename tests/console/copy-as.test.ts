@@ -193,17 +193,17 @@ describe('copy as CLI with names and texts that look like flags', () => {
       await paste(deleteFolder, { id: folder, recursive: true });
       const parentId = await testbed.tree.idOf(`/folders ${at}`);
       await paste(restoreFolder, { id: folder, parentId, name: `${text}2` });
-      const folder = await testbed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
+      const stored = await testbed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
       assert.deepEqual(
         {
-          path: folder['path'],
-          title: folder['title'],
-          icon: folder['icon'],
-          description: folder['description'],
+          path: stored['path'],
+          title: stored['title'],
+          icon: stored['icon'],
+          description: stored['description'],
         },
         { path: `/folders ${at}/${text}2`, title, icon, description },
       );
-      assert.deepEqual(folder['properties'], text.includes('=') ? {} : { [text]: text });
+      assert.deepEqual(stored['properties'], text.includes('=') ? {} : { [text]: text });
       await paste(createFolder, { parentId: folder, name: text, title });
       assert.ok(await testbed.tree.idOf(`/folders ${at}/${text}2/${text}`));
     });

@@ -71,7 +71,12 @@ for (const from of databaseKinds) {
       test('serves the same tree and cursor, and finds the same search results', async () => {
         const expected = await readState(from, source.database, source);
         assert.deepEqual(await readState(to, destination, source), expected);
-        assert.deepEqual(expected.found, [['größe 9', 'Größe 10'], ['Größe 10'], [], ['Last', 'Later']]);
+        assert.deepEqual(expected.searchResults, [
+          ['größe 9', 'Größe 10'],
+          ['Größe 10'],
+          [],
+          ['Last', 'Later'],
+        ]);
       });
 
       test('refreshes tokens from before the copy and repeats a lost response', async () => {
@@ -107,7 +112,7 @@ async function readState(kind: DatabaseKind, database: TestDatabase, { clock, to
     const tree = new TreeTestbed(testbed, tokens.authToken);
     const searchResults: string[][] = [];
     for (const text of ['größe', '𝔊 👩', 'Half', 'la']) searchResults.push(await tree.search(text));
-    return { cursor: await tree.query('{cursor}'), tree: await tree.snapshot(), found: searchResults };
+    return { cursor: await tree.query('{cursor}'), tree: await tree.snapshot(), searchResults };
   } finally {
     await testbed.stop();
   }

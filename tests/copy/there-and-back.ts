@@ -77,7 +77,7 @@ async function visit(kind: DatabaseKind, { database, clock, folders, tokens }: V
       '{exportFolders{path title icon description properties}}',
       next.authToken,
     );
-    return { pair: next, tree: exported.text };
+    return { tokens: next, tree: exported.text };
   } finally {
     await testbed.stop();
   }

@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
         ${listForEach('books', { ...which, columns: ['leaves.id'], limit: sql`${'limit'}` })}`;
       const choose = async (books: string, after: string, limit: number) => {
         const lists = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
-        const inOrder = lists.toSorted((one, other) => one.place - other.place);
+        const inOrder = lists.toSorted((one, other) => one.position - other.position);
         return inOrder.map(({ list }) => list.map(([each]) => each!.at(-1)).join('')).join();
       };
       assert.equal(await choose('ab', '0', 2), '32,4');
@@ -219,13 +219,13 @@ for (const kind of databaseKinds) {
     });
 
     test('runs queued statements before the next read, each as often as it was queued', async () => {
-      const found = await database.transaction(async (t) => {
+      const idsRead = await database.transaction(async (t) => {
         t.queue(insert, { id: 'a', shelf: 'A' });
         t.queue(insert, { id: 'b', shelf: 'A' });
         t.queue(moveToShelf, { from: 'B', to: 'C' });
         return ids(t);
       });
-      assert.deepEqual(found, ['a', 'b']);
+      assert.deepEqual(idsRead, ['a', 'b']);
       await database.transaction((t) => t.queue(insert, { id: 'c', shelf: 'A' }));
       assert.deepEqual(await ids(), ['a', 'b', 'c']);
     });

@@ -63,13 +63,13 @@ export async function restartUnderLoad(
       await load.end();
     }
     await eventually(() => load.made.every(isReceived), 'all changes are received', receiveTimeoutMs);
-    const found: string[] = [];
-    for await (const { name } of client.folders.children(under)) found.push(name);
+    const stored: string[] = [];
+    for await (const { name } of client.folders.children(under)) stored.push(name);
     countProxiedRequests(testbed, tally);
     return {
       tally,
       acknowledged: load.made.toSorted(),
-      stored: found.toSorted(),
+      stored: stored.toSorted(),
       received: changes
         .filter(({ kind }) => kind === 'CREATE')
         .map(({ path }) => path!.slice(1))

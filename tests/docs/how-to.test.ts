@@ -70,11 +70,11 @@ describe('the how-to page for operators', () => {
     const lines = linesOf('docs/how-to/operator.md').filter(({ args }) => testable.test(args.join(' ')));
     assert.equal(lines.length, 7);
     for (const { settings, args } of lines) {
-      const args = args.map(inFolder);
+      const ownArgs = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
       environment.ESPALIER_DATABASE_URL = inFolder(environment.ESPALIER_DATABASE_URL);
-      const { code, errors, output } = await runInHost(args, environment);
-      assert.equal(code, 0, `espalier ${args.join(' ')}: ${errors}${output}`);
+      const { code, errors, output } = await runInHost(ownArgs, environment);
+      assert.equal(code, 0, `espalier ${ownArgs.join(' ')}: ${errors}${output}`);
     }
   });
 

@@ -25,12 +25,12 @@ interface Node {
 /** Reads the state of the server in the format of the file. */
 async function readExpected(tree: TreeTestbed, id: string): Promise<unknown> {
   const fields = 'id name title icon description properties version updatedAt';
-  const found = await tree.find<object & { descendants: { edges: { depth: number; node: object }[] } }>(
+  const stored = await tree.find<object & { descendants: { edges: { depth: number; node: object }[] } }>(
     id,
     `${fields} descendants{edges{depth node{${fields}}}}`,
   );
-  if (!found) return null;
-  const { descendants, ...top } = found;
+  if (!stored) return null;
+  const { descendants, ...top } = stored;
   const path: Node[] = [{ ...top, folders: [] }];
   for (const { depth, node } of descendants.edges) {
     path[depth] = { ...node, folders: [] };

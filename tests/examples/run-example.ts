@@ -44,9 +44,9 @@ export class RunningExample {
     stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));
     this.ended = once(this.#child, 'close').then(([code]) => {
       recordLog(this.#output + this.#errors);
-      const leftBehind = readdirSync(folder);
+      const remainingFiles = readdirSync(folder);
       rmSync(folder, { recursive: true });
-      return { code: code as number | null, output: this.#output, errors: this.#errors, leftBehind };
+      return { code: code as number | null, output: this.#output, errors: this.#errors, remainingFiles };
     });
   }
 

@@ -46,7 +46,11 @@ export function hostileBody(random: Random): HostileRequest {
   const { path, body, headers } = random.chance(loginShare) ? login : random.pick(targets);
   const text = writeJson(random, mutateJson(random, body));
   const type = random.chance(0.85) ? contentType : random.pick(contentTypes);
-  return { kind: 'body', isOrderly: true, parts: [writeRequest({ path, headers: [...headers, type] }, text)] };
+  return {
+    kind: 'body',
+    isOrderly: true,
+    parts: [writeRequest({ path, headers: [...headers, type] }, text)],
+  };
 }
 
 export function hostileQuery(random: Random, documents: GraphDocuments): HostileRequest {
@@ -64,7 +68,11 @@ export function hostileQuery(random: Random, documents: GraphDocuments): Hostile
   const takesEvents = document.isSubscription && random.chance(0.8);
   const headers = [contentType, who, takesEvents ? 'Accept: text/event-stream' : accept];
   const body = graphBody(random, document);
-  return { kind: 'graph', isOrderly: !takesEvents, parts: [writeRequest({ path: '/graphql', headers }, body)] };
+  return {
+    kind: 'graph',
+    isOrderly: !takesEvents,
+    parts: [writeRequest({ path: '/graphql', headers }, body)],
+  };
 }
 
 /** Returns the payload of an HTTP request or of a socket message. */

@@ -26,7 +26,10 @@ for (const kind of databaseKinds) {
 
     for (const seed of [1]) {
       test(`is refused or served in ${count} random requests of seed ${seed}, and the server keeps working`, () =>
-        assertHarmless(generateRequests(seed, count), `To try it again: ${formatCommand('requests', seed, count)}`));
+        assertHarmless(
+          generateRequests(seed, count),
+          `To try it again: ${formatCommand('requests', seed, count)}`,
+        ));
     }
   });
 }

@@ -30,7 +30,10 @@ export function readFirstResponse(received: Buffer): HttpResponse | undefined {
   return parseResponse(received.toString('latin1'), false)?.response;
 }
 
-function parseResponse(text: string, isOver: boolean): { response: HttpResponse; length: number } | undefined {
+function parseResponse(
+  text: string,
+  isOver: boolean,
+): { response: HttpResponse; length: number } | undefined {
   const end = text.indexOf(headEnd);
   if (end < 0) {
     if (isOver && !text.startsWith('HTTP/1.1 ')) throw new Error(`${unframed}: ${text.slice(0, 200)}`);

@@ -82,7 +82,11 @@ async function readCondition(connections: HostileConnections): Promise<Condition
 async function sendMany(
   requests: Generator<HostileRequest, never>,
   count: number,
-  { connections, materials, counts }: { connections: HostileConnections; materials: Materials; counts: OutcomeCounts },
+  {
+    connections,
+    materials,
+    counts,
+  }: { connections: HostileConnections; materials: Materials; counts: OutcomeCounts },
 ): Promise<void> {
   let left = count;
   const sendSome = async () => {

@@ -69,7 +69,11 @@ export class Target {
   async checkAllWorks(): Promise<void> {
     const tokens = await this.#logIn(this.#warden);
     assert.deepEqual(Object.keys(tokens).sort(), ['authToken', 'expires_in', 'refreshToken']);
-    const refreshed = await this.#send('/login/refresh', { refreshToken: tokens.refreshToken }, tokens.authToken);
+    const refreshed = await this.#send(
+      '/login/refresh',
+      { refreshToken: tokens.refreshToken },
+      tokens.authToken,
+    );
     assert.equal(refreshed.status, 200);
     const { authToken, refreshToken } = (await refreshed.json()) as LoginResponse;
     const spent = await this.#send('/login/refresh', { refreshToken: tokens.refreshToken }, authToken);
@@ -147,8 +151,10 @@ export class Target {
     const name = `house ${++this.#count}`;
     const tree = [{ name, folders: [{ name: 'Floor 2' }, { name: 'Floor 10' }] }];
     await query(mutation('importFolders', 'folderCount'), { input: { tree } });
-    const query = 'query($path: String){folder(path: $path){id folders{items{id}}}}';
-    const { folder } = await query<{ folder: Id & { folders: { items: Id[] } } }>(query, { path: `/${name}` });
+    const document = 'query($path: String){folder(path: $path){id folders{items{id}}}}';
+    const { folder } = await query<{ folder: Id & { folders: { items: Id[] } } }>(document, {
+      path: `/${name}`,
+    });
     return [folder.id, ...folder.folders.items.map(({ id }) => id)];
   }
 

@@ -155,7 +155,7 @@ describe('a request with a broken body', () => {
   const post = (path: string, more: string) =>
     `POST ${path}?x=${secret} HTTP/1.1\r\nHost: x\r\n${json}X-Forwarded-For: 192.0.2.7\r\n${more}`;
   const knownRequest = { level: 30, method: 'POST', code: 'BAD_INPUT', address: '192.0.2.7', msg: 'request' };
-  const behindProxy = { httpTimes: shortBodyTimeout, settings: { trustProxy: ['127.0.0.1'] } };
+  const behindProxy = { httpTimeouts: shortBodyTimeout, settings: { trustProxy: ['127.0.0.1'] } };
 
   for (const [path, route] of [
     ['/login', { route: '/login' }],

@@ -112,7 +112,11 @@ describe('the console', () => {
     }
     assert.equal(await (await fetch(app.url + path)).text(), script);
     const plain = await get('/console/assets/plain-AbC123.css', ['Accept-Encoding: br']);
-    assert.deepEqual([plain.status, plain.body], [200, 'body{}'], 'a file without compressed variants is sent uncompressed');
+    assert.deepEqual(
+      [plain.status, plain.body],
+      [200, 'body{}'],
+      'a file without compressed variants is sent uncompressed',
+    );
     assert.equal((await get('/console/favicon.svg')).status, 200);
   });
 

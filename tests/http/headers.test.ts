@@ -221,9 +221,10 @@ describe('headers', () => {
     test(`of the response ${status} to ${what} are those of every response`, async () => {
       const answer = await send(line, ['Host: x', ...headers]);
       assert.equal(answer.status, status);
-      const found = headersOf(answer);
-      for (const [name, value] of Object.entries(securityHeaders)) assert.equal(found.get(name), value);
-      assert.equal(found.get('espalier-version'), undefined);
+      const responseHeaders = headersOf(answer);
+      for (const [name, value] of Object.entries(securityHeaders))
+        assert.equal(responseHeaders.get(name), value);
+      assert.equal(responseHeaders.get('espalier-version'), undefined);
     });
   }
 

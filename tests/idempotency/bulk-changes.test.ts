@@ -44,8 +44,8 @@ for (const kind of databaseKinds) {
         first: await testbed.mutateWithKey('deleteFolder', input, selection, options),
         again: () => testbed.mutateWithKey('deleteFolder', input, selection, options),
         codeAgain: async () =>
-          (await testbed.executeWithKey(mutation('deleteFolder', selection), { input }, options)).errors?.[0]?.extensions
-            .code,
+          (await testbed.executeWithKey(mutation('deleteFolder', selection), { input }, options)).errors?.[0]
+            ?.extensions.code,
       };
     };
 
@@ -71,16 +71,20 @@ for (const kind of databaseKinds) {
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
-    test('reports NOT_FOUND for a purged createFolder', async () => {
+    test('reports NOT_FOUND for a purged folder', async () => {
       const { database, clock } = testbed.testbed;
       const { codeAgain } = await deletion();
-      const purging = await IdempotencyTestbed.start(kind, { database, clock, settings: { TRASH_DAYS: '0' } });
+      const purging = await IdempotencyTestbed.start(kind, {
+        database,
+        clock,
+        settings: { TRASH_DAYS: '0' },
+      });
       await purging.testbed.purge();
       await purging.stop();
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
-    test('imports a large list sent twice at mutateWithKey only mutateWithKey, and leaves nothing staged', async () => {
+    test('imports a large list sent twice at once only once, and leaves nothing staged', async () => {
       const parentId = await testbed.createFolder('Imported');
       const list = Array.from({ length: 1_500 }, (_, readCursor) => ({ path: `Folder ${readCursor}` }));
       const input = { parentId, list };
@@ -111,7 +115,8 @@ for (const kind of databaseKinds) {
       });
       try {
         const list = Array.from({ length: 1_001 }, (_, readCursor) => ({ path: `More ${readCursor}` }));
-        const send = () => watched.mutateWithKey('importFolders', { parentId: null, list }, 'folderCount', { key });
+        const send = () =>
+          watched.mutateWithKey('importFolders', { parentId: null, list }, 'folderCount', { key });
         const key = randomUUID();
         const first = await send();
         assert.ok(statements.some((text) => text.includes('insert into folders')));

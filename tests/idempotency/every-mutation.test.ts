@@ -23,7 +23,7 @@ interface Scenario {
   readonly other?: Variables;
 }
 
-const createFolder = 'cursor createFolder{id name title path version updatedAt}';
+const folderSelection = 'cursor folder{id name title path version updatedAt}';
 const user = 'user{id username isAdministrator isDisabled}';
 const group = 'group{id name}';
 const newPassword = 'a shed of cedar wood';
@@ -55,15 +55,19 @@ const person = async (testbed: IdempotencyTestbed) => {
 const scenarios: Readonly<Record<string, Scenario>> = {
   createFolder: {
     prepare: () => Promise.resolve({ input: { name: uniqueName('New'), title: 'A title' } }),
-    selection: createFolder,
+    selection: folderSelection,
   },
   updateFolder: {
-    prepare: async (testbed) => ({ input: { id: await testbed.createFolder(uniqueName('Old')), name: uniqueName('Renamed') } }),
-    selection: createFolder,
+    prepare: async (testbed) => ({
+      input: { id: await testbed.createFolder(uniqueName('Old')), name: uniqueName('Renamed') },
+    }),
+    selection: folderSelection,
   },
   moveFolder: {
-    prepare: async (testbed) => ({ input: { id: await tree(testbed), parentId: await testbed.createFolder(uniqueName('There')) } }),
-    selection: `isDryRun folderCount accessChanges{items{before after user{id}}} ${createFolder}`,
+    prepare: async (testbed) => ({
+      input: { id: await tree(testbed), parentId: await testbed.createFolder(uniqueName('There')) },
+    }),
+    selection: `isDryRun folderCount accessChanges{items{before after user{id}}} ${folderSelection}`,
   },
   deleteFolder: {
     prepare: async (testbed) => ({ input: { id: await tree(testbed), recursive: true } }),
@@ -75,7 +79,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await testbed.mutate('deleteFolder', { id, recursive: true });
       return { input: { id } };
     },
-    selection: createFolder,
+    selection: folderSelection,
   },
   importFolders: {
     prepare: async (testbed) => ({
@@ -89,7 +93,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   grantAccess: {
     prepare: async (testbed) => ({ input: { ...(await grant(testbed)), level: 'READ' } }),
-    selection: createFolder,
+    selection: folderSelection,
     other: { level: 'WRITE' },
   },
   revokeAccess: {
@@ -98,7 +102,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await testbed.mutate('grantAccess', { ...subject, level: 'WRITE' });
       return { input: subject };
     },
-    selection: createFolder,
+    selection: folderSelection,
   },
   createUser: {
     prepare: () => Promise.resolve({ input: { username: uniqueName('somebody'), password: newPassword } }),
@@ -128,7 +132,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: group,
   },
   updateGroup: {
-    prepare: async (testbed) => ({ input: { id: await testbed.createGroup(uniqueName('Crew')), name: uniqueName('Crew') } }),
+    prepare: async (testbed) => ({
+      input: { id: await testbed.createGroup(uniqueName('Crew')), name: uniqueName('Crew') },
+    }),
     selection: group,
   },
   deleteGroup: {
@@ -188,7 +194,7 @@ for (const kind of databaseKinds) {
     });
 
     for (const [name, { prepare, selection, other }] of Object.entries(scenarios)) {
-      test(`runs ${name} mutateWithKey, at the same time or later, and returns the same response`, async () => {
+      test(`runs ${name} once, at the same time or later, and returns the same response`, async () => {
         const { input, authToken } = await prepare(testbed);
         const here = { key: randomUUID(), ...(authToken && { authToken }) };
         const send = (at: Testbed) => testbed.mutateWithKey<unknown>(name, input, selection, { ...here, at });
@@ -196,7 +202,11 @@ for (const kind of databaseKinds) {
         const readCursor = await testbed.readCursor();
         for (const at of [testbed.testbed, there]) others.push(await send(at));
         for (const send of others) assert.deepEqual(send, first);
-        const refused = await testbed.mutateRefusedWithKey(name, { ...input, ...(other ?? otherText(input)) }, here);
+        const refused = await testbed.mutateRefusedWithKey(
+          name,
+          { ...input, ...(other ?? otherText(input)) },
+          here,
+        );
         assert.match(refused, /^BAD_INPUT: This Idempotency-Key was used for another change/);
         assert.equal(await testbed.readCursor(), readCursor);
       });

@@ -14,10 +14,10 @@ import { IdempotencyTestbed } from './idempotency-testbed.ts';
 
 interface WithFolder {
   readonly cursor: string;
-  readonly createFolder: { readonly id: string; readonly name: string; readonly version: number } | null;
+  readonly folder: { readonly id: string; readonly name: string; readonly version: number } | null;
 }
 
-const createFolder = 'cursor createFolder{id name version}';
+const folderSelection = 'cursor folder{id name version}';
 const results = sql<object, { result: string }>`select result from idempotency_keys`;
 
 for (const kind of databaseKinds) {
@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     const create = (name: string, key: string) =>
-      testbed.mutateWithKey<WithFolder>('createFolder', { name }, createFolder, { key });
+      testbed.mutateWithKey<WithFolder>('createFolder', { name }, folderSelection, { key });
     const readStoredResults = async () =>
       (await withDatabase(testbed.testbed.database.url, async (database) => database.all(results, {}))).map(
         ({ result }) => result,
@@ -41,35 +41,46 @@ for (const kind of databaseKinds) {
       const key = randomUUID();
       const { authToken } = await testbed.logIn(await testbed.createUser({ isAdministrator: true }));
       const mine = await create('Mine', key);
-      const theirs = await testbed.mutateWithKey<WithFolder>('createFolder', { name: 'Theirs' }, createFolder, {
-        key,
-        authToken,
-      });
-      assert.notEqual(theirs.createFolder!.id, mine.createFolder!.id);
+      const theirs = await testbed.mutateWithKey<WithFolder>(
+        'createFolder',
+        { name: 'Theirs' },
+        folderSelection,
+        {
+          key,
+          authToken,
+        },
+      );
+      assert.notEqual(theirs.folder!.id, mine.folder!.id);
       assert.deepEqual(await create('Mine', key), mine);
     });
 
     test('returns the current state of the changed object, with the cursor of the original change', async () => {
       const key = randomUUID();
       const first = await create('Before', key);
-      await testbed.mutate('updateFolder', { id: first.createFolder!.id, name: 'After' });
+      await testbed.mutate('updateFolder', { id: first.folder!.id, name: 'After' });
       const readCursor = await testbed.readCursor();
       assert.deepEqual(await create('Before', key), {
         cursor: first.cursor,
-        createFolder: { id: first.createFolder!.id, name: 'After', version: 2 },
+        folder: { id: first.folder!.id, name: 'After', version: 2 },
       });
       assert.equal(await testbed.readCursor(), readCursor);
     });
 
     test('returns the result of a read if the object is gone or no longer visible', async () => {
       const key = randomUUID();
-      const { id } = (await create('Gone', key)).createFolder!;
+      const { id } = (await create('Gone', key)).folder!;
       const userId = (await testbed.createUser()).id;
       const grant = { folderId: id, userId, level: 'READ' };
-      await testbed.mutateWithKey('grantAccess', grant, createFolder, { key });
+      await testbed.mutateWithKey('grantAccess', grant, folderSelection, { key });
       await testbed.mutate('deleteFolder', { id });
-      assert.match(await testbed.mutateRefusedWithKey('createFolder', { name: 'Gone' }, { key }), /^NOT_FOUND/);
-      assert.equal((await testbed.mutateWithKey<WithFolder>('grantAccess', grant, createFolder, { key })).createFolder, null);
+      assert.match(
+        await testbed.mutateRefusedWithKey('createFolder', { name: 'Gone' }, { key }),
+        /^NOT_FOUND/,
+      );
+      assert.equal(
+        (await testbed.mutateWithKey<WithFolder>('grantAccess', grant, folderSelection, { key })).folder,
+        null,
+      );
     });
 
     test('does not return administrator data to a former administrator', async () => {
@@ -85,17 +96,20 @@ for (const kind of databaseKinds) {
     test('does not apply to a failed mutation, which is tried again', async () => {
       const key = randomUUID();
       const taken = await testbed.createFolder('Taken');
-      assert.match(await testbed.mutateRefusedWithKey('createFolder', { name: 'Taken' }, { key }), /^CONFLICT/);
+      assert.match(
+        await testbed.mutateRefusedWithKey('createFolder', { name: 'Taken' }, { key }),
+        /^CONFLICT/,
+      );
       await testbed.mutate('deleteFolder', { id: taken });
       const created = await create('Taken', key);
-      assert.notEqual(created.createFolder!.id, taken);
+      assert.notEqual(created.folder!.id, taken);
       assert.deepEqual(await create('Taken', key), created);
     });
 
     test('applies to each mutation of a request: completed ones do not run again', async () => {
       const key = randomUUID();
       const query = `mutation{${['a', 'b', 'c']
-        .map((name) => `${name}: createFolder(input: {name: "batch ${name}"}){${createFolder}}`)
+        .map((name) => `${name}: createFolder(input: {name: "batch ${name}"}){${folderSelection}}`)
         .join(' ')}}`;
       const taken = await testbed.createFolder('batch b');
       const first = await testbed.executeWithKey(query, {}, { key });
@@ -128,8 +142,10 @@ for (const kind of databaseKinds) {
       const key = randomUUID();
       const password = `a secret ${randomUUID()}`;
       const input = { name: 'Private name', title: 'Private title', properties: { private: 'thing' } };
-      await testbed.mutateWithKey('createFolder', input, createFolder, { key });
-      await testbed.mutateWithKey('createUser', { username: 'private person', password }, 'user{id}', { key });
+      await testbed.mutateWithKey('createFolder', input, folderSelection, { key });
+      await testbed.mutateWithKey('createUser', { username: 'private person', password }, 'user{id}', {
+        key,
+      });
       const done = JSON.stringify((await readEverything(testbed.testbed.database.url))['idempotency_keys']);
       for (const text of [key, password, 'rivate']) assert.ok(!done.includes(text), text);
       const isPlain = (value: unknown): boolean => {
@@ -146,30 +162,38 @@ for (const kind of databaseKinds) {
       const parentId = await testbed.createFolder('Elsewhere');
       const input = { id, parentId, dryRun: true };
       const dry = () =>
-        testbed.mutateWithKey<{ isDryRun: boolean }>('moveFolder', input, 'isDryRun createFolder{path}', { key });
-      assert.deepEqual(await dry(), { isDryRun: true, createFolder: { path: '/Tried' } });
-      assert.deepEqual((await testbed.executeWithKey('{createFolder{name}}', {}, { key })).errors, undefined);
+        testbed.mutateWithKey<{ isDryRun: boolean }>('moveFolder', input, 'isDryRun folder{path}', { key });
+      assert.deepEqual(await dry(), { isDryRun: true, folder: { path: '/Tried' } });
+      assert.deepEqual((await testbed.executeWithKey('{folder{name}}', {}, { key })).errors, undefined);
       assert.equal((await readStoredResults()).length, before);
       const moved = { ...input, dryRun: false };
-      const path = { createFolder: { path: '/Elsewhere/Tried' } };
-      assert.deepEqual(await testbed.mutateWithKey('moveFolder', moved, 'createFolder{path}', { key }), path);
+      const path = { folder: { path: '/Elsewhere/Tried' } };
+      assert.deepEqual(await testbed.mutateWithKey('moveFolder', moved, 'folder{path}', { key }), path);
     });
 
-    test('does not reveal who has access at the new location of a moved createFolder', async () => {
+    test('does not reveal who has access at the new location of a moved folder', async () => {
       const top = await testbed.createFolder('Managed');
-      const [from, parentId] = [await testbed.createFolder('From', top), await testbed.createFolder('To', top)];
+      const [from, parentId] = [
+        await testbed.createFolder('From', top),
+        await testbed.createFolder('To', top),
+      ];
       const id = await testbed.createFolder('Moved', from);
       const manager = await testbed.createUser();
       await testbed.mutate('grantAccess', { folderId: top, userId: manager.id, level: 'MANAGE' });
       const { authToken } = await testbed.logIn(manager);
       const options = { key: randomUUID(), authToken };
       const move = () =>
-        testbed.mutateWithKey('moveFolder', { id, parentId }, 'createFolder{id} accessChanges{items{user{username}}}', options);
-      assert.deepEqual(await move(), { createFolder: { id }, accessChanges: { items: [] } });
+        testbed.mutateWithKey(
+          'moveFolder',
+          { id, parentId },
+          'folder{id} accessChanges{items{user{username}}}',
+          options,
+        );
+      assert.deepEqual(await move(), { folder: { id }, accessChanges: { items: [] } });
       await testbed.mutate('moveFolder', { id: from, parentId: await testbed.createFolder('Out of sight') });
       const other = await testbed.createUser();
       await testbed.mutate('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
-      assert.deepEqual(await move(), { createFolder: { id }, accessChanges: null });
+      assert.deepEqual(await move(), { folder: { id }, accessChanges: null });
     });
 
     test('does not count a repeated old password as a failed attempt', async () => {
@@ -192,10 +216,10 @@ for (const kind of databaseKinds) {
         authorization: `Bearer ${testbed.authToken}`,
         'idempotency-key': key,
       };
-      const query = 'mutation{createFolder(input: {name: "By event"}){createFolder{id} cursor}}';
+      const query = 'mutation{createFolder(input: {name: "By event"}){folder{id} cursor}}';
       const send = () => testbed.testbed.postRaw('/graphql', JSON.stringify({ query }), headers);
       const first = await send();
-      assert.match(first.text, /^event: next\ndata: \{"data":\{"createFolder":\{"createFolder"/);
+      assert.match(first.text, /^event: next\ndata: \{"data":\{"createFolder":\{"folder"/);
       assert.equal((await send()).text, first.text);
     });
 
@@ -241,7 +265,12 @@ for (const kind of databaseKinds) {
       const key = randomUUID();
       let testbed = await IdempotencyTestbed.start(kind, { database });
       const { clock } = testbed.testbed;
-      const create = () => testbed.executeWithKey(`mutation{createFolder(input: {name: "Kept"}){${createFolder}}}`, {}, { key });
+      const create = () =>
+        testbed.executeWithKey(
+          `mutation{createFolder(input: {name: "Kept"}){${folderSelection}}}`,
+          {},
+          { key },
+        );
       try {
         const first = await create();
         await testbed.stop();
@@ -270,7 +299,7 @@ describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
     await other.connect();
     try {
       const key = randomUUID();
-      const query = 'mutation{createFolder(input: {name: "Late"}){createFolder{name access{items{level}}}}}';
+      const query = 'mutation{createFolder(input: {name: "Late"}){folder{name access{items{level}}}}}';
       const send = () => testbed.send(query, {}, { key });
       // The response reads this table, and the change does not.
       await other.query('begin; lock table grants in access exclusive mode');
@@ -280,7 +309,7 @@ describe('an Idempotency-Key during a database failure, on PostgreSQL', () => {
       assert.ok(lost.headers.get('retry-after'));
       const readCursor = await testbed.readCursor();
       assert.deepEqual((await send()).json<GraphBody<unknown>>(), {
-        data: { createFolder: { createFolder: { name: 'Late', access: { items: [] } } } },
+        data: { createFolder: { folder: { name: 'Late', access: { items: [] } } } },
       });
       assert.equal(await testbed.readCursor(), readCursor);
     } finally {

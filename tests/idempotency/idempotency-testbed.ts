@@ -31,12 +31,21 @@ export class IdempotencyTestbed extends PeopleTestbed {
     });
   }
 
-  async executeWithKey(query: string, variables: Variables, options?: KeyedOptions): Promise<GraphBody<Payloads>> {
+  async executeWithKey(
+    query: string,
+    variables: Variables,
+    options?: KeyedOptions,
+  ): Promise<GraphBody<Payloads>> {
     return (await this.send(query, variables, options)).json<GraphBody<Payloads>>();
   }
 
   /** Runs one mutation, new or repeated, and returns its payload. */
-  async mutateWithKey<Payload>(name: string, input: Variables, selection: string, options?: KeyedOptions): Promise<Payload> {
+  async mutateWithKey<Payload>(
+    name: string,
+    input: Variables,
+    selection: string,
+    options?: KeyedOptions,
+  ): Promise<Payload> {
     const { data, errors } = await this.executeWithKey(mutation(name, selection), { input }, options);
     assert.equal(errors, undefined, `${name} ${JSON.stringify(errors)}`);
     return data![name] as Payload;
@@ -55,7 +64,7 @@ export class IdempotencyTestbed extends PeopleTestbed {
   }
 
   async createFolder(name: string, parentId?: string): Promise<string> {
-    return (await this.mutate<{ createFolder: { id: string } }>('createFolder', { name, parentId }, 'createFolder{id}'))
-      .createFolder.id;
+    return (await this.mutate<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}'))
+      .folder.id;
   }
 }

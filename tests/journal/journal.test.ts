@@ -364,7 +364,10 @@ for (const kind of databaseKinds) {
 
   test(`continues the same numbers in a second process on the same database on ${kind.name}`, async () => {
     const first = await TreeTestbed.start(kind);
-    const testbed = await Testbed.start(kind, { database: first.testbed.database, clock: first.testbed.clock });
+    const testbed = await Testbed.start(kind, {
+      database: first.testbed.database,
+      clock: first.testbed.clock,
+    });
     try {
       const second = new TreeTestbed(testbed, first.authToken);
       for (let index = 0; index < 10; index++) await (index % 2 ? first : second).create(`f${index}`);

@@ -12,7 +12,9 @@ const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 for (const kind of databaseKinds) {
   describe(`the key set on ${kind.name}`, () => {
     let testbed: Testbed;
-    before(async () => (testbed = await Testbed.start(kind, { settings: { ISSUER: 'https://tree.example' } })));
+    before(
+      async () => (testbed = await Testbed.start(kind, { settings: { ISSUER: 'https://tree.example' } })),
+    );
     after(() => testbed.stop());
 
     test('lets a published JWT library verify auth tokens, and nothing else', async () => {
@@ -57,7 +59,11 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     const form = 'application/x-www-form-urlencoded';
-    const introspect = (body: string, authorization: string | undefined = basic(client), contentType = form) =>
+    const introspect = (
+      body: string,
+      authorization: string | undefined = basic(client),
+      contentType = form,
+    ) =>
       testbed.postRaw('/introspect', body, {
         'content-type': contentType,
         ...(authorization && { authorization }),
@@ -94,13 +100,16 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readActivity(expiring.authToken), { active: false });
     });
 
-    test('reports the token of a logged-out session as active waitUntil expiry, and that of an ended session as inactive', async () => {
+    test('reports the token of a logged-out session as active until expiry, and that of an ended session as inactive', async () => {
       const out = await testbed.logIn();
       await testbed.post('/logout', {}, out.authToken);
       assert.equal((await readActivity(out.authToken)).active, true);
       const ended = await testbed.logIn();
       const other = await testbed.logIn();
-      await testbed.query('mutation{revokeSessions(input: {keepCurrent: true}){endedSessions}}', other.authToken);
+      await testbed.query(
+        'mutation{revokeSessions(input: {keepCurrent: true}){endedSessions}}',
+        other.authToken,
+      );
       while ((await readActivity(ended.authToken)).active) await new Promise(setImmediate);
       assert.equal((await readActivity(other.authToken)).active, true);
     });

@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     const readPublishedKeys = async () =>
       (await testbed!.send('GET', '/.well-known/jwks.json')).json<KeySet>().keys.map(({ kid }) => kid);
 
-    test('lists and serves a rotated key as published, and refuses a second rotation waitUntil it signs', async () => {
+    test('lists and serves a rotated key as published, and refuses a second rotation until it signs', async () => {
       await start();
       const old = readKeyId(await testbed!.logIn());
       const { code, output } = await run('rotate');
@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
       assert.equal(again.code, 1);
       assert.match(again.errors, new RegExp(`^espalier: The key ${next} is published already .*\\n$`));
       assert.equal(readKeyId(await testbed!.logIn()), old);
-      assert.match((await run()).output, /^Key +State +Signs from +Needed waitUntil +Sealed with\n/);
+      assert.match((await run()).output, /^Key +State +Signs from +Needed until +Sealed with\n/);
     });
 
     test('retires the signing key only with --at-once, which ends its tokens on HTTP and sockets and no others', async () => {

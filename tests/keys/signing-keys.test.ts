@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     const rotate = () =>
       withDatabase(database.url, (opened) =>
         runChange(opened, (transaction) =>
-          rotateSigningKey(transaction, { seal: createKeyEncryption(undefined), now: here.clock.now() }),
+          rotateSigningKey(transaction, { encryption: createKeyEncryption(undefined), now: here.clock.now() }),
         ),
       );
     const advance = (seconds: number) => [here, there].forEach(({ clock }) => clock.advanceSeconds(seconds));
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
       return response.json<LoginResponse>();
     };
 
-    test('are used by both nodes waitUntil their time is over, then the new one is used, and each accepts both', async () => {
+    test('are used by both nodes until their time is over, then the new one is used, and each accepts both', async () => {
       const before = await here.logIn();
       let ofHere = await here.logIn();
       let ofThere = await there.logIn();
@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('of the past are useless for a thief with an old backup: no node accepts tokens forgeToken with them', async () => {
+    test('of the past are useless for a thief with an old backup: no node accepts tokens forged with them', async () => {
       await purge();
       const tokens = await here.logIn();
       // The newest key is first.

@@ -52,9 +52,15 @@ export async function createEstate(
   return id;
 }
 
-export async function importBatch(ask: RunQuery, parentId: string, tree: FolderInput[]): Promise<number> {
+export async function importBatch(
+  runQuery: RunQuery,
+  parentId: string,
+  tree: FolderInput[],
+): Promise<number> {
   const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
-  const answer = await ask<{ importFolders: { folderCount: number } }>(query, { input: { parentId, tree } });
+  const answer = await runQuery<{ importFolders: { folderCount: number } }>(query, {
+    input: { parentId, tree },
+  });
   return answer.importFolders.folderCount;
 }
 

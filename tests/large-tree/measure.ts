@@ -15,7 +15,7 @@ interface CreatedEstate {
   readonly server: EstateServer;
   readonly estate: Estate;
   /** The administrator and a user with one grant. */
-  readonly viewers: readonly { readonly name: string; readonly ask: RunQuery }[];
+  readonly viewers: readonly { readonly name: string; readonly runQuery: RunQuery }[];
   readonly requests: Map<Scenario, number>;
 }
 
@@ -60,10 +60,10 @@ async function createEstateOn(server: EstateServer, size: number, file: string):
   const estate = await findEstate(server.query, id, shape);
   const authToken = await createUserWithOneGrant(server, id);
   const viewers = [
-    { name: 'administrator', ask: server.query },
+    { name: 'administrator', runQuery: server.query },
     {
       name: 'one grant',
-      ask: <Data>(query: string, variables?: Record<string, unknown>) =>
+      runQuery: <Data>(query: string, variables?: Record<string, unknown>) =>
         server.query<Data>(query, variables, authToken),
     },
   ];
@@ -129,12 +129,12 @@ async function measureTurn(
   scenario: Scenario,
   viewer: number,
 ) {
-  const { ask } = viewers[viewer]!;
+  const { runQuery } = viewers[viewer]!;
   const times = scenario.isChange ? requestsPerTurn.change : requestsPerTurn.query;
   const start = requests.get(scenario) ?? 0;
   requests.set(scenario, start + times);
   const before = await server.cpuMicroseconds();
-  for (let done = 0; done < times; done++) await scenario.request(ask, estate, start + done);
+  for (let done = 0; done < times; done++) await scenario.request(runQuery, estate, start + done);
   return ((await server.cpuMicroseconds()) - before) / times;
 }
 

@@ -9,7 +9,7 @@ export interface Scenario {
   /** The reason why it may cost more on a larger tree. */
   readonly growsBecause?: string;
   /** `index` counts the requests to one estate, so that they use different folders. */
-  readonly request: (ask: RunQuery, estate: Estate, index: number) => Promise<unknown>;
+  readonly request: (runQuery: RunQuery, estate: Estate, index: number) => Promise<unknown>;
 }
 
 type Variables = Record<string, unknown>;

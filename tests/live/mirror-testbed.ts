@@ -61,8 +61,8 @@ export class MirrorTestbed {
     const database = await openDatabase(settings.databaseUrl, clock, options);
     const passwords = createPasswords({ cost: minPasswordCost });
     const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
-    const seal = createKeyEncryption(undefined);
-    await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
+    const encryption = createKeyEncryption(undefined);
+    await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
     const services: GraphOptions = {
       database,
       clock,

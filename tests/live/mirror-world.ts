@@ -134,7 +134,11 @@ export class MirrorWorld {
         ({ kind, number }) => number > this.#watchedFrom && changeKinds[kind],
       );
       assert.deepEqual(
-        watcher.received.map(({ kind, folderId, cursor }) => [kind, folderId, this.testbed.entryNumber(cursor)]),
+        watcher.received.map(({ kind, folderId, cursor }) => [
+          kind,
+          folderId,
+          this.testbed.entryNumber(cursor),
+        ]),
         entries.map(({ kind, folderId, number }) => [changeKinds[kind], folderId, number]),
         watcher.name,
       );

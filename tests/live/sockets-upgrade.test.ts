@@ -43,7 +43,11 @@ for (const kind of databaseKinds) {
         assert.equal(problem.status, status);
         assert.match(problem.requestId, /./);
       }
-      assert.equal((await readRefusedUpgrade(new URL(testbed.url).origin)).status, 404, 'outside the base path');
+      assert.equal(
+        (await readRefusedUpgrade(new URL(testbed.url).origin)).status,
+        404,
+        'outside the base path',
+      );
       // RFC 9110 §7.8: a server may ignore the upgrade, and answer the request.
       assert.equal((await readRefusedUpgrade(testbed.url, { path: '/' })).status, 200);
     });

@@ -78,7 +78,7 @@ class Fixture {
       await prepareInstallation({
         database,
         passwords,
-        seal: createKeyEncryption(undefined),
+        encryption: createKeyEncryption(undefined),
         now: clock.now(),
         settings,
       });

@@ -3,7 +3,13 @@
  * trash.
  */
 
-import { folderSelection, search, expectedFolder, expectedTrash, trashSelection } from './expected-responses.ts';
+import {
+  folderSelection,
+  search,
+  expectedFolder,
+  expectedTrash,
+  trashSelection,
+} from './expected-responses.ts';
 import { listTrash } from './model-changes.ts';
 import type { ModelFolder, ModelUser, TreeModel } from './tree-model.ts';
 import type { World } from './world.ts';
@@ -53,7 +59,10 @@ function expectedTree(model: TreeModel, user: ModelUser) {
   const edges = model
     .descendants(model.root, seen)
     .map(({ folder, depth }) => ({ depth, node: expectedFolder(model, user, folder, seen) }));
-  return { ...expectedFolder(model, user, model.root, seen), descendants: { totalCount: edges.length, edges } };
+  return {
+    ...expectedFolder(model, user, model.root, seen),
+    descendants: { totalCount: edges.length, edges },
+  };
 }
 
 function expectedSearch(model: TreeModel, user: ModelUser, text: string) {

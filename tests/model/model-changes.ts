@@ -198,7 +198,8 @@ export function grantAccess(
 ): ModelFolder {
   const folder = requireManageable(model, actor, input.folderId);
   const subjectId = input.userId ?? input.groupId!;
-  if (![...model.users, ...model.groups].some(({ id }) => id === subjectId)) throw new ModelRefusal('NOT_FOUND');
+  if (![...model.users, ...model.groups].some(({ id }) => id === subjectId))
+    throw new ModelRefusal('NOT_FOUND');
   if (folder.grants.get(subjectId) !== input.level) folder.grantTimes.set(subjectId, model.now);
   folder.grants.set(subjectId, input.level);
   return folder;
@@ -233,7 +234,12 @@ export function requireSeen(model: TreeModel, actor: ModelUser, id: string): Mod
   return folder;
 }
 
-function requireWritable(model: TreeModel, actor: ModelUser, id: string, versioned: Versioned = {}): ModelFolder {
+function requireWritable(
+  model: TreeModel,
+  actor: ModelUser,
+  id: string,
+  versioned: Versioned = {},
+): ModelFolder {
   const folder = requireSeen(model, actor, id);
   if (model.levelOf(actor, folder) < WRITE) throw new ModelRefusal('FORBIDDEN');
   requireVersion(folder, versioned);
@@ -252,7 +258,8 @@ function parentForWriting(model: TreeModel, actor: ModelUser, { parent }: ModelF
 }
 
 function requireVersion({ version }: ModelFolder, { expectedVersion }: Versioned): void {
-  if (expectedVersion !== undefined && expectedVersion !== version) throw new ModelRefusal('CONFLICT', version);
+  if (expectedVersion !== undefined && expectedVersion !== version)
+    throw new ModelRefusal('CONFLICT', version);
 }
 
 /** The name is refused even if the actor does not see the other folder. */

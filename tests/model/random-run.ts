@@ -92,7 +92,10 @@ function steer({ model }: World, operation: Operation): Operation {
     return { kind: 'delete', input: { actor: 0, folder: reference, recursive: true, version: 'any' } };
   }
   if (size < minFolders && shrinking.includes(operation.kind)) {
-    return { kind: 'import', input: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' } };
+    return {
+      kind: 'import',
+      input: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' },
+    };
   }
   return operation;
 }

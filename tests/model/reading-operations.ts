@@ -94,5 +94,8 @@ export const readingOperations: OperationTable = { byId, byPath, explain, export
 function detailsOf({ model }: World, user: ModelUser, folder: ModelFolder | undefined) {
   const seen = model.seenBy(user);
   if (!folder || !seen.has(folder)) return null;
-  return { ...expectedFolder(model, user, folder, seen), access: { items: expectedGrants(model, user, folder) } };
+  return {
+    ...expectedFolder(model, user, folder, seen),
+    access: { items: expectedGrants(model, user, folder) },
+  };
 }

@@ -27,7 +27,13 @@ const referencesTo = (...pools: [number, FolderReference['among']][]) =>
     at: fc.nat(9_999),
   });
 
-export const seenFolders = referencesTo([1, 'root'], [16, 'seen'], [3, 'tree'], [2, 'allFolders'], [1, 'nothing']);
+export const seenFolders = referencesTo(
+  [1, 'root'],
+  [16, 'seen'],
+  [3, 'tree'],
+  [2, 'allFolders'],
+  [1, 'nothing'],
+);
 export const writableFolders = referencesTo(
   [1, 'root'],
   [14, 'writable'],

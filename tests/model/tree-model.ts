@@ -148,7 +148,8 @@ export class TreeModel {
 
   #hasGrantBelow(user: ModelUser, folder: ModelFolder): boolean {
     return [...folder.children].some(
-      (child) => this.grantsFor(user, child).some(({ level }) => level >= READ) || this.#hasGrantBelow(user, child),
+      (child) =>
+        this.grantsFor(user, child).some(({ level }) => level >= READ) || this.#hasGrantBelow(user, child),
     );
   }
 

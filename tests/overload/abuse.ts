@@ -89,7 +89,7 @@ class AbuseBench {
       const ratio = attacked! / baseline!;
       this.#options.note(
         `${this.#database}, ${name}: p95 ${baseline!.toFixed(1)} ms, under attack ${attacked!.toFixed(1)} ms, ratio ${ratio.toFixed(2)}; ` +
-          `logins p95 ${percentile(during.times.login, 95).toFixed(0)} ms, all ${during.times.login.length} succeeded; longest pause ${during.longestPauseMs.toFixed(0)} ms; attacker ${JSON.stringify(during.abused)}`,
+          `logins p95 ${percentile(during.times.login, 95).toFixed(0)} ms, all ${during.times.login.length} succeeded; longest pause ${during.longestPauseMs.toFixed(0)} ms; attacker ${JSON.stringify(during.attackCounts)}`,
       );
       const of = `${this.#database}, ${name}`;
       measures.push(
@@ -129,7 +129,7 @@ class AbuseBench {
 
   async #phase(
     attack: string | undefined,
-  ): Promise<ProbeResults & { abused: AttackCounts; longestPauseMs: number }> {
+  ): Promise<ProbeResults & { attackCounts: AttackCounts; longestPauseMs: number }> {
     const input: AbuseInput = { url: this.#server.url, authToken: this.#attackerToken, attack };
     await this.#attacker.call('begin', input);
     await sleep(settleMs);
@@ -154,6 +154,6 @@ class AbuseBench {
         `${attack}: not every request of others succeeded: ${JSON.stringify(measured.statuses)}.`,
       );
     }
-    return { ...measured, abused: attackCounts, longestPauseMs };
+    return { ...measured, attackCounts, longestPauseMs };
   }
 }

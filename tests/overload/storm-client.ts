@@ -60,7 +60,7 @@ serveParent(
       people = [];
       for (const person of input.people) {
         const tokens = JSON.parse((await post('/login', person)).text) as LoginResponse;
-        people.push({ ...person, pair: tokens });
+        people.push({ ...person, tokens });
       }
     },
 
@@ -80,7 +80,7 @@ serveParent(
       const errors: string[] = [];
       let lastMs = 0;
       const one = async (index: number) => {
-        const { pair: tokens, ...credentials } = people[index % people.length]!;
+        const { tokens, ...credentials } = people[index % people.length]!;
         const query = queries[index % queries.length];
         const { status, text } = query
           ? await post('/graphql', { query }, tokens.authToken)

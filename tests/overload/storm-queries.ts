@@ -33,10 +33,10 @@ export async function createStormTree(query: RunQuery): Promise<void> {
   );
 }
 
-async function createSubtree(ask: RunQuery, name: string, tree: FolderInput[]): Promise<void> {
+async function createSubtree(runQuery: RunQuery, name: string, tree: FolderInput[]): Promise<void> {
   const query = 'mutation($name: String!){createFolder(input: {name: $name}){folder{id}}}';
-  const { createFolder } = await ask<{ createFolder: { folder: { id: string } } }>(query, { name });
-  await importBatch(ask, createFolder.folder.id, tree);
+  const { createFolder } = await runQuery<{ createFolder: { folder: { id: string } } }>(query, { name });
+  await importBatch(runQuery, createFolder.folder.id, tree);
 }
 
 function createFolders(count: number, name: string): FolderInput[] {

@@ -84,7 +84,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 0 });
     });
 
-    test('add all input users or none, and at most 1,000 at a time', async () => {
+    test('add all given users or none, and at most 1,000 at a time', async () => {
       const groupId = await people.createGroup('All or none');
       const { id } = await people.createUser();
       for (const unknown of [randomUUID(), 'x', '\0']) {

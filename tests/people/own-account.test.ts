@@ -49,7 +49,11 @@ for (const kind of databaseKinds) {
       (await readSessions(tokens)).find(({ isCurrent }) => isCurrent)!.id;
     const logInFrom = async (agent: string, { username, password }: Person) => {
       const headers = { 'content-type': 'application/json', 'user-agent': agent };
-      const response = await people.testbed.postRaw('/login', JSON.stringify({ username, password }), headers);
+      const response = await people.testbed.postRaw(
+        '/login',
+        JSON.stringify({ username, password }),
+        headers,
+      );
       return response.json<LoginResponse>();
     };
 
@@ -168,7 +172,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('show the address input by a trusted proxy, if it is valid', async () => {
+      test('show the address sent by a trusted proxy, if it is valid', async () => {
         const proxied = await PeopleTestbed.start(kind, { settings: { TRUST_PROXY: 'true' } });
         const { testbed } = proxied;
         const addressFor = async (forwarded: string) => {

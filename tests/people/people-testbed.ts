@@ -32,10 +32,10 @@ export class PeopleTestbed extends GraphTestbed {
     return this.queryError(mutation(name, '__typename'), { input }, authToken);
   }
 
-  async createUser(input: Partial<Person> & { isAdministrator?: boolean } = {}): Promise<Person> {
+  async createUser(options: Partial<Person> & { isAdministrator?: boolean } = {}): Promise<Person> {
     const number = ++this.#people;
-    const { username = `person ${number}`, password = `walnut cabin ${number}` } = input;
-    const input = { username, password, isAdministrator: input.isAdministrator ?? false };
+    const { username = `person ${number}`, password = `walnut cabin ${number}` } = options;
+    const input = { username, password, isAdministrator: options.isAdministrator ?? false };
     const { user } = await this.mutate<{ user: { id: string } }>('createUser', input, 'user{id}');
     return { id: user.id, username, password };
   }

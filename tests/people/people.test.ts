@@ -154,7 +154,10 @@ for (const kind of databaseKinds) {
           await people.mutationError('createUser', { username, password }),
           /^BAD_INPUT: A user name has/,
         );
-        assert.match(await people.mutationError('updateUser', { id, username }), /^BAD_INPUT: A user name has/);
+        assert.match(
+          await people.mutationError('updateUser', { id, username }),
+          /^BAD_INPUT: A user name has/,
+        );
       }
       const { user } = await people.mutate<{ user: unknown }>(
         'updateUser',

@@ -15,7 +15,8 @@ for (const kind of databaseKinds) {
     const testbed = await Testbed.start(kind, { settings: { METRICS_PORT: '0' }, mayPlansFail: true });
     context.after(() => testbed.stop());
     const { authToken } = await testbed.logIn();
-    const execute = async () => (await testbed.query('{folder{name createdAt folders{totalCount}}}', authToken)).text;
+    const execute = async () =>
+      (await testbed.query('{folder{name createdAt folders{totalCount}}}', authToken)).text;
     const failures = async () =>
       (await Scrape.of(testbed.metricsUrl!)).number('espalier_query_plan_failures_total');
     const first = await execute();

@@ -224,7 +224,9 @@ for (const kind of databaseKinds) {
 }
 
 /** Creates a small tree with texts that need escaping, an administrator and a guest with grants. */
-async function fillTree(testbed: MirrorTestbed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
+async function fillTree(
+  testbed: MirrorTestbed,
+): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
   const administrator = await testbed.administratorId();
   const execute = <Data>(query: string, variables = {}) => testbed.run<Data>(administrator, query, variables);
   const names = ['Town 0', 'Town 1', 'a",', 'b\\', 'Tö"wn', '🌳 \u2028'];
@@ -238,7 +240,9 @@ async function fillTree(testbed: MirrorTestbed): Promise<{ viewers: readonly str
     }),
   }));
   const tree = ['a', 'b'].map((name) => ({ name, title: `The ${name}`, folders: towns }));
-  await execute('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', { tree });
+  await execute('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', {
+    tree,
+  });
   type Found = { folder: { id: string } };
   const findId = async (path: string) =>
     (await execute<Found>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;

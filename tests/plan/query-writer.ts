@@ -112,8 +112,10 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   }
 
   function writeArguments({ args }: GraphQLField<unknown, unknown>): string {
-    const args = args.filter((argument) => isRequiredArgument(argument) || choose(3) === 0).map(writeArgument);
-    return args.length > 0 ? `(${args.join(', ')})` : '';
+    const chosen = args
+      .filter((argument) => isRequiredArgument(argument) || choose(3) === 0)
+      .map(writeArgument);
+    return chosen.length > 0 ? `(${chosen.join(', ')})` : '';
   }
 
   function writeArgument({ name, type }: GraphQLArgument): string {

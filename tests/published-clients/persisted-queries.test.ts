@@ -66,7 +66,10 @@ for (const kind of databaseKinds) {
         assert.deepEqual(first.data, { folder: { __typename: 'Folder', name: 'Root' } });
         assert.deepEqual(sent, [`${method} hash`, 'POST text']);
 
-        const created = await apollo.mutate({ mutation: gql(createFolderMutation), variables: { name: `A ${method}` } });
+        const created = await apollo.mutate({
+          mutation: gql(createFolderMutation),
+          variables: { name: `A ${method}` },
+        });
         assert.equal(created.error, undefined);
         await apollo.query({ query: gql('{ viewer { user { username } } }') });
         assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
@@ -112,7 +115,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(received, ['error', 'next']);
     });
 
-    test('response a hash without a text with an error of the query, on every transport', async () => {
+    test('answer a hash without a text with an error of the query, on every transport', async () => {
       const headers = { authorization: `Bearer ${tree.authToken}`, 'content-type': 'application/json' };
       const extensions = { persistedQuery };
       const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });

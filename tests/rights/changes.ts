@@ -17,7 +17,13 @@ import { levelNames, type Level, type ModelUser, type TreeModel } from '../model
 import { mutation } from '../support/graph-testbed.ts';
 import type { Actor } from './actor.ts';
 import { readNumber, type History } from './history.ts';
-import { findSeen, expectFolder, expectWithDescendants, withDescendants, type ExpectedFolder } from './expected-views.ts';
+import {
+  findSeen,
+  expectFolder,
+  expectWithDescendants,
+  withDescendants,
+  type ExpectedFolder,
+} from './expected-views.ts';
 
 export interface Changer {
   readonly actor: Actor;

@@ -140,10 +140,13 @@ describe('a test process', () => {
   });
 
   test('allows a generated password in the lines of the first start, and nowhere else', () => {
-    const firstStartOutput = `  Password   abcde-fghij   (firstStartOutput only this once)\n  TOKEN=$(curl -d abcde-fghij)\n`;
+    const firstStartOutput = `  Password   abcde-fghij   (shown only this once)\n  TOKEN=$(curl -d abcde-fghij)\n`;
     assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)});`).status, 0);
     assert.equal(run(`recordOutput(${JSON.stringify(`${firstStartOutput}abcde-fghij\n`)});`).status, 1);
-    assert.equal(run(`recordOutput(${JSON.stringify(firstStartOutput)}); recordLog('abcde-fghij');`).status, 1);
+    assert.equal(
+      run(`recordOutput(${JSON.stringify(firstStartOutput)}); recordLog('abcde-fghij');`).status,
+      1,
+    );
   });
 
   test('stores its record for a search over all processes, which finds a secret of one in the log of another', () => {

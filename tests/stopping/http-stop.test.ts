@@ -13,8 +13,8 @@ import { RawConnection } from '../support/raw-connection.ts';
 
 const never = 3_600;
 /** No client is silent for too long, and no connection is closed early. */
-const patient = { lookEveryMs: 5, mostSilentMs: never * 1000, pause: () => Promise.resolve() };
-const impatient = { ...patient, mostSilentMs: 0 };
+const patient = { checkEveryMs: 5, maxSilentMs: never * 1000, pause: () => Promise.resolve() };
+const impatient = { ...patient, maxSilentMs: 0 };
 
 function query(authToken: string, body = '{"query":"{a}"}'): string {
   const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
@@ -32,7 +32,7 @@ async function startApp(options: StubAppOptions = {}) {
   app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
   const waitForRequests = (count: number) =>
     eventually(() => waiting.length === count, `${count} requests are there`);
-  return { app, waiting, asked: waitForRequests, request: query(app.token('ann')) };
+  return { app, waiting, waitForRequests, request: query(app.token('ann')) };
 }
 
 /** Data that was sent earlier over other connections has arrived afterwards. */
@@ -47,10 +47,10 @@ const cutLines = ({ logLines }: StubApp) =>
 
 describe('a stopping service', () => {
   test('answers a running request, announces that it was the last, and closes its connection', async () => {
-    const { app, waiting, asked, request } = await startApp();
+    const { app, waiting, waitForRequests, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     connection.send(request);
-    await asked(1);
+    await waitForRequests(1);
     const stopped = app.stop();
     waiting[0]!(dataOf('late'));
     const answer = await connection.read();
@@ -66,16 +66,16 @@ describe('a stopping service', () => {
     ['after', 1],
   ] as const) {
     test(`announces the last response to pipelined requests that were sent ${timing} the stop`, async () => {
-      const { app, waiting, asked, request } = await startApp();
+      const { app, waiting, waitForRequests, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       const all = request.repeat(3);
       const part = request.length * early;
       connection.send(all.slice(0, part));
-      await asked(Math.floor(early));
+      await waitForRequests(Math.floor(early));
       await roundTrip(app);
       const stopped = app.stop();
       connection.send(all.slice(part));
-      await asked(3);
+      await waitForRequests(3);
       for (const [index, answer] of waiting.entries()) answer(dataOf(index));
       const answers = [await connection.read(), await connection.read(), await connection.read()];
       assert.deepEqual(
@@ -124,13 +124,13 @@ describe('a stopping service', () => {
     ['body', -5],
   ] as const) {
     test(`serves a request with half of its ${what} received if the rest arrives`, async () => {
-      const { app, waiting, asked, request } = await startApp();
+      const { app, waiting, waitForRequests, request } = await startApp();
       const connection = await RawConnection.open(app.url);
       connection.send(request.slice(0, part));
       await roundTrip(app);
       const stopped = app.stop();
       connection.send(request.slice(part));
-      await asked(1);
+      await waitForRequests(1);
       waiting[0]!(dataOf('whole'));
       const answer = await connection.read();
       assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"whole"}', false]);
@@ -154,24 +154,24 @@ describe('a stopping service', () => {
   }
 
   test('closes requests that take too long, and logs their number', async () => {
-    const { app, asked, request } = await startApp({
+    const { app, waitForRequests, request } = await startApp({
       settings: { stopSeconds: 0.05 },
       stopTimings: impatient,
     });
     const connections = await Promise.all([1, 2, 3].map(() => RawConnection.open(app.url)));
     for (const connection of connections) connection.send(request);
-    await asked(3);
+    await waitForRequests(3);
     await app.stop();
     for (const connection of connections) assert.equal(await connection.read(), undefined);
     assert.deepEqual(cutLines(app), [3]);
   });
 
   test('sends a long response to the end, however slowly the client reads', async () => {
-    const { app, waiting, asked, request } = await startApp();
+    const { app, waiting, waitForRequests, request } = await startApp();
     const { hostname, port } = new URL(app.url);
     const client = connect(Number(port), hostname);
     client.write(request);
-    await asked(1);
+    await waitForRequests(1);
     waiting[0]!(dataOf('x'.repeat(2 ** 25)));
     await once(client, 'readable');
     const stopped = app.stop();
@@ -186,12 +186,12 @@ describe('a stopping service', () => {
   });
 
   test('is not blocked by a response that its client does not read', async () => {
-    const { app, waiting, asked, request } = await startApp({ settings: { stopSeconds: 0.05 } });
+    const { app, waiting, waitForRequests, request } = await startApp({ settings: { stopSeconds: 0.05 } });
     const { hostname, port } = new URL(app.url);
     const client = connect(Number(port), hostname);
     client.on('error', () => undefined);
     client.write(request);
-    await asked(1);
+    await waitForRequests(1);
     waiting[0]!(dataOf('x'.repeat(2 ** 25)));
     await app.stop();
     assert.deepEqual(cutLines(app), [1]);
@@ -201,7 +201,7 @@ describe('a stopping service', () => {
   test('keeps the port open for the delay, reports not ready, and closes connections after their responses', async () => {
     let endDelay = () => {};
     const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
-    const { app, waiting, asked, request } = await startApp({
+    const { app, waiting, waitForRequests, request } = await startApp({
       settings: { stopDelaySeconds: 5 },
       stopTimings: { ...patient, pause },
     });
@@ -213,7 +213,7 @@ describe('a stopping service', () => {
     for (const connection of [idle, await RawConnection.open(app.url)]) {
       waiting.length = 0;
       connection.send(request);
-      await asked(1);
+      await waitForRequests(1);
       waiting[0]!(dataOf('served'));
       const answer = await connection.read();
       assert.deepEqual([answer?.body, isKeptAlive(answer!.head)], ['{"data":"served"}', false]);

@@ -165,7 +165,7 @@ export const serverOperations: OperationTable = {
         const [newest] = await readKeyRows(transaction);
         // A pending key must become active before the next rotation.
         if (newest!.signsFrom > now) return;
-        await rotateSigningKey(transaction, { seal: createKeyEncryption(undefined), now });
+        await rotateSigningKey(transaction, { encryption: createKeyEncryption(undefined), now });
       }),
     );
     // Timers do this every few seconds, long before the key becomes active.
@@ -178,7 +178,7 @@ export const serverOperations: OperationTable = {
         const rows = await readKeyRows(transaction);
         const { id } = rows[index % rows.length]!;
         const change = {
-          seal: createKeyEncryption(undefined),
+          encryption: createKeyEncryption(undefined),
           now: world.clock.now(),
           isReplacedAtOnce: true,
         };

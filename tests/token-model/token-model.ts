@@ -117,7 +117,9 @@ export class TokenModel {
 
   /** Whether the current refresh token can be exchanged. */
   isAlive(session: ModelSession): boolean {
-    return !session.isLoggedOut && !isInvalidated(session) && this.now < session.refreshTokens.at(-1)!.expiresAt;
+    return (
+      !session.isLoggedOut && !isInvalidated(session) && this.now < session.refreshTokens.at(-1)!.expiresAt
+    );
   }
 
   /** §7: 401 for invalid credentials, without a reason. */

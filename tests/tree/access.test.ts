@@ -197,7 +197,11 @@ for (const kind of databaseKinds) {
           for (const [attempt, query] of Object.entries(attempts)) {
             const errors = await bob.errorsOf(query.replace('…', carl.userId), { id: ids['Levels/B'] });
             const codes = errors.map(({ extensions }) => extensions.code);
-            assert.deepEqual(codes, operations.includes(attempt) ? [] : ['FORBIDDEN'], `${attempt} with ${level}`);
+            assert.deepEqual(
+              codes,
+              operations.includes(attempt) ? [] : ['FORBIDDEN'],
+              `${attempt} with ${level}`,
+            );
           }
           for (const name of ['n', 'm']) await admin.deleteByPath(`/Levels/B/${name}`);
         }

@@ -36,7 +36,9 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
+      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
+        input,
+      });
       assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
       return answer.data![name]!;
     }

@@ -43,7 +43,10 @@ for (const kind of databaseKinds) {
     });
     after(() => testbed.stop());
 
-    async function execute<Data>(query: string, variables?: Record<string, unknown>): Promise<GraphBody<Data>> {
+    async function execute<Data>(
+      query: string,
+      variables?: Record<string, unknown>,
+    ): Promise<GraphBody<Data>> {
       return (await testbed.query(query, authToken, variables)).json<GraphBody<Data>>();
     }
 
@@ -104,9 +107,12 @@ for (const kind of databaseKinds) {
       });
 
       test('treats a null argument as absent', async () => {
-        assert.deepEqual(await execute('{folder(id: null, path: null){name folders(first: null){totalCount}}}'), {
-          data: { folder: { name: 'Root', folders: { totalCount: (await page({})).totalCount } } },
-        });
+        assert.deepEqual(
+          await execute('{folder(id: null, path: null){name folders(first: null){totalCount}}}'),
+          {
+            data: { folder: { name: 'Root', folders: { totalCount: (await page({})).totalCount } } },
+          },
+        );
       });
 
       test('returns the user, the session and the token expiry for the viewer', async () => {
@@ -194,7 +200,8 @@ for (const kind of databaseKinds) {
             async (afterIndex, beforeIndex, count, isForward) => {
               const inRange = edges.filter(
                 (_, index) =>
-                  (afterIndex === null || index > afterIndex) && (beforeIndex === null || index < beforeIndex),
+                  (afterIndex === null || index > afterIndex) &&
+                  (beforeIndex === null || index < beforeIndex),
               );
               const expected =
                 count === null
@@ -285,7 +292,9 @@ for (const kind of databaseKinds) {
           (_, level) =>
             `fragment F${level} on Folder{${Array.from({ length: 14 }, (_, index) => `a${index}: folders{items{...F${level + 1}}}`).join(' ')}}`,
         );
-        const { errors } = await execute(`{folder{...F0}} ${fragments.join(' ')} fragment F6 on Folder{name}`);
+        const { errors } = await execute(
+          `{folder{...F0}} ${fragments.join(' ')} fragment F6 on Folder{name}`,
+        );
         assert.equal(errors!.length, 1);
         assert.equal(errors![0]!.extensions.code, 'TOO_EXPENSIVE');
       });

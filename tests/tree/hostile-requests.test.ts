@@ -86,14 +86,20 @@ for (const kind of databaseKinds) {
         );
       assert.equal(await readCode(filtered(3)), undefined);
       assert.equal(await readCode(filtered(4)), 'TOO_EXPENSIVE');
-      assert.equal(await readCode(`{${repeatField(4, 'search(text: "folder"){totalCount}')}}`), 'TOO_EXPENSIVE');
+      assert.equal(
+        await readCode(`{${repeatField(4, 'search(text: "folder"){totalCount}')}}`),
+        'TOO_EXPENSIVE',
+      );
     });
 
     test('are charged for cursors, icons and exports as text', async () => {
       const wide = (fields: string) => `{folder(path: "/Wide"){${fields}}}`;
       assert.equal(await readCode(wide('descendants(first: 20){edges{cursor}}')), undefined);
       assert.equal(await readCode(wide('descendants{edges{cursor}}')), 'TOO_EXPENSIVE');
-      assert.equal(await readCode(wide(`folders(first: 100){edges{${repeatField(20, 'cursor')}}}`)), 'TOO_EXPENSIVE');
+      assert.equal(
+        await readCode(wide(`folders(first: 100){edges{${repeatField(20, 'cursor')}}}`)),
+        'TOO_EXPENSIVE',
+      );
       const paths = repeatField(selectLength({ short: 20, long: 100 }), 'path');
       assert.equal(await readCode(`{exportFolders{${paths}}}`), 'TOO_EXPENSIVE');
     });

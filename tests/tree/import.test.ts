@@ -238,7 +238,11 @@ for (const kind of databaseKinds) {
         ['its parent is deleted', 'NOT_FOUND', (parentId) => tree.delete(parentId)],
         ['a name is taken', 'CONFLICT', (parentId) => tree.create('twig 7', parentId)],
         ['the version changes', 'CONFLICT', (id) => tree.mutate('updateFolder', { id, title: 'New' })],
-        ['the staged folders are marked for purging', 'UNAVAILABLE', () => giveUpImports(tree.testbed.database.url)],
+        [
+          'the staged folders are marked for purging',
+          'UNAVAILABLE',
+          () => giveUpImports(tree.testbed.database.url),
+        ],
       ];
       for (const [what, code, change] of interruptions) {
         test(`leaves nothing behind if ${what} during the import`, async () => {

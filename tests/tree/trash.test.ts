@@ -300,7 +300,9 @@ for (const kind of databaseKinds) {
         const before = await countRows(url);
         const neighbour = await tree.create('Neighbour');
         const id = await tree.create('Forest');
-        const paths = Array.from({ length: 3_000 }, (_, index) => (index < 30 ? `${index}` : `${index % 30}/${index}`));
+        const paths = Array.from({ length: 3_000 }, (_, index) =>
+          index < 30 ? `${index}` : `${index % 30}/${index}`,
+        );
         await tree.import(paths, id);
         const granted = [id, await tree.idOf('/Forest/7'), await tree.idOf('/Forest/7/37')];
         await tree.person({

@@ -109,7 +109,11 @@ for (const kind of databaseKinds) {
           assert.equal(await refusalCode('createFolder', { name }), 'BAD_INPUT', JSON.stringify(name));
           assert.equal(await refusalCode('updateFolder', { id, name }), 'BAD_INPUT', JSON.stringify(name));
           if (name === '') continue;
-          assert.equal(await refusalCode('restoreFolder', { id: trashed, name }), 'BAD_INPUT', JSON.stringify(name));
+          assert.equal(
+            await refusalCode('restoreFolder', { id: trashed, name }),
+            'BAD_INPUT',
+            JSON.stringify(name),
+          );
         }
       });
     });
@@ -123,7 +127,12 @@ for (const kind of databaseKinds) {
           (await tree.mutate<{ folder: object }>('updateFolder', { id, ...input }, `folder{${fields}}`))
             .folder;
         const { description, properties } = values;
-        assert.deepEqual(await update({ title: 'New' }), { ...location, ...values, title: 'New', version: 2 });
+        assert.deepEqual(await update({ title: 'New' }), {
+          ...location,
+          ...values,
+          title: 'New',
+          version: 2,
+        });
         assert.deepEqual(await update({ icon: null, title: null }), {
           ...location,
           ...{ title: 'Updated', icon: null, description, properties, version: 3 },

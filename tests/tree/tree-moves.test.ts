@@ -126,7 +126,11 @@ for (const kind of databaseKinds) {
         ];
         for (const [levels, expected] of cases) {
           const { authToken } = await tree.person(levels);
-          assert.equal(await refusalCode('deleteFolder', { id }, authToken), expected, JSON.stringify(levels));
+          assert.equal(
+            await refusalCode('deleteFolder', { id }, authToken),
+            expected,
+            JSON.stringify(levels),
+          );
         }
         const { authToken } = await tree.person({ [top]: 'WRITE' });
         assert.equal(await tree.outcome('deleteFolder', { id }, authToken), 'OK');

@@ -158,7 +158,10 @@ for (const kind of databaseKinds) {
         const id = await tree.create('Once');
         const times = <T>(item: T) => Array.from({ length: 10 }, () => item);
         assert.deepEqual(countOutcomes(await race(times(['deleteFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
-        assert.deepEqual(countOutcomes(await race(times(['restoreFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
+        assert.deepEqual(countOutcomes(await race(times(['restoreFolder', { id }]))), {
+          OK: 1,
+          NOT_FOUND: 9,
+        });
         assert.equal(await tree.version(id), 3);
       });
 

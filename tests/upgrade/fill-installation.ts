@@ -18,7 +18,7 @@ export interface Facts {
   readonly madeAt: number;
   readonly people: Readonly<Record<'admin' | 'reader' | 'disabled', Credentials>>;
   /** Token pairs of the administrator: valid, exchanged for the valid one, and logged out. */
-  readonly tokenPairs: Readonly<Record<'current' | 'spent' | 'ended', TokenPair>>;
+  readonly pairs: Readonly<Record<'current' | 'spent' | 'ended', TokenPair>>;
   readonly asked: readonly {
     readonly as: 'admin' | 'reader';
     readonly query: string;
@@ -94,7 +94,7 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     for (const as of ['admin', 'reader'] as const) {
       const graph = new Graph(client, (await client.logIn(people[as])).authToken);
       for (const query of queries[as]) {
-        const data = await graph.ask(query);
+        const data = await graph.query(query);
         asked.push({ as, query, data });
         journalNumber ||= (data as { journal?: { totalCount: number } }).journal?.totalCount ?? 0;
       }
@@ -111,7 +111,7 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
 async function runWithKey(graph: Graph): Promise<KeyedMutation> {
   const key = 'fixture-of-a-keyed-mutation';
   const query = 'mutation{createFolder(input: {name: "With a key"}){folder{id name} cursor}}';
-  return { key, query, data: await graph.ask(query, {}, key) };
+  return { key, query, data: await graph.query(query, {}, key) };
 }
 
 /** Runs each step at another time. */
@@ -209,7 +209,7 @@ class Graph {
     this.#authToken = (await this.#client.logIn(people.admin)).authToken;
   }
 
-  async ask(query: string, variables: object = {}, idempotencyKey?: string): Promise<unknown> {
+  async query(query: string, variables: object = {}, idempotencyKey?: string): Promise<unknown> {
     const body = { query, variables };
     const answer = await this.#client.post('/graphql', body, this.#authToken, idempotencyKey);
     const { data, errors } = answer as { data: unknown; errors?: unknown };
@@ -220,7 +220,7 @@ class Graph {
   async run(name: string, input: object, selection: string): Promise<unknown> {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
     const query = `mutation($input: ${type}!){${name}(input: $input){${selection}}}`;
-    return ((await this.ask(query, { input })) as Record<string, unknown>)[name];
+    return ((await this.query(query, { input })) as Record<string, unknown>)[name];
   }
 
   /** Returns the id of the created object. */

@@ -12,13 +12,13 @@ for (const kind of databaseKinds) {
   for (const name of fixtureNames) {
     describe(`the database of ${name} on ${kind.name}`, () => {
       const fixture = new Fixture(name, kind);
-      const { people, pairs: tokenPairs, asked, journalNumber, keyedMutation } = fixture.facts;
+      const { people, pairs, asked, journalNumber, keyedMutation } = fixture.facts;
       let database: TestDatabase;
       let tree: TreeTestbed;
       before(async () => {
         database = await fixture.load();
         const testbed = await Testbed.start(kind, { database, clock: fixture.clock() });
-        tree = new TreeTestbed(testbed, tokenPairs.current.authToken);
+        tree = new TreeTestbed(testbed, pairs.current.authToken);
       });
       after(async () => {
         await tree.stop();
@@ -55,9 +55,9 @@ for (const kind of databaseKinds) {
       });
 
       test('accepts only the current refresh token, and none that was used or revoked', async () => {
-        assert.equal((await tree.testbed.refresh(tokenPairs.spent)).status, 401);
-        assert.equal((await tree.testbed.refresh(tokenPairs.ended)).status, 401);
-        const answer = await tree.testbed.refresh(tokenPairs.current);
+        assert.equal((await tree.testbed.refresh(pairs.spent)).status, 401);
+        assert.equal((await tree.testbed.refresh(pairs.ended)).status, 401);
+        const answer = await tree.testbed.refresh(pairs.current);
         assert.equal(answer.status, 200);
         ({ authToken: tree.authToken } = answer.json<{ authToken: string }>());
       });

@@ -1,4 +1,4 @@
-/** What can be done with access. */
+/** The actions that change access. */
 
 import type { AccessLevel } from '../graph/folder-row.ts';
 import type { Action } from './action.ts';
@@ -9,12 +9,12 @@ export interface Grantee {
   readonly groupId?: string;
 }
 
-interface Granted extends Grantee {
+interface GrantInput extends Grantee {
   readonly folderId: string;
 }
 
 export const grantAccess: Action<
-  { input: Granted & { level: AccessLevel } },
+  { input: GrantInput & { level: AccessLevel } },
   { grantAccess: { folder: { id: string } | null } }
 > = {
   label: 'Grant access',
@@ -32,11 +32,11 @@ export const grantAccess: Action<
     'set',
     `id:${input.folderId}`,
     input.level.toLowerCase(),
-    ...granteeWords(input),
+    ...granteeArguments(input),
   ],
 };
 
-export const revokeAccess: Action<{ input: Granted }, { revokeAccess: { folder: { id: string } | null } }> = {
+export const revokeAccess: Action<{ input: GrantInput }, { revokeAccess: { folder: { id: string } | null } }> = {
   label: 'Take access away',
   document: /* GraphQL */ `
     mutation ($input: RevokeAccessInput!) {
@@ -47,9 +47,9 @@ export const revokeAccess: Action<{ input: Granted }, { revokeAccess: { folder: 
       }
     }
   `,
-  cliArguments: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeWords(input)],
+  cliArguments: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeArguments(input)],
 };
 
-function granteeWords({ userId, groupId }: Grantee): string[] {
+function granteeArguments({ userId, groupId }: Grantee): string[] {
   return userId ? ['--user', `id:${userId}`] : ['--group', `id:${groupId ?? ''}`];
 }

@@ -1,18 +1,18 @@
-/** What can be done, as data: one mutation each, with how the command line says the same. */
+/** Actions as data: each is one mutation, with the equivalent command of the command line. */
 
 export interface Action<Variables extends object = object, Result = unknown> {
-  /** As on a button: "Rename folder". */
+  /** The text of a button: "Rename folder". */
   readonly label: string;
   readonly document: string;
-  /** The words after `espalier`; where there are none for it, `espalier query` does the same. */
+  /** The arguments after `espalier`. Without them, `espalier query` sends the document. */
   cliArguments?(variables: Variables): readonly string[] | undefined;
-  /** The fields of the input that are never written anywhere. */
+  /** Input fields that are never copied. */
   readonly secrets?: readonly string[];
-  /** Never set: ties the type of the answer to the action. */
+  /** Never set. Carries the type of the response. */
   readonly result?: Result;
 }
 
-/** An action with what it is done with. */
+/** An action with its variables. */
 export interface Call<Variables extends object = object, Result = unknown> {
   readonly action: Action<Variables, Result>;
   readonly variables: Variables;
@@ -20,17 +20,17 @@ export interface Call<Variables extends object = object, Result = unknown> {
 
 export type CopyForm = 'graphql' | 'curl' | 'cli';
 
-/** The same in another language, to be pasted elsewhere. No token and no password is in it. */
+/** Formats a call as GraphQL, curl or CLI text, without tokens and passwords. */
 export function formatCall(form: CopyForm, { action, variables }: Call, apiUrl: string): string {
-  const shown = withoutSecrets(variables, action.secrets ?? []);
-  const document = trimmed(action.document);
+  const visible = withoutSecrets(variables, action.secrets ?? []);
+  const document = removeIndent(action.document);
   switch (form) {
     case 'graphql':
-      return Object.keys(shown).length === 0
+      return Object.keys(visible).length === 0
         ? document
-        : `${document}\n\n# Variables\n${commented(JSON.stringify(shown, null, 2))}`;
+        : `${document}\n\n# Variables\n${commentOut(JSON.stringify(visible, null, 2))}`;
     case 'curl': {
-      const body = JSON.stringify({ query: inOneLine(document), variables: shown });
+      const body = JSON.stringify({ query: toOneLine(document), variables: visible });
       return [
         `curl ${quoteForShell(`${apiUrl}/graphql`)} \\`,
         ...(isSubscription(document) ? ["  -N -H 'Accept: text/event-stream' \\"] : []),
@@ -40,55 +40,53 @@ export function formatCall(form: CopyForm, { action, variables }: Call, apiUrl: 
       ].join('\n');
     }
     case 'cli': {
-      const words = action.cliArguments?.(variables) ?? [
+      const args = action.cliArguments?.(variables) ?? [
         'query',
-        inOneLine(document),
-        ...(Object.keys(shown).length === 0 ? [] : ['--variables', JSON.stringify(shown)]),
+        toOneLine(document),
+        ...(Object.keys(visible).length === 0 ? [] : ['--variables', JSON.stringify(visible)]),
       ];
-      return ['espalier', ...words].map(quoteForShell).join(' ');
+      return ['espalier', ...args].map(quoteForShell).join(' ');
     }
   }
 }
 
 function withoutSecrets(value: object, secrets: readonly string[]): object {
   return JSON.parse(
-    JSON.stringify(value, (key, of: unknown) => (secrets.includes(key) ? '…' : of)),
+    JSON.stringify(value, (key, field: unknown) => (secrets.includes(key) ? '…' : field)),
   ) as object;
 }
 
-/** Told as it happens, until it is stopped. */
 function isSubscription(document: string): boolean {
   return /^\s*subscription\b/m.test(document);
 }
 
-/** Without the indentation that it has in its source. */
-function trimmed(document: string): string {
+function removeIndent(document: string): string {
   const lines = document.replace(/^\s*\n|\s+$/g, '').split('\n');
   const indents = lines.filter((line) => line.trim()).map((line) => line.search(/\S/));
   const indent = Math.min(...indents);
   return lines.map((line) => line.slice(indent)).join('\n');
 }
 
-/** Unless it has comments or texts, in which lines mean something. */
-function inOneLine(document: string): string {
+/** Documents with comments or strings stay as they are, because line breaks matter there. */
+function toOneLine(document: string): string {
   return /[#"]/.test(document) ? document : document.replace(/\s+/g, ' ').trim();
 }
 
-function commented(text: string): string {
+function commentOut(text: string): string {
   return text.replace(/^/gm, '# ');
 }
 
-/** Words that people chose, at the end of a command: one that begins with a dash is not taken for a flag. */
-export function positionalArguments(...words: readonly string[]): readonly string[] {
-  return words.some((word) => word.startsWith('-')) ? ['--', ...words] : words;
+/** Arguments that users chose, at the end of a command. A leading dash does not make one a flag. */
+export function positionalArguments(...values: readonly string[]): readonly string[] {
+  return values.some((value) => value.startsWith('-')) ? ['--', ...values] : values;
 }
 
-/** A flag with a value that people chose: one that begins with a dash is not taken for a flag of its own. */
+/** A flag with a value that a user chose. A leading dash does not make the value a flag. */
 export function flagArguments(flag: string, value: string): readonly string[] {
   return value.startsWith('-') ? [`--${flag}=${value}`] : [`--${flag}`, value];
 }
 
-/** For a POSIX shell. */
-export function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** Quotes an argument for a POSIX shell. */
+export function quoteForShell(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }

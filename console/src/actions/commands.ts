@@ -1,50 +1,50 @@
-/** What can be done now, for the command palette: each screen tells its own while it is shown. */
+/** The commands of the command palette. Each screen offers its own while it is displayed. */
 
 import { useEffect, useRef } from 'react';
 
 export interface Command {
   /** Unique among all commands. */
   readonly id: string;
-  /** As in a menu, with dots if it asks further: "Move to…". */
+  /** As in a menu, with dots if it opens a dialog: "Move to…". */
   readonly label: string;
-  /** What it is about, as a heading: "Folder", "People". */
+  /** The heading under which it is listed: "Folder", "People". */
   readonly group: string;
-  /** Other words that find it. */
+  /** Further words that find the command. */
   readonly keywords?: string;
-  /** The keys that do the same, as they are shown: "F2". The screen itself listens for them. */
+  /** The displayed keyboard shortcut: "F2". The screen itself handles the keys. */
   readonly keys?: string;
   readonly run: () => void;
 }
 
-type Given = { readonly current: readonly Command[] };
+type OfferedCommands = { readonly current: readonly Command[] };
 
-const given = new Set<Given>();
-let awaited: string | undefined;
+const offered = new Set<OfferedCommands>();
+let pendingId: string | undefined;
 
-/** Offers these while the component is there. The list may be another at each rendering. */
+/** Offers commands while the component is mounted. The list may change with each rendering. */
 export function useCommands(commands: readonly Command[]): void {
   const latest = useRef(commands);
   useEffect(() => {
     latest.current = commands;
   });
   useEffect(() => {
-    given.add(latest);
-    const due = latest.current.find(({ id }) => id === awaited);
+    offered.add(latest);
+    const due = latest.current.find(({ id }) => id === pendingId);
     if (due) {
-      awaited = undefined;
+      pendingId = undefined;
       due.run();
     }
-    return () => void given.delete(latest);
+    return () => void offered.delete(latest);
   }, []);
 }
 
-/** All that are offered now; of several with one id, the one that came last. */
+/** Lists the offered commands. Of several with one id, the latest counts. */
 export function listCommands(): readonly Command[] {
-  const byId = new Map([...given].flatMap(({ current }) => current).map((command) => [command.id, command]));
+  const byId = new Map([...offered].flatMap(({ current }) => current).map((command) => [command.id, command]));
   return [...byId.values()];
 }
 
-/** Does it as soon as a screen offers it: for one that is about to be shown. */
+/** Runs a command as soon as a screen offers it. Call this before opening that screen. */
 export function runCommandWhenOffered(id: string): void {
-  awaited = id;
+  pendingId = id;
 }

@@ -1,4 +1,4 @@
-/** What can be done with folders. */
+/** The actions that change folders. */
 
 import type { FolderRow } from '../graph/folder-row.ts';
 import { flagArguments, type Action } from './action.ts';
@@ -77,10 +77,10 @@ export const updateFolder: Action<
   },
 };
 
-interface Moved {
+interface MoveResult {
   readonly folderCount: number;
   readonly folder: { readonly id: string; readonly version: number };
-  /** Known to who manages the folder and both places. */
+  /** Null unless the viewer manages the folder and both parents. */
   readonly accessChanges: {
     readonly items: readonly { readonly user: { readonly id: string } }[];
     readonly totalCount: number;
@@ -89,7 +89,7 @@ interface Moved {
 
 export const moveFolder: Action<
   Input<{ id: string; parentId: string; expectedVersion?: number; dryRun?: boolean }>,
-  { moveFolder: Moved }
+  { moveFolder: MoveResult }
 > = {
   label: 'Move folder',
   document: /* GraphQL */ `

@@ -1,63 +1,70 @@
-/** Giving a level of access on a folder and taking it away, each with the way back from it. */
+/** GrantsResponse and revokes access levels on folders, with undo. */
 
 import type { AccessLevel } from '../graph/folder-row.ts';
-import { type Page, readAllPages, maxPageSize } from '../graph/pages.ts';
+import { maxPageSize, readAllPages, type Page } from '../graph/pages.ts';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
-import { whileSignedIn } from '../session/session-data.ts';
 import { client } from '../session/client.ts';
+import { whileSignedIn } from '../session/session-data.ts';
 import { grantAccess, revokeAccess, type Grantee } from './access-actions.ts';
-import type { UndoStep } from './task.ts';
+import type { AnyTask, UndoStep } from './task.ts';
 
-/** A grant that is there, or could be. */
-export interface GrantTarget {
+interface GrantKey {
   readonly folderId: string;
   readonly grantee: Grantee;
-  /** As in a sentence: `the grant to ada`. */
-  readonly what: string;
 }
 
-type Grantable = Omit<GrantTarget, 'what'>;
+/** A grant that exists or could be created. */
+export interface GrantTarget extends GrantKey {
+  /** As in a sentence: `the grant to ada`. */
+  readonly subject: string;
+}
 
-export function grantCall({ folderId, grantee }: Grantable, level: AccessLevel) {
+export function grantCall({ folderId, grantee }: GrantKey, level: AccessLevel) {
   return { action: grantAccess, variables: { input: { folderId, ...grantee, level } } };
 }
 
-/** `before` is what was granted there until now: null, if nothing was. */
-export function grantTask(place: GrantTarget, level: AccessLevel, before: AccessLevel | null) {
+/** `before` is the level granted until now, or null. */
+export function grantTask(target: GrantTarget, level: AccessLevel, before: AccessLevel | null) {
   return {
-    ...grantCall(place, level),
-    stale: staleOf(place),
-    back: () => [backStep(place, { left: level, before })],
-  };
+    ...grantCall(target, level),
+    staleQueries: staleQueriesOf(target),
+    undoSteps: () => [createUndoStep(target, { after: level, before })],
+  } satisfies AnyTask;
 }
 
-export function revokeTask(place: GrantTarget, before: AccessLevel) {
-  return { ...revokingTask(place), back: () => [backStep(place, { left: null, before })] };
+export function revokeTask(target: GrantTarget, before: AccessLevel) {
+  return {
+    ...revokeOnlyTask(target),
+    undoSteps: () => [createUndoStep(target, { after: null, before })],
+  } satisfies AnyTask;
 }
 
-function revokingTask(place: Grantable) {
-  const { folderId, grantee } = place;
+/** A revocation without undo, for the undo of a grant. */
+function revokeOnlyTask(target: GrantKey) {
+  const { folderId, grantee } = target;
   return {
     action: revokeAccess,
     variables: { input: { folderId, ...grantee } },
-    stale: staleOf(place),
-  };
+    staleQueries: staleQueriesOf(target),
+  } satisfies AnyTask;
 }
 
-function staleOf({ folderId }: Grantable): readonly GraphQueryKey[] {
+function staleQueriesOf({ folderId }: GrantKey): readonly GraphQueryKey[] {
   return [['people'], ['folder', folderId]];
 }
 
-/** As long as the level is the one that was left. */
-function backStep(
-  place: GrantTarget,
-  { left, before }: Readonly<Record<'left' | 'before', AccessLevel | null>>,
+/** Restores `before`, if the level is still `after`. */
+function createUndoStep(
+  target: GrantTarget,
+  { after, before }: Readonly<Record<'after' | 'before', AccessLevel | null>>,
 ): UndoStep {
   return {
-    subject: place.what,
+    subject: target.subject,
     task: () =>
-      before === null ? revokingTask(place) : { ...grantCall(place, before), staleQueries: staleOf(place) },
-    isUnchanged: async () => (await readGrantedLevel(place)) === left,
+      before === null
+        ? revokeOnlyTask(target)
+        : { ...grantCall(target, before), staleQueries: staleQueriesOf(target) },
+    isUnchanged: async () => (await readGrantedLevel(target)) === after,
   };
 }
 
@@ -89,25 +96,21 @@ interface Grant {
   readonly level: AccessLevel;
 }
 
-interface Grants {
+interface GrantsResponse {
   readonly folder: { readonly access: Omit<Page<Grant>, 'totalCount'> } | null;
 }
 
-interface Asked {
-  readonly folderId: string;
-  readonly grantee: Grantee;
-}
-
-/** By a grant on the folder itself; null if there is none. */
-
-export async function readGrantedLevel({ folderId, grantee }: Asked): Promise<AccessLevel | null> {
+/**
+ * Reads the level that a grant on the folder itself gives, or null. GrantsResponse have no version, so the server cannot compare them.
+ */
+export async function readGrantedLevel({ folderId, grantee }: GrantKey): Promise<AccessLevel | null> {
   const { userId, groupId } = grantee;
   const grants = await readAllPages(async (after) => {
     const variables = { id: folderId, first: maxPageSize, after };
-    const { folder } = await whileSignedIn(client.query<Grants>(grantsDocument, variables));
+    const { folder } = await whileSignedIn(client.query<GrantsResponse>(grantsDocument, variables));
     return folder && folder.access;
   });
-  const isTheirs = (one: Grant) =>
-    userId === undefined ? one.group?.id === groupId : one.user?.id === userId;
-  return grants.find(isTheirs)?.level ?? null;
+  const isOfGrantee = ({ user, group }: Grant) =>
+    userId === undefined ? group?.id === groupId : user?.id === userId;
+  return grants.find(isOfGrantee)?.level ?? null;
 }

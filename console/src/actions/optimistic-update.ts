@@ -1,36 +1,36 @@
-/** Shows what an action will do before the server has done it: for `foresee` of a task. */
+/** Optimistic updates of cached queries, for `optimisticUpdate` of a task. Each function returns the rollback. */
 
 import type { InfiniteData } from '@tanstack/react-query';
 import { queries, type GraphQueryKey } from '../graph/use-graph.ts';
 import type { Page } from '../graph/use-pages.ts';
 
-/** Changes an answer that `useGraph` has, if it has one; gives back how to take that back. */
+/** Changes the cached result of `useGraph`, if there is one. */
 export function updateQueryOptimistically<Result>(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   change: (result: Result) => Result,
 ): () => void {
-  const before = queries.getQueryData<Result>(about);
+  const before = queries.getQueryData<Result>(queryKey);
   if (before === undefined) return () => undefined;
-  // What is on its way does not know of the change.
-  void queries.cancelQueries({ queryKey: about, exact: true });
-  queries.setQueryData(about, change(before));
-  return () => void queries.setQueryData(about, before);
+  // A pending response would overwrite the change.
+  void queries.cancelQueries({ queryKey, exact: true });
+  queries.setQueryData(queryKey, change(before));
+  return () => void queries.setQueryData(queryKey, before);
 }
 
-/** The same for a list that `usePages` has: `change` leaves an item out by null. */
+/** Changes the cached items of `usePages`. `change` returns null to remove an item. */
 export function updateItemsOptimistically<Item>(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   change: (item: Item) => Item | null,
 ): () => void {
-  return updateQueryOptimistically<InfiniteData<Page<Item>>>(about, ({ pages, pageParams }) => {
+  return updateQueryOptimistically<InfiniteData<Page<Item>>>(queryKey, ({ pages, pageParams }) => {
     const changed = pages.map((page) => page.items.map(change).filter((item) => item !== null));
-    const gone = pages.reduce((sum, { items }, at) => sum + items.length - changed[at]!.length, 0);
+    const removed = pages.reduce((sum, { items }, index) => sum + items.length - changed[index]!.length, 0);
     return {
       pageParams,
-      pages: pages.map((page, at) => ({
+      pages: pages.map((page, index) => ({
         ...page,
-        items: changed[at]!,
-        totalCount: page.totalCount - gone,
+        items: changed[index]!,
+        totalCount: page.totalCount - removed,
       })),
     };
   });

@@ -1,4 +1,4 @@
-/** What can be done with users, groups and sessions. */
+/** The actions that change users, groups and sessions. */
 
 import { positionalArguments, type Action } from './action.ts';
 
@@ -48,7 +48,7 @@ export const updateUser: Action<
   cliArguments({ input }) {
     const { id, username, isAdministrator, isDisabled } = input;
     const user = `id:${id}`;
-    // Each is a command of its own.
+    // The command line has a separate command for each change.
     if ([username, isAdministrator, isDisabled].filter((one) => one !== undefined).length !== 1)
       return undefined;
     if (username !== undefined) return ['user', 'rename', ...positionalArguments(user, username)];
@@ -201,7 +201,7 @@ export const revokeSession: Action<Input<{ id: string }>, { revokeSession: { rev
 };
 
 export const revokeSessions: Action<
-  /** All of a user, or all of one's own but the one that asks. */
+  /** All sessions of a user, or all other sessions of the viewer. */
   Input<{ userId: string; keepCurrent?: never } | { userId?: never; keepCurrent: true }>,
   { revokeSessions: { endedSessions: number } }
 > = {

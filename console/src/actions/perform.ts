@@ -1,25 +1,25 @@
-/** Doing an action: what it will become is shown at once, and is taken back if the server refuses. */
+/** Performs actions: shows the expected result at once, and rolls it back if the server rejects the action. */
 
 import { describeProblem } from '../graph/problem.ts';
 import { queries } from '../graph/use-graph.ts';
 import { client } from '../session/client.ts';
 import { whileSignedIn } from '../session/session-data.ts';
 import type { Call } from './action.ts';
-import { takeBack } from './undo-steps.ts';
+import { runUndoSteps } from './undo-steps.ts';
 import type { UndoStep, Task } from './task.ts';
 import { toasts, type Undo } from './toasts.ts';
 
-/** Rejects with the server's refusal, after what was foreseen has been taken back. */
+/** Rejects with the server's error, after the rollback. */
 export async function perform<Variables extends object, Result>(
   task: Task<Variables, Result>,
 ): Promise<Result> {
   const { action, variables, doneText, undoSteps, staleQueries = [], optimisticUpdate } = task;
-  const takeAway = optimisticUpdate?.();
+  const rollback = optimisticUpdate?.();
   let result: Result;
   try {
     result = await whileSignedIn(client.mutate<Result>(action.document, variables));
   } catch (error) {
-    takeAway?.();
+    rollback?.();
     throw error;
   } finally {
     for (const queryKey of staleQueries) void queries.invalidateQueries({ queryKey });
@@ -31,7 +31,7 @@ export async function perform<Variables extends object, Result>(
   return result;
 }
 
-/** As `perform`, for what has no place of its own to tell a refusal: undefined then. */
+/** Like `perform`, but reports an error as a toast and returns undefined. */
 export async function performOrReport<Variables extends object, Result>(
   task: Task<Variables, Result>,
 ): Promise<Result | undefined> {
@@ -43,20 +43,20 @@ export async function performOrReport<Variables extends object, Result>(
   }
 }
 
-/** With Undo, if there are steps back; with "copy as", if there is one call for it. */
-export function reportDone(text: string, back: readonly UndoStep[], call?: Call): void {
-  toasts.add({ tone: 'done', text, call, undo: back.length > 0 ? undoOf(back) : undefined });
+/** Shows a toast, with Undo if there are undo steps and with "copy as" if there is a call. */
+export function reportDone(text: string, undoSteps: readonly UndoStep[], call?: Call): void {
+  toasts.add({ tone: 'done', text, call, undo: undoSteps.length > 0 ? createUndo(undoSteps) : undefined });
 }
 
 export function reportFailure(text: string): void {
   toasts.add({ tone: 'failure', text });
 }
 
-function undoOf(steps: readonly UndoStep[]): Undo {
+function createUndo(steps: readonly UndoStep[]): Undo {
   return async () => {
-    const failure = await takeBack(steps, perform);
+    const failure = await runUndoSteps(steps, perform);
     if (!failure) return undefined;
-    const { problem, left } = failure;
-    return { problem, again: left.length > 0 ? undoOf(left) : undefined };
+    const { problem, remaining } = failure;
+    return { problem, retry: remaining.length > 0 ? createUndo(remaining) : undefined };
   };
 }

@@ -1,16 +1,16 @@
-/** Something to be done once, with what is shown of it before and said of it after, and the way back from it. */
+/** A call with its message, its optimistic update and its undo. */
 
 import type { GraphQueryKey } from '../graph/use-graph.ts';
 import type { Call } from './action.ts';
 
 export interface Task<Variables extends object, Result> extends Call<Variables, Result> {
-  /** What to say when it is done; without it, nothing is said. */
+  /** The message on success. Without it, no toast appears. */
   readonly doneText?: string | ((result: Result) => string);
-  /** What takes it back, one step after the other; none, if nothing can after all. */
+  /** The steps that undo it, in order. Empty if it cannot be undone. */
   readonly undoSteps?: (result: Result) => readonly UndoStep[];
-  /** What is to be read again when it is done, or was refused. */
+  /** The queries to read again, on success and on failure. */
   readonly staleQueries?: readonly GraphQueryKey[];
-  /** Shows the result before the server has it; answers with how to take that back. */
+  /** Shows the result before the response. Returns the rollback. */
   readonly optimisticUpdate?: () => () => void;
 }
 
@@ -18,13 +18,13 @@ export interface Task<Variables extends object, Result> extends Call<Variables, 
 export type AnyTask = Task<any, any>;
 
 export interface UndoStep {
-  /** What it is about, as in a sentence: `“Seeds”`. */
+  /** The subject as in a sentence: `“Seeds”`. */
   readonly subject: string;
-  /** Made when its turn comes: the steps before may have made newer versions. */
+  /** Created when the step runs, because earlier steps may have created newer versions. */
   readonly task: () => AnyTask;
-  /** What to tell of a conflict other than that of versions, in place of the server's own words. */
+  /** Replaces the server's message for a conflict that is not a version conflict. */
   readonly conflictText?: string;
-  /** Where the server cannot compare versions: whether it is as it was left. */
+  /** Checks for later changes where the server cannot compare versions. */
   readonly isUnchanged?: () => Promise<boolean>;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- The answer to a task of any kind.
   readonly onDone?: (result: any) => void;

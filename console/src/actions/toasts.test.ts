@@ -6,10 +6,10 @@ import { lastUndoable, toasts, undo, undoLast, type Undo } from './toasts.ts';
 const texts = () => toasts.read().map(({ text }) => text);
 const done = (text: string, take: Undo) => toasts.add({ tone: 'done', text, undo: take });
 
-describe('taking back by Undo', () => {
+describe('undo', () => {
   afterEach(() => toasts.clear());
 
-  test('happens one after the other, the latest first', async () => {
+  test('runs one after the other, the latest first', async () => {
     const steps: string[] = [];
     const release: (() => void)[] = [];
     const slowly =
@@ -34,9 +34,9 @@ describe('taking back by Undo', () => {
     assert.deepEqual(texts(), ['Undone: b', 'Undone: a']);
   });
 
-  test('can be tried again where that helps, and then says what was taken back', async () => {
-    const again: Undo = () => Promise.resolve(undefined);
-    done('Moved “Seeds”', () => Promise.resolve({ problem: 'Not reachable.', again }));
+  test('can be retried, and then names the undone action', async () => {
+    const retry: Undo = () => Promise.resolve(undefined);
+    done('Moved “Seeds”', () => Promise.resolve({ problem: 'Not reachable.', retry }));
     await undo(lastUndoable()!);
     assert.deepEqual(texts(), ['Not reachable.']);
     await undo(lastUndoable()!);
@@ -44,7 +44,7 @@ describe('taking back by Undo', () => {
     assert.equal(lastUndoable(), undefined);
   });
 
-  test('is not for who comes after', () => {
+  test('is not available to the next user', () => {
     done('a', () => Promise.resolve(undefined));
     clearUserData();
     assert.deepEqual(texts(), []);

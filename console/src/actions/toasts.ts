@@ -1,63 +1,63 @@
-/** The messages that are shown now, and what can be taken back. */
+/** The displayed toasts, and the actions that can be undone. */
 
 import { onSignOut } from '../session/session-data.ts';
 import type { Call } from './action.ts';
 
-/** Answers why it was not taken back, and with how to try again if that may help; with nothing when it was. */
-export type Undo = () => Promise<{ readonly problem: string; readonly again?: Undo | undefined } | undefined>;
+/** Returns undefined on success. Otherwise returns the problem, and a retry if one may help. */
+export type Undo = () => Promise<{ readonly problem: string; readonly retry?: Undo | undefined } | undefined>;
 
 export interface Toast {
   readonly id: number;
   readonly text: string;
-  /** A note is of something that is still to be done. */
+  /** A note asks the user to do something. */
   readonly tone: 'done' | 'note' | 'failure';
   readonly undo?: Undo | undefined;
-  /** What is taken back by it, if that is not what the text says. */
-  readonly undoes?: string;
+  /** The text of the undone action, if `text` says something else. */
+  readonly undoneText?: string;
   /** For "copy as". */
   readonly call?: Call | undefined;
 }
 
-const mostShown = 4;
-const mostUndoable = 50;
+const maxToasts = 4;
+const maxUndoable = 50;
 const listeners = new Set<() => void>();
-let shown: readonly Toast[] = [];
-/** The latest last, also of messages that have gone. */
+let visible: readonly Toast[] = [];
+/** Ordered by time. Contains toasts that are no longer visible. */
 let undoable: readonly Toast[] = [];
 let lastId = 0;
-/** One after the other: each may build upon the one before. */
+/** Undos run in sequence, because each may depend on the one before. */
 let undoing: Promise<void> = Promise.resolve();
 
 function set(next: readonly Toast[]): void {
-  shown = next;
+  visible = next;
   for (const listener of listeners) listener();
 }
 
 export const toasts = {
   add(toast: Omit<Toast, 'id'>): void {
     const added = { ...toast, id: ++lastId };
-    if (toast.undo) undoable = [...undoable, added].slice(-mostUndoable);
-    set([...shown, added].slice(-mostShown));
+    if (toast.undo) undoable = [...undoable, added].slice(-maxUndoable);
+    set([...visible, added].slice(-maxToasts));
   },
   remove(id: number): void {
-    set(shown.filter((toast) => toast.id !== id));
+    set(visible.filter((toast) => toast.id !== id));
   },
   clear(): void {
     undoable = [];
     undoing = Promise.resolve();
     set([]);
   },
-  read: (): readonly Toast[] => shown,
+  read: (): readonly Toast[] => visible,
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
 };
 
-// What somebody has done is not for the next one to read, or to take back.
+// The next user must not read or undo the actions of this one.
 onSignOut(() => toasts.clear());
 
-/** What Ctrl+Z takes back now. */
+/** The action that Ctrl+Z undoes. */
 export function lastUndoable(): Toast | undefined {
   return undoable.at(-1);
 }
@@ -65,17 +65,17 @@ export function lastUndoable(): Toast | undefined {
 export function undo(toast: Toast): Promise<void> {
   undoable = undoable.filter(({ id }) => id !== toast.id);
   toasts.remove(toast.id);
-  const take = () => takeBack(toast);
+  const take = () => runUndo(toast);
   return (undoing = undoing.then(take, take));
 }
 
-async function takeBack({ undo: take, text, undoes = text }: Toast): Promise<void> {
+async function runUndo({ undo: take, text, undoneText = text }: Toast): Promise<void> {
   const failure = await take?.();
-  if (failure) toasts.add({ tone: 'failure', text: failure.problem, undo: failure.again, undoes });
-  else toasts.add({ tone: 'done', text: `Undone: ${undoes}` });
+  if (failure) toasts.add({ tone: 'failure', text: failure.problem, undo: failure.retry, undoneText });
+  else toasts.add({ tone: 'done', text: `Undone: ${undoneText}` });
 }
 
-/** Takes back the latest of what was done here and can be, or says that there is nothing. */
+/** Undoes the latest action, or reports that there is nothing to undo. */
 export function undoLast(): true {
   const last = lastUndoable();
   if (last) void undo(last);

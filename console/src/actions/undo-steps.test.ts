@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EspalierError } from '@espalier/client';
-import { StandingVersions, takeBack } from './undo-steps.ts';
+import { EquivalentVersions, runUndoSteps } from './undo-steps.ts';
 import type { AnyTask, UndoStep } from './task.ts';
 
 const action = { label: 'Change folder', document: 'mutation { x }' };
@@ -11,17 +11,17 @@ function conflict(message: string, facts: object): EspalierError {
   return new EspalierError('CONFLICT', message, { errors });
 }
 
-/** Takes steps back of which some are refused; answers with what was done and told. */
-async function outcome(steps: readonly UndoStep[], refusals: Readonly<Record<string, Error>> = {}) {
+/** Runs undo steps, some of which fail. Returns the steps done and the reported problems. */
+async function runSteps(steps: readonly UndoStep[], refusals: Readonly<Record<string, Error>> = {}) {
   const done: string[] = [];
-  const failure = await takeBack(steps, ({ variables }: AnyTask) => {
+  const failure = await runUndoSteps(steps, ({ variables }: AnyTask) => {
     const { id } = variables as { id: string };
     const refusal = refusals[id];
     if (refusal) return Promise.reject(refusal);
     done.push(id);
     return Promise.resolve({});
   });
-  return { done, told: failure ? [failure.problem] : [] };
+  return { done, problems: failure ? [failure.problem] : [] };
 }
 
 const step = (id: string, more: Partial<UndoStep> = {}): UndoStep => ({
@@ -30,77 +30,77 @@ const step = (id: string, more: Partial<UndoStep> = {}): UndoStep => ({
   ...more,
 });
 
-describe('taking back', () => {
-  test('does one step after the other', async () => {
-    assert.deepEqual(await outcome([step('a'), step('b')]), { done: ['a', 'b'], told: [] });
+describe('runUndoSteps', () => {
+  test('runs the steps in order', async () => {
+    assert.deepEqual(await runSteps([step('a'), step('b')]), { done: ['a', 'b'], problems: [] });
   });
 
-  test('leaves what was changed since, and tells so', async () => {
+  test('stops at a subject that has changed since, and reports it', async () => {
     const refusal = conflict('The folder has been changed meanwhile: it is at version 4, not 3.', {
       version: 4,
     });
-    assert.deepEqual(await outcome([step('a'), step('b')], { a: refusal }), {
+    assert.deepEqual(await runSteps([step('a'), step('b')], { a: refusal }), {
       done: [],
-      told: ['You or somebody else has changed “a” since. Nothing was taken back.'],
+      problems: ['You or somebody else has changed “a” since. Nothing was taken back.'],
     });
-    assert.deepEqual(await outcome([step('a'), step('b'), step('c')], { b: refusal }), {
+    assert.deepEqual(await runSteps([step('a'), step('b'), step('c')], { b: refusal }), {
       done: ['a'],
-      told: ['You or somebody else has changed “b” since. 1 of 3 were taken back.'],
+      problems: ['You or somebody else has changed “b” since. 1 of 3 were taken back.'],
     });
   });
 
-  test('tells the reason of another conflict', async () => {
+  test('reports the reason of another conflict', async () => {
     const refusal = conflict('The name "Pots" is not free in that folder.', {});
-    const { told } = await outcome([step('a')], { a: refusal });
-    assert.deepEqual(told, [
+    const { problems } = await runSteps([step('a')], { a: refusal });
+    assert.deepEqual(problems, [
       'Change folder: The name "Pots" is not free in that folder. Nothing was taken back.',
     ]);
-    const own = await outcome([step('a', { conflictText: '“a” has folders inside by now.' })], {
+    const own = await runSteps([step('a', { conflictText: '“a” has folders inside by now.' })], {
       a: refusal,
     });
-    assert.deepEqual(own.told, ['“a” has folders inside by now. Nothing was taken back.']);
+    assert.deepEqual(own.problems, ['“a” has folders inside by now. Nothing was taken back.']);
   });
 
-  test('looks first where the server cannot compare', async () => {
+  test('checks for changes first where the server cannot compare versions', async () => {
     const isUnchanged = () => Promise.resolve(false);
-    assert.deepEqual(await outcome([step('a', { isUnchanged })]), {
+    assert.deepEqual(await runSteps([step('a', { isUnchanged })]), {
       done: [],
-      told: ['You or somebody else has changed “a” since. Nothing was taken back.'],
+      problems: ['You or somebody else has changed “a” since. Nothing was taken back.'],
     });
-    const left = await outcome([step('a', { isUnchanged: () => Promise.resolve(true) })]);
+    const left = await runSteps([step('a', { isUnchanged: () => Promise.resolve(true) })]);
     assert.deepEqual(left.done, ['a']);
   });
 });
 
-test('what passes by itself can be tried again, from the step that failed', async () => {
+test('allows a retry from the failed step after a transient error', async () => {
   const away = new EspalierError('UNREACHABLE', 'Away.');
   const steps = [step('a'), step('b'), step('c')];
-  const left = async (refusal: Error) =>
-    (await takeBack(steps, ({ variables }: AnyTask) =>
+  const remainingAfter = async (refusal: Error) =>
+    (await runUndoSteps(steps, ({ variables }: AnyTask) =>
       (variables as { id: string }).id === 'b' ? Promise.reject(refusal) : Promise.resolve({}),
-    ))!.left;
-  assert.deepEqual(await left(away), steps.slice(1));
-  assert.deepEqual(await left(conflict('The name is not free.', {})), []);
+    ))!.remaining;
+  assert.deepEqual(await remainingAfter(away), steps.slice(1));
+  assert.deepEqual(await remainingAfter(conflict('The name is not free.', {})), []);
 });
 
-describe('versions that stand for earlier ones', () => {
-  test('let changes be taken back one after the other', () => {
-    const versions = new StandingVersions();
-    // Made 2 and 3; 3 is taken back by 4, then 2 by 5.
-    versions.note('a', 2, 4);
-    assert.equal(versions.now('a', 2), 4);
-    versions.note('a', 1, 5);
-    assert.equal(versions.now('a', 1), 5);
-    assert.equal(versions.now('a', 3), 3, 'somebody has changed it since');
-    assert.equal(versions.now('b', 2), 2);
+describe('EquivalentVersions', () => {
+  test('resolves the version to undo changes in sequence', () => {
+    const versions = new EquivalentVersions();
+    // The changes created versions 2 and 3. Version 4 undoes 3, then version 5 undoes 2.
+    versions.record('a', 2, 4);
+    assert.equal(versions.resolve('a', 2), 4);
+    versions.record('a', 1, 5);
+    assert.equal(versions.resolve('a', 1), 5);
+    assert.equal(versions.resolve('a', 3), 3, 'another change has been made since');
+    assert.equal(versions.resolve('b', 2), 2);
   });
 
-  test('are followed as often as something was taken back', () => {
-    const versions = new StandingVersions();
-    versions.note('a', 1, 3);
-    versions.note('a', 3, 5);
-    assert.equal(versions.now('a', 1), 5);
-    versions.note('a', 5, 5);
-    assert.equal(versions.now('a', 5), 5);
+  test('follows chains of undone versions', () => {
+    const versions = new EquivalentVersions();
+    versions.record('a', 1, 3);
+    versions.record('a', 3, 5);
+    assert.equal(versions.resolve('a', 1), 5);
+    versions.record('a', 5, 5);
+    assert.equal(versions.resolve('a', 5), 5);
   });
 });

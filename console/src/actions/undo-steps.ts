@@ -1,55 +1,55 @@
-/** Taking back what was done: only while it is as it was left, so that nothing is lost that somebody did since. */
+/** Undoes actions. It stops with a message if the subject has changed since, so that no later change is lost. */
 
 import { EspalierError } from '@espalier/client';
 import { isTransient, describeProblem } from '../graph/problem.ts';
 import type { AnyTask, UndoStep } from './task.ts';
 
-export interface NotTakenBack {
+export interface UndoFailure {
   readonly problem: string;
-  /** What can be tried again; none, if that does not help. */
-  readonly left: readonly UndoStep[];
+  /** The steps to retry. Empty if a retry cannot help. */
+  readonly remaining: readonly UndoStep[];
 }
 
-/** One step after the other, until one is refused. Answers with nothing when all were done. */
-export async function takeBack(
+/** Runs the steps in order until one fails. Returns undefined on success. */
+export async function runUndoSteps(
   steps: readonly UndoStep[],
   perform: (task: AnyTask) => Promise<unknown>,
-): Promise<NotTakenBack | undefined> {
-  for (const [at, { subject, task, conflictText, isUnchanged, onDone }] of steps.entries()) {
-    const taking = task();
-    const taken = at === 0 ? 'Nothing was taken back.' : `${at} of ${steps.length} were taken back.`;
-    const changed = `You or somebody else has changed ${subject} since. ${taken}`;
+): Promise<UndoFailure | undefined> {
+  for (const [index, { subject, task, conflictText, isUnchanged, onDone }] of steps.entries()) {
+    const undoTask = task();
+    const progress = index === 0 ? 'Nothing was taken back.' : `${index} of ${steps.length} were taken back.`;
+    const changed = `You or somebody else has changed ${subject} since. ${progress}`;
     try {
-      if (isUnchanged && !(await isUnchanged())) return { problem: changed, left: [] };
-      const result = await perform(taking);
+      if (isUnchanged && !(await isUnchanged())) return { problem: changed, remaining: [] };
+      const result = await perform(undoTask);
       onDone?.(result);
     } catch (error) {
       const { code, text } = describeProblem(error);
-      const reason = (code === 'CONFLICT' && conflictText) || `${taking.action.label}: ${text}`;
+      const reason = (code === 'CONFLICT' && conflictText) || `${undoTask.action.label}: ${text}`;
       return {
-        problem: isOtherVersion(error) ? changed : `${reason} ${taken}`,
-        left: isTransient(error) ? steps.slice(at) : [],
+        problem: isVersionConflict(error) ? changed : `${reason} ${progress}`,
+        remaining: isTransient(error) ? steps.slice(index) : [],
       };
     }
   }
   return undefined;
 }
 
-/** A name that is not free is a conflict too, but tells no version. */
-function isOtherVersion(error: unknown): boolean {
+/** A duplicate name is also a conflict, but its error has no version. */
+function isVersionConflict(error: unknown): boolean {
   if (!(error instanceof EspalierError) || error.code !== 'CONFLICT') return false;
   return (error.errors ?? []).some(({ extensions }) => typeof extensions?.['version'] === 'number');
 }
 
 /**
- * Versions that stand for earlier ones: what is taken back gets a new version, but is what it was before. So one change
- * after the other can be taken back, the latest first.
+ * Maps versions to later versions with the same content. An undo creates a new version whose content is an earlier one, so
+ * several changes can be undone in sequence, the latest first.
  */
-export class StandingVersions {
+export class EquivalentVersions {
   readonly #next = new Map<string, number>();
 
-  /** The one that a folder has now, if it has only been changed and changed back since `version`. */
-  now(id: string, version: number): number {
+  /** Returns the current version of a folder whose changes since `version` were all undone. */
+  resolve(id: string, version: number): number {
     let last = version;
     for (
       let next = this.#next.get(`${id} ${last}`);
@@ -60,11 +60,11 @@ export class StandingVersions {
     return last;
   }
 
-  /** `undone` is again what `before` was. */
-  note(id: string, before: number, undone: number): void {
+  /** Records that version `undone` has the content of version `before`. */
+  record(id: string, before: number, undone: number): void {
     if (undone > before) this.#next.set(`${id} ${before}`, undone);
   }
 }
 
-/** Of all folders, as far as they were changed here. */
-export const folderVersions = new StandingVersions();
+/** The versions of folders changed on this page. */
+export const folderVersions = new EquivalentVersions();

@@ -27,7 +27,7 @@ export function FolderWorkDialogs({ open, onClose, onDeleted }: FolderWorkDialog
   switch (kind) {
     case 'new':
       return (
-        <NewFolderDialog parent={folder} onClose={onClose} onMade={(id) => navigate(`/folders/${id}`)} />
+        <NewFolderDialog parent={folder} onClose={onClose} onCreated={(id) => navigate(`/folders/${id}`)} />
       );
     case 'rename':
       return <RenameDialog folder={folder} onClose={onClose} />;

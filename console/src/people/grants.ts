@@ -80,7 +80,7 @@ interface GrantFolder {
 }
 
 function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
-  return { folderId: id, grantee, what: `the grant on ${path}` };
+  return { folderId: id, grantee, subject: `the grant on ${path}` };
 }
 
 /** Rejects with the refusal, for a form to tell. */

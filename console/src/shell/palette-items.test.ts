@@ -22,8 +22,8 @@ describe('the palette', () => {
   });
 
   test('finds by other words than those of the label', () => {
-    assert.equal(fit({ label: 'Dark theme', words: 'night colours' }, 'nig'), 1);
-    assert.equal(fit({ label: 'Dark theme', words: 'night colours' }, 'igh'), undefined);
+    assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'nig'), 1);
+    assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'igh'), undefined);
   });
 
   test('shows first what begins with the text, then what has a word that does, then the rest', () => {

@@ -12,18 +12,18 @@ export interface PaletteItem {
   readonly icon: IconName;
   readonly keys?: string;
   /** Other words that find it. */
-  readonly words?: string;
+  readonly keywords?: string;
   readonly run: () => void;
 }
 
 /** How well the text fits: 0 is best; undefined if it does not. Each of its words must be found. */
 export function fit(
-  { label, words = '' }: Pick<PaletteItem, 'label' | 'words'>,
+  { label, keywords = '' }: Pick<PaletteItem, 'label' | 'keywords'>,
   text: string,
 ): number | undefined {
   const asked = folded(text);
   if (asked === '') return 0;
-  const [name, others] = [folded(label), folded(words)];
+  const [name, others] = [folded(label), folded(keywords)];
   if (name.startsWith(asked)) return 0;
   const all = `${name} ${others}`.split(/[^\p{L}\p{N}]+/u);
   let worst = 1;
@@ -58,7 +58,7 @@ export function upToDate<Item extends PaletteItem>(
   text: string,
   isBehind: boolean,
 ): readonly Item[] {
-  const foundBy = ({ label, detail = '' }: Item) => fit({ label, words: detail }, text) !== undefined;
+  const foundBy = ({ label, detail = '' }: Item) => fit({ label, keywords: detail }, text) !== undefined;
   return isBehind ? items.filter(foundBy) : items;
 }
 

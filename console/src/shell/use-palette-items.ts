@@ -115,7 +115,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         group: 'Go to',
         label,
         icon,
-        words: 'go to open',
+        keywords: 'go to open',
         run: () => navigate(`/${part}`),
       }));
     const elsewhere = (id: string, label: string, icon: FoundItem['icon'], at: string): FoundItem => ({
@@ -123,7 +123,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
       group: 'Do',
       label,
       icon,
-      words: 'create add',
+      keywords: 'create add',
       run() {
         runCommandWhenOffered(id);
         navigate(at);
@@ -133,14 +133,14 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
       id: string,
       label: string,
       icon: FoundItem['icon'],
-      words: string,
+      keywords: string,
       run: () => void,
     ): FoundItem => ({
       id,
       group: 'Do',
       label,
       icon,
-      words,
+      keywords,
       run,
     });
     const hasUndo = lastUndoable() !== undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FolderChange, FolderRow } from '../graph/live.tsx';
-import { TreeMarks } from './change-marks.ts';
+import { ChangeMarks, describeGoneFolder } from './change-marks.ts';
 
 const folder = (name: string): FolderRow => ({
   id: 'f',
@@ -27,9 +27,9 @@ const change = (kind: FolderChange['kind'], others: Partial<FolderChange> = {}):
   ...others,
 });
 
-function bed() {
+function createMarks() {
   const due: { ms: number; run: () => void }[] = [];
-  const marks = new TreeMarks({
+  const marks = new ChangeMarks({
     after(ms, run) {
       due.push({ ms, run });
       return () => undefined;
@@ -42,12 +42,12 @@ function bed() {
 }
 
 test('a row tells who did what, for some seconds, and screen readers are told', () => {
-  const { marks, pass } = bed();
+  const { marks, pass } = createMarks();
   marks.note(change('UPDATE'), { before: folder('Old'), viewerId: 'me' });
   assert.equal(marks.markOf('f'), 'renamed by ada, just now');
-  assert.equal(marks.told, '');
+  assert.equal(marks.announcement, '');
   pass(60_000);
-  assert.equal(marks.told, 'New renamed by ada.');
+  assert.equal(marks.announcement, 'New renamed by ada.');
   assert.equal(marks.markOf('f'), null);
 });
 
@@ -61,14 +61,14 @@ test('each kind of change has its words', () => {
     [change('CREATE', { at: null, by: null }), undefined, 'shown to you with other rights, just now'],
   ];
   for (const [one, before, text] of cases) {
-    const { marks } = bed();
+    const { marks } = createMarks();
     marks.note(one, { before, viewerId: 'me' });
     assert.equal(marks.markOf('f'), text);
   }
 });
 
 test('a deleted folder is told of where it was', () => {
-  const { marks } = bed();
+  const { marks } = createMarks();
   marks.note(change('DELETE'), {
     before: folder('Old'),
     parent: { ...folder('P'), id: 'p' },
@@ -79,19 +79,37 @@ test('a deleted folder is told of where it was', () => {
 });
 
 test('many changes are told by their number', () => {
-  const { marks, pass } = bed();
+  const { marks, pass } = createMarks();
   for (let at = 0; at < 27; at++) marks.note(change('UPDATE', { folderId: `f${at}` }), { viewerId: 'me' });
   pass(2_000);
-  assert.equal(marks.told, '27 changes by others.');
+  assert.equal(marks.announcement, '27 changes by others.');
 });
 
 test('what one does oneself is not marked', () => {
-  const { marks, pass } = bed();
+  const { marks, pass } = createMarks();
   marks.note(change('UPDATE', { by: { id: 'me', username: 'me' } }), {
     before: folder('Old'),
     viewerId: 'me',
   });
   pass(60_000);
   assert.equal(marks.markOf('f'), null);
-  assert.equal(marks.told, '');
+  assert.equal(marks.announcement, '');
+});
+
+test('calls a gone folder deleted only if that is certain', () => {
+  const cases: readonly (readonly [Partial<FolderChange>, isAdministrator: boolean, string])[] = [
+    [{}, true, '“Lab” was deleted by ada.'],
+    [{ by: null }, true, '“Lab” was deleted.'],
+    [{}, false, '“Lab” is not there any more: ada deleted it, or moved it to where you do not see it.'],
+    [{ by: null }, false, '“Lab” is not there any more.'],
+    [{ at: null, by: null }, false, '“Lab” is not shown to you any more.'],
+    [{ kind: 'UPDATE' }, true, '“Lab” is not there any more.'],
+  ];
+  for (const [details, isAdministrator, text] of cases) {
+    assert.equal(describeGoneFolder({ ...change('DELETE'), ...details }, { name: 'Lab', isAdministrator }), text);
+  }
+  assert.equal(
+    describeGoneFolder({ ...change('DELETE'), at: null, by: null }, { name: undefined, isAdministrator: false }),
+    'The folder is not shown to you any more.',
+  );
 });

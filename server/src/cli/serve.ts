@@ -60,7 +60,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
-    shownSettings: displayed,
+    displayedSettings: displayed,
     log,
     signal: stop.signal,
     onNewAdministrator: (created) => {

@@ -12,7 +12,7 @@ import type { DisplayedSetting } from '../config/setting.ts';
 /** The primary reads the settings once, because files that they name can change before a worker restarts. */
 export interface WorkerSetup {
   readonly settings: Settings;
-  readonly shownSettings: readonly DisplayedSetting[];
+  readonly displayedSettings: readonly DisplayedSetting[];
   /** From 1 to `count`. */
   readonly number: number;
   readonly count: number;
@@ -25,9 +25,9 @@ export type ToWorker =
   /** Another worker has committed a transaction. */
   | { readonly kind: 'committed' }
   | { readonly kind: 'queued'; readonly attempt: number; readonly ahead: readonly number[] }
-  | { readonly kind: 'queue is full'; readonly attempt: number }
-  | { readonly kind: 'take place'; readonly ticket: number }
-  | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
+  | { readonly kind: 'queue full'; readonly attempt: number }
+  | { readonly kind: 'permit granted'; readonly ticket: number }
+  | { readonly kind: 'remote connections'; readonly userId: string; readonly count: number }
   /** Requests the worker's metrics. */
   | { readonly kind: 'read samples'; readonly ticket: number }
   | { readonly kind: 'stop' };
@@ -48,8 +48,8 @@ export type SharedStateMessage =
   | { readonly kind: 'committed' }
   | { readonly kind: 'join'; readonly attempt: number; readonly keys: readonly QueueKey[] }
   | { readonly kind: 'leave'; readonly attempt: number }
-  | { readonly kind: 'want place'; readonly ticket: number }
-  | { readonly kind: 'give back'; readonly ticket: number }
-  | { readonly kind: 'connections here'; readonly userId: string; readonly count: number };
+  | { readonly kind: 'acquire permit'; readonly ticket: number }
+  | { readonly kind: 'release permit'; readonly ticket: number }
+  | { readonly kind: 'local connections'; readonly userId: string; readonly count: number };
 
 export type ToPrimary = { readonly report: WorkerReport } | { readonly shared: SharedStateMessage };

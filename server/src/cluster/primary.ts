@@ -18,7 +18,7 @@ import { SharedState } from './shared-state.ts';
 
 export interface ClusterOptions {
   readonly settings: Settings;
-  readonly shownSettings: readonly DisplayedSetting[];
+  readonly displayedSettings: readonly DisplayedSetting[];
   readonly log: Logger;
   /** Cancels the start. */
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ const killAfterMs = 5_000;
 
 export class Primary {
   readonly #options: ClusterOptions;
-  readonly #work = new SharedState();
+  readonly #sharedState = new SharedState();
   readonly #workers = new Set<WorkerProcess>();
   readonly #broken = Promise.withResolvers<never>();
   readonly #stopping = new AbortController();
@@ -141,16 +141,16 @@ export class Primary {
   }
 
   #fork(number: number, { isFirst = false, backoffMs = minBackoffMs } = {}): WorkerProcess {
-    const { settings, shownSettings } = this.#options;
+    const { settings, displayedSettings } = this.#options;
     const setup: WorkerSetup = {
       settings: { ...settings, port: this.#port },
-      shownSettings,
+      displayedSettings,
       number,
       count: settings.workers,
       isFirst,
     };
     const worker = new WorkerProcess(setup, (message) => {
-      if ('sharing' in message) this.#work.handle(worker, message.shared);
+      if ('shared' in message) this.#sharedState.handle(worker, message.shared);
       else this.#onReport(worker, message.report);
     });
     this.#workers.add(worker);
@@ -160,7 +160,7 @@ export class Primary {
 
   #onEnd(worker: WorkerProcess, { code, signal }: Exit, backoffMs: number): void {
     this.#workers.delete(worker);
-    this.#work.remove(worker);
+    this.#sharedState.remove(worker);
     void this.#metrics?.remove(worker);
     if (this.#isStopping || worker.isStarting) return;
     const { number } = worker.setup;
@@ -194,7 +194,7 @@ export class Primary {
     switch (report.kind) {
       case 'connected':
         // Before it is ready: the first worker may hash the password of the new administrator.
-        this.#work.add(worker);
+        this.#sharedState.add(worker);
         return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
       case 'administrator':
         return this.#options.onNewAdministrator(report.created);

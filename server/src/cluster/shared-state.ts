@@ -1,6 +1,6 @@
 /**
- * What workers must agree on, and the primary keeps for them: who is in line for a password, how many are hashed at a time,
- * how many connections a user has. A worker that ends gives everything back.
+ * The state that all workers share, held by the primary: the queues of login attempts, the permits to hash passwords, and
+ * the connections of each user. When a worker ends, everything that it holds is released.
  */
 
 import { createSemaphore, countSpareCores } from '../concurrency/semaphore.ts';
@@ -9,13 +9,14 @@ import { createAttemptQueues, type QueuedAttempt } from '../sessions/attempt-que
 import type { SharedStateMessage, ToWorker } from './messages.ts';
 
 /** A worker that receives messages. */
-export interface Recipient {
+export interface WorkerChannel {
   send(message: ToWorker): void;
 }
 
-interface Held {
+/** What one worker holds. */
+interface WorkerState {
   readonly attempts: Map<number, QueuedAttempt>;
-  /** What gives each place back, by its ticket; those in line have none yet. */
+  /** Functions that release the worker's permits, by ticket. A waiting request has none yet. */
   readonly releases: Map<number, () => void>;
   readonly connections: Map<string, number>;
 }
@@ -23,59 +24,59 @@ interface Held {
 export class SharedState {
   readonly #attemptQueues = createAttemptQueues();
   readonly #hashing;
-  readonly #held = new Map<Recipient, Held>();
+  readonly #workers = new Map<WorkerChannel, WorkerState>();
 
-  constructor(hashesAtOnce = countSpareCores()) {
-    this.#hashing = createSemaphore(hashesAtOnce);
+  constructor(maxHashes = countSpareCores()) {
+    this.#hashing = createSemaphore(maxHashes);
   }
 
-  add(worker: Recipient): void {
-    this.#held.set(worker, { attempts: new Map(), releases: new Map(), connections: new Map() });
-    const users = new Set([...this.#held.values()].flatMap(({ connections }) => [...connections.keys()]));
+  add(worker: WorkerChannel): void {
+    this.#workers.set(worker, { attempts: new Map(), releases: new Map(), connections: new Map() });
+    const users = new Set([...this.#workers.values()].flatMap(({ connections }) => [...connections.keys()]));
     for (const userId of users) this.#sendConnections(worker, userId);
   }
 
-  remove(worker: Recipient): void {
-    const held = this.#held.get(worker);
-    if (!held) return;
-    this.#held.delete(worker);
-    for (const attempt of held.attempts.values()) attempt.leave();
-    for (const giveBack of held.releases.values()) giveBack();
-    for (const userId of held.connections.keys()) this.#notifyOthers(worker, userId);
+  remove(worker: WorkerChannel): void {
+    const state = this.#workers.get(worker);
+    if (!state) return;
+    this.#workers.delete(worker);
+    for (const attempt of state.attempts.values()) attempt.leave();
+    for (const release of state.releases.values()) release();
+    for (const userId of state.connections.keys()) this.#notifyOthers(worker, userId);
   }
 
-  handle(worker: Recipient, message: SharedStateMessage): void {
-    const held = this.#held.get(worker);
-    if (!held) return;
+  handle(worker: WorkerChannel, message: SharedStateMessage): void {
+    const state = this.#workers.get(worker);
+    if (!state) return;
     switch (message.kind) {
       case 'committed':
         for (const other of this.#others(worker)) other.send({ kind: 'committed' });
         return;
       case 'join':
-        this.#join(worker, held, message);
+        this.#join(worker, state, message);
         return;
       case 'leave':
-        held.attempts.get(message.attempt)?.leave();
-        held.attempts.delete(message.attempt);
+        state.attempts.get(message.attempt)?.leave();
+        state.attempts.delete(message.attempt);
         return;
-      case 'want place':
-        void this.#hashing.run(() => this.#grantPermit(worker, held, message.ticket));
+      case 'acquire permit':
+        void this.#hashing.run(() => this.#grantPermit(worker, state, message.ticket));
         return;
-      case 'give back':
-        held.releases.get(message.ticket)?.();
-        held.releases.delete(message.ticket);
+      case 'release permit':
+        state.releases.get(message.ticket)?.();
+        state.releases.delete(message.ticket);
         return;
-      case 'connections here':
-        if (message.count > 0) held.connections.set(message.userId, message.count);
-        else held.connections.delete(message.userId);
+      case 'local connections':
+        if (message.count > 0) state.connections.set(message.userId, message.count);
+        else state.connections.delete(message.userId);
         this.#notifyOthers(worker, message.userId);
         return;
     }
   }
 
   #join(
-    worker: Recipient,
-    { attempts }: Held,
+    worker: WorkerChannel,
+    { attempts }: WorkerState,
     { attempt: number, keys }: Extract<SharedStateMessage, { kind: 'join' }>,
   ): void {
     try {
@@ -90,31 +91,33 @@ export class SharedState {
       sendPosition();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      worker.send({ kind: 'queue is full', attempt: number });
+      worker.send({ kind: 'queue full', attempt: number });
     }
   }
 
-  /** Resolves when the place is given back. */
-  async #grantPermit(worker: Recipient, { releases }: Held, ticket: number): Promise<void> {
-    // It may have ended while it was in line.
-    if (!this.#held.has(worker)) return;
-    await new Promise<void>((giveBack) => {
-      releases.set(ticket, giveBack);
-      worker.send({ kind: 'take place', ticket });
+  /** Resolves when the permit is released. */
+  async #grantPermit(worker: WorkerChannel, { releases }: WorkerState, ticket: number): Promise<void> {
+    // The worker may have ended while it waited.
+    if (!this.#workers.has(worker)) return;
+    await new Promise<void>((release) => {
+      releases.set(ticket, release);
+      worker.send({ kind: 'permit granted', ticket });
     });
   }
 
-  #others(worker: Recipient): Recipient[] {
-    return [...this.#held.keys()].filter((other) => other !== worker);
+  #others(worker: WorkerChannel): WorkerChannel[] {
+    return [...this.#workers.keys()].filter((other) => other !== worker);
   }
 
-  #notifyOthers(worker: Recipient, userId: string): void {
+  #notifyOthers(worker: WorkerChannel, userId: string): void {
     for (const other of this.#others(worker)) this.#sendConnections(other, userId);
   }
 
-  #sendConnections(worker: Recipient, userId: string): void {
-    const counts = this.#others(worker).map((other) => this.#held.get(other)!.connections.get(userId) ?? 0);
+  #sendConnections(worker: WorkerChannel, userId: string): void {
+    const counts = this.#others(worker).map(
+      (other) => this.#workers.get(other)!.connections.get(userId) ?? 0,
+    );
     const count = counts.reduce((sum, each) => sum + each, 0);
-    worker.send({ kind: 'connections elsewhere', userId, count });
+    worker.send({ kind: 'remote connections', userId, count });
   }
 }

@@ -1,9 +1,14 @@
-/** The worker's side of the messages between a worker and its primary. The primary keeps the state that all workers share. */
+/** The worker's side of a cluster: messages with the primary, which holds the state that all workers share. */
 
 import type { RemoteConnections } from '../http/websocket/live-connections.ts';
 import type { Samples } from '../observability/metrics.ts';
 import type { Semaphore } from '../concurrency/semaphore.ts';
-import { tooManyLoginsError, type QueuedAttempt, type QueueKey, type SharedAttemptQueues } from '../sessions/attempt-queues.ts';
+import {
+  tooManyLoginsError,
+  type QueuedAttempt,
+  type QueueKey,
+  type SharedAttemptQueues,
+} from '../sessions/attempt-queues.ts';
 import type { ClusterWorker } from '../startup/cluster-worker.ts';
 import type { WorkerReport, SharedStateMessage, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
 
@@ -11,7 +16,7 @@ export class PrimaryLink {
   readonly #stopping = new AbortController();
   readonly #attemptQueues = new PrimaryAttemptQueues();
   readonly #hashing = new PrimarySemaphore();
-  readonly #connections = new ConnectionsOfOthers();
+  readonly #connections = new PrimaryConnections();
   #onCommitted: () => void = () => undefined;
   #readSamples: () => Promise<Samples> = () => Promise.resolve([]);
   #isPublishing = false;
@@ -59,11 +64,11 @@ export class PrimaryLink {
         return this.#onCommitted();
       case 'queued':
         return this.#attemptQueues.move(message.attempt, message.ahead);
-      case 'queue is full':
+      case 'queue full':
         return this.#attemptQueues.refuse(message.attempt);
-      case 'take place':
-        return this.#hashing.take(message.ticket);
-      case 'connections elsewhere':
+      case 'permit granted':
+        return this.#hashing.grant(message.ticket);
+      case 'remote connections':
         return this.#connections.set(message.userId, message.count);
       case 'read samples':
         return void this.#sendSamples(message.ticket);
@@ -152,38 +157,38 @@ class PrimaryAttemptQueues implements SharedAttemptQueues {
 class PrimarySemaphore implements Semaphore {
   readonly #waiting = new Map<number, () => void>();
   #last = 0;
-  #taken = 0;
+  #running = 0;
 
   get waiting(): number {
     return this.#waiting.size;
   }
 
   get running(): number {
-    return this.#taken;
+    return this.#running;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     const ticket = ++this.#last;
     await new Promise<void>((resolve) => {
       this.#waiting.set(ticket, resolve);
-      share({ kind: 'want place', ticket });
+      share({ kind: 'acquire permit', ticket });
     });
-    this.#taken++;
+    this.#running++;
     try {
       return await work();
     } finally {
-      this.#taken--;
-      share({ kind: 'give back', ticket });
+      this.#running--;
+      share({ kind: 'release permit', ticket });
     }
   }
 
-  take(ticket: number): void {
+  grant(ticket: number): void {
     this.#waiting.get(ticket)?.();
     this.#waiting.delete(ticket);
   }
 }
 
-class ConnectionsOfOthers implements RemoteConnections {
+class PrimaryConnections implements RemoteConnections {
   readonly #counts = new Map<string, number>();
 
   count(userId: string): number {
@@ -191,7 +196,7 @@ class ConnectionsOfOthers implements RemoteConnections {
   }
 
   publish(userId: string, count: number): void {
-    share({ kind: 'connections here', userId, count });
+    share({ kind: 'local connections', userId, count });
   }
 
   set(userId: string, count: number): void {

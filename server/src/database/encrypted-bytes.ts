@@ -1,4 +1,4 @@
-/** Bytes that only the holder of a key can read, and nobody can change or use elsewhere (AES-256-GCM). */
+/** Authenticated encryption of short byte strings with AES-256-GCM. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -6,26 +6,26 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** A key for one purpose, from a secret that nobody can guess. */
+/** Derives a key for one purpose from a random secret. */
 export function sealingKey(secret: string, { salt, purpose }: { salt: string; purpose: string }): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
-/** What is bound to a name opens under that name only. */
+/** Bytes that are bound to a name can only be decrypted with that name. */
 export function sealBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array {
   const iv = randomBytes(ivBytes);
-  const sealing = createCipheriv(cipher, key, iv).setAAD(Buffer.from(boundTo));
-  const sealed = Buffer.concat([sealing.update(bytes), sealing.final()]);
-  return Buffer.concat([iv, sealing.getAuthTag(), sealed]);
+  const encryptor = createCipheriv(cipher, key, iv).setAAD(Buffer.from(boundTo));
+  const encrypted = Buffer.concat([encryptor.update(bytes), encryptor.final()]);
+  return Buffer.concat([iv, encryptor.getAuthTag(), encrypted]);
 }
 
-/** Undefined if it was not sealed with this key and under this name. */
-export function openBytes(sealed: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array | undefined {
-  const bytes = Buffer.from(sealed);
+/** Returns undefined if the bytes were not encrypted with this key and name, or were changed. */
+export function openBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array | undefined {
+  const bytes = Buffer.from(encrypted);
   try {
-    const opening = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
-    opening.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-    return Buffer.concat([opening.update(bytes.subarray(ivBytes + tagBytes)), opening.final()]);
+    const decryptor = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    decryptor.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+    return Buffer.concat([decryptor.update(bytes.subarray(ivBytes + tagBytes)), decryptor.final()]);
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ export type Part =
   | { readonly kind: 'parameter'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | ListPart
-  | { readonly kind: 'kept-from-others' }
+  | { readonly kind: 'for-update' }
   | { readonly kind: 'children'; readonly of: string }
   | { readonly kind: 'hex'; readonly column: string }
   | { readonly kind: 'json-rows'; readonly columns: string }
@@ -80,7 +80,7 @@ export function listForEach(name: string, list: ListForEach): Part {
 
 /** A row of such a statement. */
 export interface ListOfEach<Columns = readonly unknown[]> {
-  readonly place: number;
+  readonly position: number;
   readonly list: readonly Columns[];
 }
 
@@ -91,8 +91,8 @@ export function readListsOfEach<Columns extends readonly unknown[], Row>(
   toRow: (columns: Columns) => Row,
 ): Map<string, Row[]> {
   const rows = new Map<string, Row[]>();
-  for (const { place, list: found } of lists) {
-    if (found.length > 0) rows.set(ids[place]!, (found as readonly Columns[]).map(toRow));
+  for (const { position, list: found } of lists) {
+    if (found.length > 0) rows.set(ids[position]!, (found as readonly Columns[]).map(toRow));
   }
   return rows;
 }
@@ -150,7 +150,7 @@ function listColumns(table: string, names: readonly string[]): string {
 }
 
 /** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
-export const forUpdate: Part = { kind: 'kept-from-others' };
+export const forUpdate: Part = { kind: 'for-update' };
 /** Ids of rows. A database may keep them as text or as UUIDs: it is never asked for what cannot be one. */
 /** Ids are compared as they are written: anything but the canonical form names nothing. */
 export function isRowId(text: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * What a change of a viewer's access does to the folders that the viewer sees. It is read once for all subscriptions of
- * the viewer, and kept until the next entry of the journal.
+ * The effects of a change of a viewer's access on the folders that the viewer sees. They are read once for all subscriptions of the
+ * viewer, and cached until the next journal entry.
  */
 
 import type { AccessCache, LatestAccess, AccessSnapshot } from '../access/access-cache.ts';
@@ -16,9 +16,9 @@ export interface AccessChangesServices {
   readonly feed: JournalFeed;
 }
 
-/** The first entry that a subscription judges after a change of access. */
+/** The first entry that a subscription reports after a change of access. */
 export interface ChangedAt {
-  /** The rights that the changes before were judged by. */
+  /** The rights before the change. */
   readonly before: AccessSnapshot;
   readonly entry: JournalEntry;
   /** Limits the changes to this folder and the folders inside it. */
@@ -38,7 +38,7 @@ interface SharedRead {
 
 export class AccessChanges {
   readonly #services: AccessChangesServices;
-  readonly #known = new Map<string, SharedRead>();
+  readonly #reads = new Map<string, SharedRead>();
   #last = 0;
   #timesReplaced = 0;
 
@@ -46,43 +46,43 @@ export class AccessChanges {
     this.#services = services;
   }
 
-  /** Undefined if no subscription of the viewer has asked for it yet. */
+  /** Undefined if no subscription of the viewer has read the effects yet. */
   find({ before, entry, under }: ChangedAt): Promise<AccessEffects> | undefined {
     this.#dropOld();
-    const known = this.#known.get(keyOf({ before, entry, under }));
-    return known?.before?.access === before.access ? (known.found as Promise<AccessEffects>) : undefined;
+    const read = this.#reads.get(keyOf({ before, entry, under }));
+    return read?.before?.access === before.access ? (read.found as Promise<AccessEffects>) : undefined;
   }
 
   read(changed: ChangedAt): Promise<AccessEffects> {
     const { before, entry, under } = changed;
     const { userId } = before.access;
     const read = () =>
-      this.#atOneMoment(userId, async (reader, latest): Promise<AccessEffects> => {
-        if (await isSightLost(reader, changed, latest)) return { latest, effects: 'lost' };
+      this.#readSnapshot(userId, async (reader, latest): Promise<AccessEffects> => {
+        if (await isHistoryLost(reader, changed, latest)) return { latest, effects: 'lost' };
         const change = { before: before.access, after: latest.access, number: entry.number - 1, under };
         return { latest, effects: await effectsOfAccess(reader, change) };
       });
     return this.find(changed) ?? this.#share(keyOf(changed), before, read);
   }
 
-  /** The viewer's rights by now. Refuses a user who can no longer log in. */
+  /** The viewer's latest rights. Refuses a user who can no longer log in. */
   latest(userId: string): Promise<LatestAccess> {
     this.#dropOld();
-    const known = this.#known.get(userId);
-    const read = () => this.#atOneMoment(userId, (_, latest) => Promise.resolve(latest));
-    return known ? (known.found as Promise<LatestAccess>) : this.#share(userId, undefined, read);
+    const shared = this.#reads.get(userId);
+    const read = () => this.#readSnapshot(userId, (_, latest) => Promise.resolve(latest));
+    return shared ? (shared.found as Promise<LatestAccess>) : this.#share(userId, undefined, read);
   }
 
   #share<T>(key: string, before: AccessSnapshot | undefined, read: () => Promise<T>): Promise<T> {
-    const known = { before, found: read() };
-    this.#known.set(key, known);
-    known.found.catch(() => {
-      if (this.#known.get(key) === known) this.#known.delete(key);
+    const shared = { before, found: read() };
+    this.#reads.set(key, shared);
+    shared.found.catch(() => {
+      if (this.#reads.get(key) === shared) this.#reads.delete(key);
     });
-    return known.found;
+    return shared.found;
   }
 
-  #atOneMoment<T>(
+  #readSnapshot<T>(
     userId: string,
     work: (reader: ConsistentReader, latest: LatestAccess) => Promise<T>,
   ): Promise<T> {
@@ -97,27 +97,27 @@ export class AccessChanges {
     if (last === this.#last && timesReplaced === this.#timesReplaced) return;
     this.#last = last;
     this.#timesReplaced = timesReplaced;
-    this.#known.clear();
+    this.#reads.clear();
   }
 }
 
-/** Rights that were read before the entry are all the same to it. */
+/** Rights that were read before the entry share a key. */
 function keyOf({ before, entry, under }: ChangedAt): string {
   const after = Math.max(before.position.number, entry.number - 1);
   return `${before.access.userId} ${after} ${entry.number} ${under}`;
 }
 
 /**
- * Whether the viewer's access has changed more than once by now, with entries in between that are not yet reported: what
- * the viewer read meanwhile, because of earlier changes, may show folders that neither access covers.
+ * Whether the viewer's access has changed more than once, with unreported entries in between. Meanwhile the viewer may have read
+ * folders that are in neither the old nor the latest access.
  */
-async function isSightLost(
+async function isHistoryLost(
   reader: ConsistentReader,
   { before, entry: { number } }: ChangedAt,
   latest: LatestAccess,
 ): Promise<boolean> {
   if (latest.position.number <= number) return false;
   const accesses = [before.access, latest.access];
-  const stretch = { after: Math.max(before.position.number, number - 1), upTo: latest.position.number };
-  return hasAccessChangedTwice(reader, accesses, stretch);
+  const range = { after: Math.max(before.position.number, number - 1), upTo: latest.position.number };
+  return hasAccessChangedTwice(reader, accesses, range);
 }

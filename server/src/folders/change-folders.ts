@@ -1,6 +1,6 @@
 /**
- * Changing the tree: create, update, move, delete, restore. Each is called in its turn inside a transaction, judges by
- * the rights and the tree of that moment, and writes a constant number of rows however much is inside a folder.
+ * Creates, updates, moves and deletes folders inside a transaction, with the rights and the tree of that moment. Each change writes
+ * a constant number of rows, however large a subtree is.
  */
 
 import type { Access } from '../access/access.ts';
@@ -28,7 +28,7 @@ import { foldForStorage, sortKey } from './text-keys.ts';
 export interface NewFolder extends TextsInput {
   readonly parentId?: string | null | undefined;
   readonly name: string;
-  /** Of the parent. */
+  /** The version of the parent. */
   readonly expectedVersion?: number | null | undefined;
 }
 
@@ -50,28 +50,28 @@ export interface MovedPaths {
   readonly after: readonly string[];
 }
 
-/** A move that is allowed, in the transaction that checked it. */
+/** A move that has been checked in the same transaction. */
 export interface CheckedMove {
   readonly folder: Folder;
   readonly from: Folder;
   readonly to: Folder;
-  /** How many levels move, at most. */
+  /** An upper bound of the levels that move. */
   readonly levels: number;
   readonly paths: MovedPaths;
   readonly view: TreeView;
 }
 
-/** A folder as a change left it, with the ids from the root to it. */
+/** A folder after a change, with its path. */
 export interface WrittenFolder {
   readonly folder: Folder;
   readonly pathIds: readonly string[];
-  /** The tree as the change saw it. */
+  /** The tree before the change. */
   readonly view: TreeView;
 }
 
 interface ChangeMoment {
   readonly now: number;
-  /** If the folder has been read in this transaction already. */
+  /** If the transaction has already read the folder. */
   readonly first?: FirstRead | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface FolderDeletion {
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** Characters of a text that the journal keeps: all of a name, a title or an icon. */
+/** The maximum length of a text in the journal: a whole name, title or icon. */
 const maxJournalledLength = 255;
 
 type StoredTexts = FolderTexts & { id: string; foldedTitle: string | null; now: number };
@@ -90,7 +90,7 @@ type StoredName = { name: string; sortKey: Uint8Array; foldedName: string };
 const setTexts = sql`title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'},
   description = ${'description'}, properties = ${'properties'}, version = version + 1, updated_at = ${'now'}`;
 
-// Apart, because setting a name writes to its indexes even if it stays the same.
+// Two statements, because setting a name writes to its indexes even if it stays the same.
 const updateTexts = sql<StoredTexts>`update folders set ${setTexts} where id = ${'id'}`;
 const updateNameAndTexts = sql<StoredTexts & StoredName>`
   update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}, ${setTexts}
@@ -119,12 +119,12 @@ export async function createFolder(
   const parent = await requireWritable(view, input.parentId ?? access.rootId, input.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
-  const parentWay = view.ancestry.pathTo(parent.id)!;
-  const pathIds = [...parentWay, row.id];
+  const parentPath = view.ancestry.pathTo(parent.id)!;
+  const pathIds = [...parentPath, row.id];
   insertRow(transaction, row, () => nameTaken(name));
-  // Where there is a level already, one more folder on it makes nothing higher.
+  // A parent with children keeps its height.
   if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
-  else await addChildren(transaction, parentWay, { count: 1, levels: 1 });
+  else await addChildren(transaction, parentPath, { count: 1, levels: 1 });
   record(transaction, {
     kind: 'CREATE_FOLDER',
     at: now,
@@ -148,17 +148,17 @@ export async function updateFolder(
 ): Promise<WrittenFolder> {
   const view = viewTree(transaction, access, first);
   const changed = toTexts(input);
-  const givenName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
+  const inputName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const { id, parentId, name: oldName } = folder;
   const pathIds = view.ancestry.pathTo(id)!;
-  const newName = givenName === oldName ? undefined : givenName;
+  const newName = inputName === oldName ? undefined : inputName;
   const before = folder.texts
     ? { title: folder.title, ...folder.texts }
     : (await transaction.get(findTexts, { id }))!;
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
-  // Who saves again what is there makes nobody else's version stale.
+  // Saving the same texts again must not make the versions of other clients stale.
   if (isSame && newName === undefined) return { folder, pathIds, view };
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldForStorage(stored.title), now };
@@ -181,25 +181,25 @@ export async function updateFolder(
   return { folder: changedFolder, pathIds, view };
 }
 
-/** What of the texts is different, for the journal: the beginning of each. */
+/** The changed texts for the journal, each shortened. */
 function differences(
   before: FolderTexts & { name: string },
   after: FolderTexts & { name: string },
 ): { before: Details; after: Details } {
   const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
-  const shown = (texts: typeof after) =>
-    Object.fromEntries(keys.map((key) => [key, beginning(texts[key])] as const));
-  return { before: shown(before), after: shown(after) };
+  const shorten = (texts: typeof after) =>
+    Object.fromEntries(keys.map((key) => [key, truncate(texts[key])] as const));
+  return { before: shorten(before), after: shorten(after) };
 }
 
-function beginning(text: string | null): string | null {
+function truncate(text: string | null): string | null {
   const letters = text === null || text.length <= maxJournalledLength ? undefined : [...text];
   return letters && letters.length > maxJournalledLength
     ? `${letters.slice(0, maxJournalledLength).join('')}…`
     : text;
 }
 
-/** Where a folder would go from and to; refuses what must not be moved there. */
+/** Refuses a move that is not allowed. */
 export async function checkMove(
   transaction: Transaction,
   access: Access,
@@ -207,14 +207,14 @@ export async function checkMove(
 ): Promise<CheckedMove> {
   const view = viewTree(transaction, access);
   const folder = await requireWritable(view, input.id, input.expectedVersion);
-  const from = await parentForWriting(view, folder, 'moved');
+  const from = await requireWritableParent(view, folder, 'moved');
   const to = await requireWritable(view, input.parentId);
-  const wayTo = view.ancestry.pathTo(to.id)!;
-  if (wayTo.includes(folder.id)) {
+  const pathTo = view.ancestry.pathTo(to.id)!;
+  if (pathTo.includes(folder.id)) {
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
   }
   const levels = await checkSubtreeDepth(transaction, view, to, folder.id);
-  const paths = { before: view.ancestry.pathTo(folder.id)!, after: [...wayTo, folder.id] };
+  const paths = { before: view.ancestry.pathTo(folder.id)!, after: [...pathTo, folder.id] };
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
     await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
@@ -244,7 +244,7 @@ export async function moveFolder(
   });
 }
 
-/** Takes the folder off the tree, with all that is inside. Answers with the ids from the root to where it was. */
+/** Detaches a folder with its subtree from the tree. Returns the path that it had. */
 export async function deleteFolder(
   transaction: Transaction,
   access: Access,
@@ -253,13 +253,13 @@ export async function deleteFolder(
 ): Promise<readonly string[]> {
   const view = viewTree(transaction, access);
   const folder = await requireWritable(view, input.id, input.expectedVersion);
-  const parent = await parentForWriting(view, folder, 'deleted');
+  const parent = await requireWritableParent(view, folder, 'deleted');
   const pathIds = view.ancestry.pathTo(folder.id)!;
-  const inside = visibleChildCount(view, folder);
-  if (inside > 0 && !input.isRecursive) {
+  const childCount = visibleChildCount(view, folder);
+  if (childCount > 0 && !input.isRecursive) {
     throw new Refusal(
       'CONFLICT',
-      `The folder has ${inside === 1 ? 'a sub-folder' : `${inside} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
+      `The folder has ${childCount === 1 ? 'a sub-folder' : `${childCount} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
     );
   }
   transaction.queue(detach, { id: folder.id, now });
@@ -276,8 +276,8 @@ export async function deleteFolder(
   return pathIds;
 }
 
-/** Taking a folder out of its parent changes the parent, too. */
-async function parentForWriting(view: TreeView, folder: Folder, done: string): Promise<Folder> {
+/** Removing a folder from its parent also needs WRITE on the parent. */
+async function requireWritableParent(view: TreeView, folder: Folder, done: string): Promise<Folder> {
   if (folder.parentId === null) throw new Refusal('BAD_INPUT', `The root cannot be ${done}.`);
   return requireWritable(view, folder.parentId);
 }

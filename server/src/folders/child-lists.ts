@@ -1,4 +1,7 @@
-/** Reads lists of sub-folders, each with one statement for all parents: in an order, filtered, cut at a limit. */
+/**
+ * Reads lists of sub-folders, with one statement for all parents. There is one statement for each kind of slice. Hidden folders are
+ * left out in the statement, before rows are counted, ordered or limited.
+ */
 
 import { accessLevels, type Access } from '../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -12,17 +15,17 @@ import { foldText } from './text-keys.ts';
 
 const { READ } = accessLevels;
 
-/** The sub-folders of one parent, as far as they belong to a slice, and perhaps one more. */
+/** The sub-folders of one parent that belong to a slice, and possibly one more. */
 export interface ChildList {
   readonly parentId: string;
   readonly folders: Folder[];
 }
 
-/** Beyond it there is nothing. */
+/** More rows than a table has. */
 export const maxRows = 1_000_000_000;
 
 export function restrictionOf({ access }: Pick<TreeView, 'access'>): Restriction {
-  if (access.nameOnlyIds.length > 0) return 'bare';
+  if (access.nameOnlyIds.length > 0) return 'nameOnly';
   return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }
 
@@ -63,9 +66,9 @@ export function readTogether(
       : view.reader.all(read.statement, read.parameters, examined);
   return whenDone(lists, (rows) => {
     const found: ChildList[] = [];
-    for (const { place, list: listed } of rows) {
+    for (const { position, list: listed } of rows) {
       if (listed.length === 0) continue;
-      const parent = parents[place]!;
+      const parent = parents[position]!;
       const folders = listed.map((each) => toFolder(view, parent, each));
       found.push({ parentId: parent.id, folders: slice.isFromEnd ? folders.reverse() : folders });
     }
@@ -87,10 +90,10 @@ function isSameValue(one: unknown, other: unknown): boolean {
   return Array.isArray(one) && Array.isArray(other) && one.length + other.length === 2 && one[0] === other[0];
 }
 
-/** A row with long texts counts as several. */
+/** The weight of a row with long texts. */
 export const rowsWithTexts = 2;
 
-/** How many rows a statement for these parents examines at most. Each parent is looked up. */
+/** The maximum number of rows that a statement for these parents examines. Each parent is one lookup. */
 export function rowsOf(parents: readonly Folder[], slice: Slice): number {
   const { filter, limit = Infinity, skip = 0, upTo, columns } = slice;
   if (upTo) return maxRowsPerStatement;
@@ -118,7 +121,7 @@ function toFolder({ access }: TreeView, parent: Folder, values: ListedFolder): F
 }
 
 export type Parameters = Record<string, unknown>;
-/** All but `parentIds` and `limit`. */
+/** All parameters except `parentIds` and `limit`. */
 export function parametersOf(
   access: Access,
   { after, before, from, upTo, skip, order = byName, filter }: Slice,
@@ -146,12 +149,12 @@ function keyParameter({ key }: ListPosition, field: OrderField): unknown {
   return field === 'UPDATED' ? timeOfKey(key) : key;
 }
 
-/** A folded text as a pattern that matches just itself. */
+/** Escapes a folded text for `like`. */
 function toPattern(text: string): string {
   return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
 }
 
-/** A row for each parent. */
+/** One row for each parent. */
 export type ListRow = ListOfEach<ListedFolder>;
 const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
 const countedColumns = [...mainColumns, 'folders.child_count'];
@@ -164,7 +167,7 @@ const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
   texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
 };
 
-/** What `columnsFor` reads of a folder; columns at the end can be missing. */
+/** The columns of `columnsFor`. Columns at the end can be missing. */
 export type ListedFolder = readonly [
   name: string,
   id: string,
@@ -180,17 +183,17 @@ export type ListedFolder = readonly [
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
 /**
- * For whoever does not see everything in what they may read: some of it is hidden, and of some, which is bare, only the
- * name is shown.
+ * What a viewer may not see inside readable folders: nothing is restricted, some folders are hidden, or some folders also show only
+ * their name.
  */
-export type Restriction = 'none' | 'hidden' | 'bare';
-/** There are few kinds of slices; each has its statement, made when it is first asked for. */
-export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
+type Restriction = 'none' | 'hidden' | 'nameOnly';
+/** Statements are created on first use and cached by the kind of slice. */
+function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
   const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
   const { columns = 'all', from, upTo } = slice;
   const direction = isFromEnd ? reverse(order) : order;
-  const passesOver = !!slice.skip;
-  const edges = [!!after, !!before, !!from, !!upTo, isInclusive, passesOver];
+  const skips = !!slice.skip;
+  const edges = [!!after, !!before, !!from, !!upTo, isInclusive, skips];
   const kind = [...edges, isFromEnd, order.field, order.isDescending, !!filter];
   const name = [...kind, columns, restriction].join();
   let statement = statements.get(name);
@@ -207,14 +210,14 @@ export function statementFor(slice: Slice, restriction: Restriction): Statement<
         ${from ? beyond(direction, 'from', false, restriction) : nothing}
         ${upTo ? beyond(reverse(direction), 'upTo', true, restriction) : nothing}`,
       orderBy: orderBy(direction, restriction),
-      limit: sql`${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`,
-      passesOver,
+      limit: sql`${'limit'} ${skips ? sql`offset ${'skip'}` : nothing}`,
+      passesOver: skips,
     })}`;
   }
 }
 
 const countStatements = new Map<string, Statement<Parameters, { parentId: string; count: number }>>();
-/** Of a segment in natural order, or of all. */
+/** Counts a segment in natural order, or the whole list. */
 export function countStatement(
   restriction: Restriction,
   { from, upTo }: Pick<Slice, 'from' | 'upTo'>,
@@ -237,9 +240,9 @@ export function countStatement(
 const nothing = sql``;
 const notHidden = (restriction: Restriction) =>
   restriction === 'none' ? nothing : sql`and folders.id not in (select value from ${list('hiddenIds')})`;
-/** Passages amid what can be read count as never updated: nobody may learn of it from an order or a filter. */
+/** A passage counts as never updated, so that orders and filters do not reveal an update. */
 const updatedAt = (restriction: Restriction) =>
-  restriction === 'bare'
+  restriction === 'nameOnly'
     ? sql`case when folders.id in (select value from ${list('bareIds')}) then folders.created_at else folders.updated_at end`
     : sql`folders.updated_at`;
 const hasVisibleChildren = (restriction: Restriction) =>
@@ -247,7 +250,7 @@ const hasVisibleChildren = (restriction: Restriction) =>
     ? sql`exists (select 1 from folders as child where child.parent_id = folders.id
         and child.id not in (select value from ${list('hiddenIds')}))`
     : sql`folders.child_count > 0`;
-/** A database that wants to know a parameter's type takes it from the first place, which so is not the null. */
+/** PostgreSQL takes the type of a parameter from its first use, so `is null` comes second. */
 const matches = (restriction: Restriction) => sql`
   and (folders.folded_name like ${'contains'} escape '\\' or ${'contains'} is null)
   and (folders.folded_name like ${'startsWith'} escape '\\' or ${'startsWith'} is null)
@@ -270,9 +273,9 @@ function beyond(
 }
 
 function orderBy({ field, isDescending }: FolderOrder, restriction: Restriction): Statement {
-  const way = isDescending ? sql`desc` : sql``;
-  if (field === 'CREATED') return sql`folders.id ${way}`;
+  const direction = isDescending ? sql`desc` : sql``;
+  if (field === 'CREATED') return sql`folders.id ${direction}`;
   return field === 'NAME'
-    ? sql`folders.sort_key ${way}, folders.id ${way}`
-    : sql`${updatedAt(restriction)} ${way}, folders.id ${way}`;
+    ? sql`folders.sort_key ${direction}, folders.id ${direction}`
+    : sql`${updatedAt(restriction)} ${direction}, folders.id ${direction}`;
 }

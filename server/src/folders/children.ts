@@ -1,6 +1,6 @@
 /**
- * The sub-folders of folders: in an order, filtered, in slices, counted. One statement serves many parents, as long as it
- * examines no more than `maxRowsPerStatement`; where there are more, they are read in batches, and large lists in segments.
+ * Reads and counts the sub-folders of folders. One statement serves many parents, as long as it examines at most
+ * `maxRowsPerStatement` rows. More parents are read in batches, and long lists in segments.
  */
 
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -20,18 +20,18 @@ import { findByIds, withLevel, type Folder, type TreeView } from './folders.ts';
 
 export interface Children {
   readonly folders: Folder[];
-  /** The limit left some out. */
+  /** There are more children than the limit. */
   readonly hasMore: boolean;
 }
 
 export interface ReadChildren {
-  /** A parent without any is not in the map. */
+  /** The map has no entry for a parent without children. */
   readonly byParent: ReadonlyMap<string, Children>;
-  /** There were more than `most` in all: what was read is not complete. */
+  /** There are more than `max` children in total, and not all of them were read. */
   readonly exceedsMax: boolean;
 }
 
-/** The children of each parent, in order. Where there are more than `most` in all, not all of them are read, or none. */
+/** Reads the children of each parent, in order. If there are more than `max` in total, it reads some or none of them. */
 export function readChildren(
   view: TreeView,
   parents: readonly Folder[],
@@ -45,7 +45,7 @@ export function readChildren(
   );
 }
 
-/** How many children each parent has for the viewer, filtered or not. */
+/** Counts the children of each parent that the viewer sees. */
 export function countChildren(
   view: TreeView,
   parents: readonly Folder[],
@@ -59,9 +59,9 @@ export function countChildren(
       : countTogether(view, parents, { filter }),
   );
   return whenDone(counted, (rows) =>
-    whenDone(readClosed(view, closed, { filter }), (shown) => {
+    whenDone(readClosed(view, closed, { filter }), (lists) => {
       const counts = new Map(rows.map(({ parentId, count }) => [parentId, count]));
-      for (const { parentId, folders } of shown) counts.set(parentId, folders.length);
+      for (const { parentId, folders } of lists) counts.set(parentId, folders.length);
       return counts;
     }),
   );
@@ -109,8 +109,8 @@ export function visibleChildCount(
 }
 
 /**
- * How many children are looked at for a slice besides those in it: all to filter them, and one by one what is passed over.
- * What is hidden costs nothing: whoever cannot pay is told the price.
+ * The number of children that a slice examines besides those in it: all for a filter, and the skipped ones. Hidden folders cost
+ * nothing, because a refusal shows the cost to the client.
  */
 export function sliceCost(
   view: TreeView,
@@ -124,24 +124,23 @@ export function sliceCost(
   }, 0);
 }
 
-/** Parents that show their children by themselves, and passages, which show only what leads on. */
+/** Separates readable parents (`open`) from passages (`closed`), which show only some children. */
 function byRule({ access }: TreeView, parents: readonly Folder[]) {
   const open: Folder[] = [];
-  const closed: { parent: Folder; shown: readonly string[] }[] = [];
+  const closed: { parent: Folder; childIds: readonly string[] }[] = [];
   for (const parent of parents) {
     const { only } = access.childRule(parent.id, parent.accessLevel);
-    if (only) closed.push({ parent, shown: only });
+    if (only) closed.push({ parent, childIds: only });
     else open.push(parent);
   }
   return { open, closed };
 }
 
-/** Of the others there is nothing to read. */
 export function hasChildren({ childCount }: Pick<Folder, 'childCount'>): boolean {
   return childCount > 0;
 }
 
-/** How many folders a slice has at least, as far as the numbers of children tell. */
+/** The number of folders in a slice, if the stored counts determine it; otherwise 0. */
 function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): number {
   const { limit = Infinity, skip = 0, after, before, filter } = slice;
   if (after || before || filter) return 0;
@@ -156,10 +155,10 @@ function readOpen(
   slice: Slice,
   max: number,
 ): PromiseOrValue<readonly ChildList[]> {
-  const inhabited = open.filter(hasChildren);
-  const nearer = inhabited.length > 0 && fromNearerEnd(view, inhabited, slice);
+  const nonEmpty = open.filter(hasChildren);
+  const nearer = nonEmpty.length > 0 && fromNearerEnd(view, nonEmpty, slice);
   if (!nearer) return [];
-  return inSequence(batchesOf(inhabited, nearer), (parents) =>
+  return inSequence(batchesOf(nonEmpty, nearer), (parents) =>
     isLarge(parents, nearer)
       ? whenDone(readInSegments(view, parents[0]!, nearer, max), (folders) => [
           { parentId: parents[0]!.id, folders },
@@ -172,23 +171,30 @@ function isLarge(parents: readonly Folder[], slice: Slice): boolean {
   return parents.length === 1 && rowsOf(parents, slice) > maxRowsPerStatement;
 }
 
-/** The parents, divided so that each batch is examined by one statement, or is a single large one. */
-function* batchesOf(parents: readonly Folder[], slice: Slice): Generator<readonly Folder[]> {
-  let batch: Folder[] = [];
+/** Divides items into batches for one statement each. An item with too many rows is a batch of its own. */
+export function* inRowBatches<T>(
+  items: readonly T[],
+  rowsOfItem: (item: T) => number,
+): Generator<readonly T[]> {
+  let batch: T[] = [];
   let rows = 0;
-  for (const parent of parents) {
-    const own = rowsOf([parent], slice);
+  for (const item of items) {
+    const own = rowsOfItem(item);
     if (batch.length > 0 && rows + own > maxRowsPerStatement) {
       yield batch;
       [batch, rows] = [[], 0];
     }
-    batch.push(parent);
+    batch.push(item);
     rows += own;
   }
   if (batch.length > 0) yield batch;
 }
 
-/** One after the other, and without waiting where nothing waits. */
+function batchesOf(parents: readonly Folder[], slice: Slice): Generator<readonly Folder[]> {
+  return inRowBatches(parents, (parent) => rowsOf([parent], slice));
+}
+
+/** Runs the steps in sequence. Stays synchronous if all results are. */
 function inSequence<T, R>(
   steps: Iterator<T>,
   run: (step: T) => PromiseOrValue<readonly R[]>,
@@ -207,13 +213,13 @@ function inSequence<T, R>(
   return found;
 }
 
-/** A list that is too long for one statement. In the direction in which it is read, each segment follows the last. */
+/** Reads a list that is too long for one statement, segment by segment in reading direction. */
 function readInSegments(view: TreeView, parent: Folder, slice: Slice, max: number): PromiseOrValue<Folder[]> {
   const { limit = Infinity, skip = 0, filter, isFromEnd = false, order = byName } = slice;
   const columns = slice.columns === 'name' ? 'main' : slice.columns;
   const wanted = Math.min(limit, max, maxRows) + 1 + (filter ? skip : 0);
   const found: Folder[] = [];
-  const start = filter ? undefined : passOver(view, parent, slice, skip);
+  const start = filter ? undefined : findStart(view, parent, slice, skip);
   return whenDone(start, (from) => (from === null ? [] : next(from)));
 
   function next(from: ListPosition | undefined): PromiseOrValue<Folder[]> {
@@ -222,28 +228,31 @@ function readInSegments(view: TreeView, parent: Folder, slice: Slice, max: numbe
       const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
       const size = wanted - found.length;
       const rows = columns === 'texts' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
-      const atMost = filter ? size : Math.min(size, rows);
-      return whenDone(readTogether(view, [parent], { ...segment, limit: atMost - 1 }, maxRows), ([list]) => {
-        const folders = list?.folders ?? [];
-        for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
-        const isOver = found.length >= wanted || (filter ? !end : folders.length < atMost);
-        return isOver ? finish() : next(end ?? positionOf(found.at(-1)!, order.field));
-      });
+      const readLimit = filter ? size : Math.min(size, rows);
+      return whenDone(
+        readTogether(view, [parent], { ...segment, limit: readLimit - 1 }, maxRows),
+        ([list]) => {
+          const folders = list?.folders ?? [];
+          for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
+          const isOver = found.length >= wanted || (filter ? !end : folders.length < readLimit);
+          return isOver ? finish() : next(end ?? positionOf(found.at(-1)!, order.field));
+        },
+      );
     });
   }
 
   function finish(): Folder[] {
-    const shown = filter ? found.slice(skip) : found;
-    return isFromEnd ? shown.reverse() : shown;
+    const folders = filter ? found.slice(skip) : found;
+    return isFromEnd ? folders.reverse() : folders;
   }
 }
 
-/** What follows a place, in the direction in which the slice is read. */
+/** The part of a slice after a position, in reading direction. */
 function segmentAfter(slice: Slice, from: ListPosition | undefined): Slice {
   return from ? { ...slice, [slice.isFromEnd ? 'before' : 'after']: undefined, from } : slice;
 }
 
-/** The place of the last row that one statement may examine; undefined if there are no more rows than that. */
+/** The position of the last row that one statement may examine; undefined if there are no more rows than that. */
 function segmentEnd(
   view: TreeView,
   parent: Folder,
@@ -252,7 +261,7 @@ function segmentEnd(
 ): PromiseOrValue<ListPosition | undefined> {
   const { order = byName, isFromEnd } = slice;
   const probe: Slice = { ...slice, filter: undefined, columns: 'all', skip: rows - 1, limit: 0 };
-  // The index is enough to pass over them: that takes less than a fifth of the time.
+  // Skipping rows only needs the index and takes less than a fifth of the time.
   const examined = Math.ceil(rows / 5);
   return whenDone(readTogether(view, [parent], probe, maxRows, examined), ([list]) => {
     const folder = list?.folders.at(isFromEnd ? -1 : 0);
@@ -260,8 +269,8 @@ function segmentEnd(
   });
 }
 
-/** The place after which the slice begins; null if fewer than `skip` rows are there. */
-function passOver(
+/** The position after which the slice begins; null if there are fewer than `skip` rows. */
+function findStart(
   view: TreeView,
   parent: Folder,
   slice: Slice,
@@ -270,11 +279,11 @@ function passOver(
   if (skip === 0) return slice.from;
   const rows = Math.min(skip, maxRowsPerStatement);
   return whenDone(segmentEnd(view, parent, slice, rows), (end) =>
-    end ? passOver(view, parent, segmentAfter(slice, end), skip - rows) : null,
+    end ? findStart(view, parent, segmentAfter(slice, end), skip - rows) : null,
   );
 }
 
-/** What is passed over costs: of a list whose length is known, no more than half. Undefined if nothing is left. */
+/** Skipping rows takes time, so a list of known length is read from the nearer end. Undefined if nothing is left. */
 function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): Slice | undefined {
   const { skip, limit, after, filter } = slice;
   const [only, ...others] = open;
@@ -282,28 +291,28 @@ function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): S
   const left = visibleChildCount(view, only) - skip;
   if (left <= 0) return undefined;
   if (left > skip) return slice;
-  // One more than asked for, as far as there are so many.
+  // One more than the limit, if there are so many.
   const rows = Math.min(limit + 1, left);
   return { ...slice, isFromEnd: true, limit: rows - 1, skip: left - rows };
 }
 
-/** Few by nature: read by their ids, then chosen here by the very rules of the statements. */
+/** Passages have few visible children, so these are read by their ids and then filtered and sorted here. */
 function readClosed(
   view: TreeView,
-  closed: readonly { parent: Folder; shown: readonly string[] }[],
+  closed: readonly { parent: Folder; childIds: readonly string[] }[],
   slice: Slice,
 ): PromiseOrValue<ChildList[]> {
-  const ids = closed.flatMap(({ shown }) => shown);
+  const ids = closed.flatMap(({ childIds }) => childIds);
   if (ids.length === 0) return [];
-  const hasChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
+  const hasVisibleChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
   const read = (some: readonly string[]) => view.reader.all(findByIds, { ids: some }, some.length);
   return whenDone(readInBatches(ids, read), (rows) => {
     const byParent = Map.groupBy(rows, ({ parentId }) => parentId);
     return closed.map(({ parent: { id, accessLevel } }) => {
-      const shown = (byParent.get(id) ?? []).map((row) =>
+      const folders = (byParent.get(id) ?? []).map((row) =>
         withLevel(row, view.access.levelOf(row.id, accessLevel)),
       );
-      return { parentId: id, folders: sliceOf(shown, slice, hasChildren) };
+      return { parentId: id, folders: sliceOf(folders, slice, hasVisibleChildren) };
     });
   });
 }

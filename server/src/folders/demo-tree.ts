@@ -6,7 +6,7 @@ import { insertRows } from './folder-rows.ts';
 import { finishImport } from './import-folders.ts';
 import { planImport, type ImportedTree } from './import-plan.ts';
 
-/** A folder's name and what is in it; a list of names is a list of empty folders. */
+/** Names of folders with their subtrees. A list of names stands for empty folders. */
 interface Branch {
   readonly [name: string]: Branch | readonly string[];
 }
@@ -14,7 +14,7 @@ interface Branch {
 const findEmptyRoot = sql<object, { id: string }>`
   select id from folders where parent_id is null and detached_at is null and child_count = 0`;
 
-/** Leaves a tree that has folders already as it is. */
+/** Does nothing if the tree already has folders. */
 export async function plantDemoTree(transaction: Transaction, now: number): Promise<void> {
   const root = await transaction.get(findEmptyRoot, {});
   if (!root) return;

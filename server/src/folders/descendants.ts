@@ -1,4 +1,4 @@
-/** Everything below a folder as one list, each folder right before what is inside it. */
+/** Reads everything below a folder as one list in which each folder comes right before its children. */
 
 import { maxRows } from './child-lists.ts';
 import { readChildren } from './children.ts';
@@ -9,17 +9,17 @@ import type { Folder, TreeView } from './folders.ts';
 
 export interface Descendant {
   readonly folder: Folder;
-  /** The one it is inside of, unless that is the folder that was asked. */
+  /** The parent; undefined if that is the top folder. */
   readonly above: Descendant | undefined;
-  /** 1 is a child. */
+  /** 1 for a child of the top folder. */
   readonly depth: number;
 }
 
 export interface DescendantSlice {
-  /** How many levels; without it, all. */
+  /** The number of levels; all if undefined. */
   readonly depth?: number | undefined;
   readonly first?: number | undefined;
-  /** The places on the way to the last one that was seen. */
+  /** The positions of the last folder of the previous page and of its ancestors below the top folder. */
   readonly after?: readonly ListPosition[] | undefined;
   /** At least `counted`; `all` by default. */
   readonly columns?: FolderColumns | undefined;
@@ -27,13 +27,13 @@ export interface DescendantSlice {
 
 export interface Descendants {
   readonly found: readonly Descendant[];
-  /** There are more than were asked for. */
+  /** There are more folders after the page. */
   readonly hasMore: boolean;
-  /** There are more than `max`: what was found is not complete. */
+  /** There are more than `max` folders, so the result is not complete. */
   readonly exceedsMax: boolean;
 }
 
-/** How many folders one round may read the children of. */
+/** The maximum number of parents whose children one statement reads. */
 const maxParents = 512;
 /** A page first reads this many folders of a list, then twice as many each time: their sub-folders may fill the page. */
 const firstSize = 16;
@@ -47,9 +47,10 @@ interface UnreadList {
   readonly size: number;
 }
 
-type Following = Descendant | UnreadList;
+/** Comes after the folders that have been read. */
+type Pending = Descendant | UnreadList;
 
-/** Reads in the order of the list, so that no more folders are read than the page holds, but for the last lists. */
+/** Reads in the order of the list, so that it reads hardly more folders than the page holds. */
 export async function readDescendants(
   view: TreeView,
   top: Folder,
@@ -57,29 +58,29 @@ export async function readDescendants(
   max: number,
 ): Promise<Descendants> {
   const wanted = Math.min(first ?? max, max) + 1;
-  const hasInside = ({ folder, depth: at }: Descendant) => at < depth && folder.childCount > 0;
+  const hasListedChildren = ({ folder, depth: level }: Descendant) => level < depth && folder.childCount > 0;
   const found: Descendant[] = [];
-  /** What follows, the next one last. */
-  const following: Following[] = [];
-  const precede = (some: readonly Following[]) => void following.push(...some.toReversed());
-  precede(await startingPoints(view, top, after, { depth, limit: wanted, columns }));
+  /** A stack: the next folder or list is last. */
+  const pending: Pending[] = [];
+  const push = (some: readonly Pending[]) => void pending.push(...some.toReversed());
+  push(await findStart(view, top, after, { depth, limit: wanted, columns }));
   const children = new Map<Descendant, readonly Folder[]>();
   while (found.length < wanted) {
-    const next = following.pop();
+    const next = pending.pop();
     if (!next) break;
     if ('size' in next) {
-      precede(await readSome(view, next, { limit: wanted - found.length, columns }));
+      push(await readSome(view, next, { limit: wanted - found.length, columns }));
       continue;
     }
     found.push(next);
-    if (!hasInside(next)) continue;
+    if (!hasListedChildren(next)) continue;
     if (first !== undefined && view.reader.isEmbedded) {
-      following.push({ parent: next.folder, above: next, size: firstSize });
+      pending.push({ parent: next.folder, above: next, size: firstSize });
       continue;
     }
     if (!children.has(next)) {
       const limit = wanted - found.length;
-      const parents = parentsToRead(view, next, following, hasInside, limit);
+      const parents = parentsToRead(view, next, pending, hasListedChildren, limit);
       const folders = parents.map(({ folder }) => folder);
       const isPage = first !== undefined;
       const slice = isPage ? { limit, columns } : { columns };
@@ -89,10 +90,10 @@ export async function readDescendants(
     }
     const inside = children.get(next)!;
     children.delete(next);
-    precede(inside.map(at(next)));
+    push(inside.map(below(next)));
   }
-  const shown = first === undefined ? found : found.slice(0, first);
-  return { found: shown, hasMore: found.length > shown.length, exceedsMax: shown.length > max };
+  const page = first === undefined ? found : found.slice(0, first);
+  return { found: page, hasMore: found.length > page.length, exceedsMax: page.length > max };
 }
 
 /**
@@ -102,46 +103,42 @@ export async function readDescendants(
 function parentsToRead(
   { reader }: TreeView,
   next: Descendant,
-  following: readonly Following[],
-  hasInside: (descendant: Descendant) => boolean,
+  pending: readonly Pending[],
+  hasListedChildren: (descendant: Descendant) => boolean,
   limit: number,
 ): Descendant[] {
   const parents = [next];
   if (reader.isEmbedded) return parents;
   let count = next.folder.childCount;
-  for (
-    let index = following.length - 1;
-    index >= 0 && count < limit && parents.length < maxParents;
-    index--
-  ) {
-    const each = following[index]!;
+  for (let index = pending.length - 1; index >= 0 && count < limit && parents.length < maxParents; index--) {
+    const each = pending[index]!;
     count++;
-    if ('size' in each || !hasInside(each)) continue;
+    if ('size' in each || !hasListedChildren(each)) continue;
     parents.push(each);
     count += each.folder.childCount;
   }
   return parents;
 }
 
-/** Where a list goes on: inside the last folder that was seen, then after it, after its parent, and so on up. */
-async function startingPoints(
+/** Where the next page begins: inside the last folder of the previous page, then after it, after its parent, and so on. */
+async function findStart(
   view: TreeView,
   top: Folder,
   after: readonly ListPosition[],
   { depth, limit, columns }: { depth: number; limit: number; columns: FolderColumns | undefined },
-): Promise<readonly Following[]> {
-  let rest: Following[] = [];
+): Promise<readonly Pending[]> {
+  let rest: Pending[] = [];
   let parent = top;
   let above: Descendant | undefined;
-  for (const place of after) {
-    const list = { parent, above, after: place, size: firstSize };
+  for (const position of after) {
+    const list = { parent, above, after: position, size: firstSize };
     const siblings = await readSome(view, list, { limit: limit + 1, columns, isInclusive: true });
-    const [seen, ...others] = siblings;
-    const isThere = seen !== undefined && !('size' in seen) && seen.folder.id === place.id;
-    rest = [...(isThere ? others : siblings), ...rest];
-    if (!isThere) return rest;
-    above = seen;
-    parent = seen.folder;
+    const [last, ...others] = siblings;
+    const exists = last !== undefined && !('size' in last) && last.folder.id === position.id;
+    rest = [...(exists ? others : siblings), ...rest];
+    if (!exists) return rest;
+    above = last;
+    parent = last.folder;
   }
   const isDeepEnough = (above?.depth ?? 0) >= depth;
   const inside = isDeepEnough
@@ -150,7 +147,7 @@ async function startingPoints(
   return [...inside, ...rest];
 }
 
-function at(above: Descendant | undefined): (folder: Folder) => Descendant {
+function below(above: Descendant | undefined): (folder: Folder) => Descendant {
   return (folder) => ({ folder, above, depth: (above?.depth ?? 0) + 1 });
 }
 
@@ -166,19 +163,19 @@ async function readSome(
   view: TreeView,
   { parent, above, after, size }: UnreadList,
   { limit, columns, isInclusive }: ReadOptions,
-): Promise<Following[]> {
+): Promise<Pending[]> {
   const count = view.reader.isEmbedded ? Math.min(size, limit) : limit;
   const slice = { after, isInclusive, limit: count, columns };
   const { byParent } = await readChildren(view, [parent], slice, maxRows);
   const { folders = [], hasMore = false } = byParent.get(parent.id) ?? {};
-  const some: Following[] = folders.map(at(above));
+  const some: Pending[] = folders.map(below(above));
   if (hasMore && count < limit) {
     some.push({ parent, above, after: positionOf(folders.at(-1)!, 'NAME'), size: size * 2 });
   }
   return some;
 }
 
-/** The key of a descendant's cursor: the places on the way to it. */
+/** The key of a descendant's cursor: the positions of the descendant and of its ancestors below the top folder. */
 export function pathKey(descendant: Descendant): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let each: Descendant | undefined = descendant; each; each = each.above) {
@@ -192,13 +189,16 @@ export function pathKey(descendant: Descendant): Uint8Array {
 
 export function positionsOfKey({ id, key }: ListPosition, argument: string): ListPosition[] {
   const bytes = Buffer.from(key);
-  const places: ListPosition[] = [];
+  const positions: ListPosition[] = [];
   for (let start = 0; start < bytes.length;) {
     const end = start + 18 <= bytes.length ? start + 18 + bytes.readUInt16BE(start + 16) : Infinity;
     if (end > bytes.length) throw notACursor(argument);
-    places.push({ id: toFolderId(bytes.subarray(start, start + 16)), key: bytes.subarray(start + 18, end) });
+    positions.push({
+      id: toFolderId(bytes.subarray(start, start + 16)),
+      key: bytes.subarray(start + 18, end),
+    });
     start = end;
   }
-  if (places.at(-1)?.id !== id) throw notACursor(argument);
-  return places;
+  if (positions.at(-1)?.id !== id) throw notACursor(argument);
+  return positions;
 }

@@ -1,4 +1,4 @@
-/** Everything below a folder as a flat list, in the form in which it can be imported elsewhere. */
+/** Exports everything below a folder as a flat list that can be imported elsewhere. */
 
 import type { Database } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
@@ -8,37 +8,37 @@ import type { FolderTexts } from './folder-texts.ts';
 import { readTexts, type Folder, type TreeView } from './folders.ts';
 
 export interface ExportedFolder extends FolderTexts {
-  /** Below the folder that was exported. */
+  /** The path below the exported folder. */
   readonly path: string;
 }
 
-const portion = 2_000;
+const batchSize = 2_000;
 
 export interface ExportOptions extends Pick<Database, 'reportDamage'> {
   readonly depth: number | undefined;
-  readonly most: number;
+  readonly maxFolders: number;
 }
 
-/** Of what the viewer may only pass through, the name. All of it, or a refusal: somebody may keep it as their only copy. */
+/** Returns all folders or refuses, because the export may become the only copy. Passages have only a name. */
 export async function exportFolders(
   view: TreeView,
   top: Folder,
-  { depth, most, reportDamage }: ExportOptions,
+  { depth, maxFolders, reportDamage }: ExportOptions,
 ): Promise<ExportedFolder[]> {
-  const { found, exceedsMax } = await readDescendants(view, top, { depth }, most);
+  const { found, exceedsMax } = await readDescendants(view, top, { depth }, maxFolders);
   if (exceedsMax) {
     throw new Refusal(
       'TOO_EXPENSIVE',
-      `The folder has more than ${most} folders inside. Export in parts: what is inside of it one by one, or with a \`depth\`.`,
-      { facts: { field: 'exportFolders', price: most + 1, budget: most } },
+      `The folder has more than ${maxFolders} folders inside. Export in parts: what is inside of it one by one, or with a \`depth\`.`,
+      { facts: { field: 'exportFolders', price: maxFolders + 1, budget: maxFolders } },
     );
   }
   const missing = findMissing(view, top, found, depth);
   if (missing !== undefined) throw reportDamage(missing);
   const paths = new Map<Descendant, string>();
   const exported: ExportedFolder[] = [];
-  for (let start = 0; start < found.length; start += portion) {
-    const some = found.slice(start, start + portion);
+  for (let start = 0; start < found.length; start += batchSize) {
+    const some = found.slice(start, start + batchSize);
     const texts = await readTexts(
       view,
       some.map(({ folder }) => folder),
@@ -55,7 +55,7 @@ export async function exportFolders(
   return exported;
 }
 
-/** A damaged page that reads as an empty one is no error to the database: the stored counts of children tell. */
+/** The database reports no error for a damaged page that reads as empty. So the stored counts of children are compared. */
 function findMissing(
   view: TreeView,
   top: Folder,

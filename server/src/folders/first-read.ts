@@ -112,7 +112,7 @@ export function readFirst(
     if (!row) return { head, rows: noRows, steps: [] };
     const above = (found!.ancestors ?? []).map(toAncestor);
     const rows = new Map([row, ...above].map((each) => [each.id, each]));
-    const firstPage = page && { ...page, rows: [{ place: 0, list: found!.list ?? [] }] };
+    const firstPage = page && { ...page, rows: [{ position: 0, list: found!.list ?? [] }] };
     return { head, rows, steps: stepsOf(rows), page: firstPage };
   });
 }

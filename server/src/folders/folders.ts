@@ -85,7 +85,7 @@ const findByPath = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
     union all
     select folders.id, walk.depth + 1
     from walk cross join ${textList('names')} cross join folders
-    where each.place = walk.depth and folders.parent_id = walk.id and folders.name = each.value
+    where each.position = walk.depth and folders.parent_id = walk.id and folders.name = each.value
   )
   select ${folderColumns} from walk cross join folders where folders.id = walk.id and walk.depth > 0 order by walk.depth`;
 

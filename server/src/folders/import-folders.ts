@@ -1,7 +1,7 @@
 /**
- * Importing many folders at once, all or nothing. A large import is checked, then written in slices off the tree, so
- * that others get through in between, and put on the tree in one transaction. What an interrupted import leaves
- * behind is off the tree, where nobody sees it, and is purged later.
+ * Imports many folders at once, all or none. A large import is checked, written in slices outside of the tree, so that other
+ * changes can run in between, and attached to the tree in one transaction. The folders of an interrupted import stay invisible
+ * and are purged later.
  */
 
 import type { Access } from '../access/access.ts';
@@ -27,7 +27,7 @@ export interface FolderImport {
   readonly parentId?: string | null | undefined;
   readonly tree?: readonly ImportedTree[] | null | undefined;
   readonly list?: readonly ImportedPath[] | null | undefined;
-  /** Of the parent. */
+  /** The version of the parent. */
   readonly expectedVersion?: number | null | undefined;
 }
 
@@ -46,7 +46,7 @@ const markStaged = sql<{ id: string; parentId: string; now: number }>`
 
 const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: string }>`
   select folders.name from ${textList('names')} cross join folders
-  where folders.parent_id = ${'parentId'} and folders.name = each.value order by each.place limit 1`;
+  where folders.parent_id = ${'parentId'} and folders.name = each.value order by each.position limit 1`;
 
 const publish = sql<{ ids: readonly string[]; parentId: string }>`
   update folders set parent_id = ${'parentId'} where id in (select value from ${list('ids')})`;
@@ -56,7 +56,7 @@ const unstage = sql<{ id: string }>`
 
 const importMemory: Memory<Imported, Imported> = {
   keep: ({ parentId, count }) => ({ parentId, count }),
-  recall: (kept) => kept,
+  recall: (imported) => imported,
 };
 
 export function importFolders(
@@ -67,7 +67,7 @@ export function importFolders(
 ): Promise<Changed<Imported>> {
   const importNow = async () => {
     const now = changes.clock.now();
-    // The rights are checked before the work, the whole plan before it is written, and both again in the last transaction.
+    // Rights are checked before the work, the plan before it is written, and both again in the last transaction.
     await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), input));
     const plan = await planImport(input, { ...options, now });
     const { parent } = await changes.read(caller, (snapshot, access) =>
@@ -117,14 +117,14 @@ async function importStaged(
           await yieldEventLoop();
         }
         await finishImport(transaction, { pathIds, plan, byUserId, now });
-        // If it took so long that it was given up for purging, a part of it may be gone.
+        // After a very long time, the stage may have been marked for purging, and a part of it may be missing.
         if ((await transaction.run(unstage, { id: stage.id })) === 0) {
           throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
         }
         return imported;
       },
     });
-    // The same request, sent twice, was faster: what is staged here is of no use.
+    // The same request was sent twice and the other one was faster, so this stage is not needed.
     if (made.result !== imported) await purgeFolders(database, [stage.id], { now });
     return made;
   } catch (error) {
@@ -133,7 +133,7 @@ async function importStaged(
   }
 }
 
-/** What comes after the folders are there; `way` leads to where they are. */
+/** Updates the parent and writes the journal entry after the rows are written. `pathIds` is the path of the parent. */
 export async function finishImport(
   transaction: Transaction,
   done: {

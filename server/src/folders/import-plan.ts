@@ -1,4 +1,4 @@
-/** What an import will write: checked as a whole, and in an order in which parents come first. */
+/** Checks the input of an import and plans its rows, parents first. */
 
 import { Refusal } from '../refusal.ts';
 import { maxDepth, tooDeep } from './change-rules.ts';
@@ -7,29 +7,29 @@ import { toFolderName } from './folder-texts.ts';
 import { newRow, type NewRow } from './folder-rows.ts';
 import { toTexts, type TextsInput } from './folder-texts.ts';
 
-/** A folder with what is inside it. */
+/** A folder with its subtree. */
 export interface ImportedTree extends TextsInput {
   readonly name: string;
   readonly folders?: readonly ImportedTree[] | null | undefined;
 }
 
-/** A folder by its path below the parent; folders on the way that are not listed are made, with just a name. */
+/** A folder by its path below the parent. Missing ancestors are created with only a name. */
 export interface ImportedPath extends TextsInput {
   readonly path: string;
 }
 
-/** Rows whose parents come first; those at the top have no parent yet. */
+/** Parents come before their children. Rows at the top have no parent yet. */
 export interface ImportPlan {
   readonly rows: readonly NewRow[];
   readonly tops: readonly NewRow[];
-  /** How many levels. */
+  /** The number of levels. */
   readonly height: number;
 }
 
 export interface PlanOptions {
   readonly now: number;
   readonly maxFolders: number;
-  /** Called before so many entries are checked; a promise is awaited first. */
+  /** Called before `count` entries are checked. A returned promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function planImport(
   const parents = new Map<NewRow, NewRow | undefined>();
   const newId = newFolderIds(now);
 
-  /** Adds a folder; undefined if its parent has one of this name already. */
+  /** Adds a folder. Returns undefined if its parent already has a folder with this name. */
   function add(
     parent: NewRow | undefined,
     name: string,
@@ -117,7 +117,7 @@ async function addPaths(
   find: (parent: NewRow | undefined, name: string) => NewRow | undefined,
   beforeRows: PlanOptions['beforeRows'],
 ): Promise<void> {
-  // The shorter first: a folder comes before what is inside it, however the list is ordered.
+  // Shorter paths first, so that a folder comes before its subtree in any order of the list.
   const byLength: { input: ImportedPath; names: string[] }[][] = [];
   for (const input of paths) {
     await beforeRows(1);
@@ -139,7 +139,7 @@ async function addPaths(
   }
 }
 
-/** Says which folder it was that cannot be imported. */
+/** Adds the path of the folder to a refusal. */
 function withPath<T>(path: string, work: () => T): T {
   try {
     return work();

@@ -28,22 +28,22 @@ import { restoreFolder, type Restoration } from './trash.ts';
 
 export interface ChangedFolder {
   readonly id: string;
-  /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
+  /** The folder after the change. Missing if the change was made earlier, under the same idempotency key. */
   readonly folder?: Folder;
-  /** The ids from the root to it then. */
+  /** Its path after the change. */
   readonly pathIds?: readonly string[];
   /** Missing if not all ancestors were read. */
   readonly seen?: SeenFolder | undefined;
 }
 
-/** What a viewer sees of a folder at the moment of the change: enough to show it with its path without another read. */
+/** What the viewer sees of a folder at the moment of the change: enough for a response with its path without another read. */
 export interface SeenFolder {
   readonly access: Access;
   readonly rows: ReadonlyMap<string, FolderRow>;
 }
 
 export interface DeletedFolder {
-  /** The ids of its ancestors when it was deleted, and its own. */
+  /** Its path before the deletion. */
   readonly pathIds: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export interface FolderLimits {
   readonly maxImportFolders: number;
 }
 
-/** The folder with its ancestors, if it can be read before the rights of the viewer. */
+/** Reads the folder with its ancestors before the viewer's rights, if its id is valid. */
 function prefetchFolder(
   id: string | null | undefined,
 ): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {
@@ -141,7 +141,7 @@ export function manageFolders(
 function toChanged({ folder, pathIds, view }: WrittenFolder): ChangedFolder {
   const { access, rows } = view;
   const { id } = folder;
-  const areKnown = pathIds.every((each) => each === id || rows.has(each));
-  const seen = areKnown ? { access, rows: new Map([...rows, [id, folder]]) } : undefined;
+  const hasAllAncestors = pathIds.every((each) => each === id || rows.has(each));
+  const seen = hasAllAncestors ? { access, rows: new Map([...rows, [id, folder]]) } : undefined;
   return { id, folder, pathIds, seen };
 }

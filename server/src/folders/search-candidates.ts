@@ -32,7 +32,7 @@ const { READ } = accessLevels;
 export const batchSize = 500;
 /** A viewer who sees no more than this has all visible folders examined instead of the index. */
 const maxVisible = 1_000;
-/** To examine so many in the database takes as long as to read half as many. */
+/** Examining a row in the database takes half as long as reading it. */
 const rowsToFind = maxVisible / 2;
 /** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
 const minInsideLength = 3;
@@ -140,8 +140,8 @@ async function readVisible(
     (level >= READ ? openIds : closedIds).push(id);
   }
   const isWhole = underId === undefined;
-  const isKnown = isWhole && sizeOfView.get(access) === 'few';
-  if (!isKnown && (await seesMany(view, openIds, topIds))) {
+  const isSmall = isWhole && sizeOfView.get(access) === 'few';
+  if (!isSmall && (await seesMany(view, openIds, topIds))) {
     if (isWhole) sizeOfView.set(access, 'many');
     return undefined;
   }
@@ -159,7 +159,7 @@ async function readVisible(
   return isMany ? undefined : rows.filter((row): row is Candidate => row.id !== null);
 }
 
-/** What matches a text, for `like`. */
+/** The pattern for `like`. */
 function patternOf(text: string): string {
   const escaped = text.replace(/[!%_]/g, '!$&');
   return isInsideText(text) ? `%${escaped}%` : `${escaped}%`;
@@ -284,7 +284,7 @@ async function* readRange(
   }
 }
 
-/** The first text, in the order of code points, that comes after all that begin with this one. */
+/** The first text, in the order of code points, after all texts with this beginning. */
 function endOfBeginnings(text: string): string {
   const letters = [...text];
   const last = letters.pop()!.codePointAt(0)!;

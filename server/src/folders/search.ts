@@ -30,7 +30,7 @@ export interface Found {
 export interface SearchResult {
   readonly found: readonly Found[];
   readonly hasNextPage: boolean;
-  /** Where the next page continues; null if there was nothing to examine. */
+  /** Where the next page begins; null if there was nothing to examine. */
   readonly endCursor: () => string | null;
   /** If the page was cut short, the matches in all that was examined so far. */
   readonly totalCount: number;
@@ -43,7 +43,7 @@ export const maxUnseen = 500;
 
 /** Returns the folded text that is compared. */
 export function toSearchText(input: string): string {
-  // Before any work on it: folding makes some letters eighteen.
+  // Rejects long input before any work: folding turns some characters into eighteen.
   const tooLong = () => new Refusal('BAD_INPUT', `\`text\` has at most ${maxTextLength} characters.`);
   if (input.length > 2 * maxTextLength) throw tooLong();
   const text = foldText(input.trim());
@@ -78,7 +78,7 @@ export async function searchFolders(
   };
   for await (const batch of readCandidates(view, text, section, underId)) {
     await view.ancestry.load(parentsOf(batch.candidates));
-    // After the ancestors are loaded: other fields of the answer run meanwhile and must not find a folder without them.
+    // Only after the ancestors are loaded: other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
     for (const candidate of batch.candidates) {
       const match = matchOf(view, text, candidate);
@@ -176,7 +176,6 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** As cursors contain it. */
 function toPosition({ id, rank, sortKey }: Match): ListPosition {
   return { id, key: Buffer.concat([Buffer.of(rank), Buffer.from(sortKey, 'hex')]) };
 }

@@ -1,6 +1,6 @@
 /**
- * What was deleted: off the tree, kept for a time with all that was inside, then purged a little at a time. What an
- * interrupted import left behind is off the tree in the same way, and goes sooner.
+ * Deleted folders: they are detached from the tree, can be restored for some days, and are then purged in small transactions. The
+ * folders of an interrupted import are detached in the same way and purged sooner.
  */
 
 import { accessLevels, type AccessLevel } from '../access/access.ts';
@@ -37,14 +37,14 @@ export interface TrashedFolder {
 
 export interface Restoration {
   readonly id: string;
-  /** Instead of where it was. */
+  /** Replaces the former parent. */
   readonly parentId?: string | null | undefined;
-  /** Instead of the name it had. */
+  /** Replaces the former name. */
   readonly name?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** A place in the trash, the latest first. */
+/** A position in the trash, which is ordered by the time of deletion, the latest first. */
 export interface TrashPosition {
   readonly deletedAt: number;
   readonly id: string;
@@ -53,8 +53,8 @@ export interface TrashPosition {
 const { WRITE } = accessLevels;
 const dayMs = 86_400_000;
 const abandonedImportMs = 3_600_000;
-const portion = 200;
-/** Of the deleted folders, for one page. */
+const batchSize = 200;
+/** The maximum number of deleted folders that one page examines. */
 export const maxExamined = 1_000;
 const purgeBatch = 500;
 const maxPerPurge = 10_000;
@@ -100,7 +100,7 @@ const findExpired = sql<Expired & { limit: number }, { id: string; name: string 
   select id, name from folders
   where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'}`;
 
-/** From then on nobody can restore them. */
+/** Marked folders can no longer be restored. */
 const markForPurge = sql<{ ids: readonly string[] }>`
   update folders set detached_because = 'purge' where id in (select value from ${list('ids')})`;
 
@@ -113,7 +113,7 @@ const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }
 const erase = sql<{ ids: readonly string[] }>`
   delete from folders where id in (select value from ${list('ids')})`;
 
-/** What was deleted then or before is gone. */
+/** Folders that were deleted at this time or earlier can no longer be restored. */
 export function purgeCutoff(now: number, trashDays: number): number {
   return now - trashDays * dayMs;
 }
@@ -124,11 +124,11 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
 
 export interface TrashPage {
   readonly folders: readonly TrashedFolder[];
-  /** Where the next page continues, maybe at a folder that the viewer may not see; undefined if this is the last one. */
+  /** Where the next page begins, possibly at a hidden folder; undefined on the last page. */
   readonly next: TrashPosition | undefined;
 }
 
-/** The latest deleted folders that the viewer may restore, after a place. A page examines a bounded number of rows. */
+/** Reads the deleted folders that the viewer may restore. A page examines a bounded number of rows. */
 export async function readTrash(
   view: TreeView,
   { after, first, cutoff: cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
@@ -137,8 +137,8 @@ export async function readTrash(
   const folders: TrashedFolder[] = [];
   if (!access.writesSomething) return { folders, next: undefined };
   let from: TrashPosition = after ?? { deletedAt: lastTime, id: lastId };
-  for (let examined = 0; examined < maxExamined; examined += portion) {
-    const rows = await reader.all(listTrashed, { ...from, limit: portion }, portion);
+  for (let examined = 0; examined < maxExamined; examined += batchSize) {
+    const rows = await reader.all(listTrashed, { ...from, limit: batchSize }, batchSize);
     const levels = await levelsOf(view, rows);
     for (const row of rows) {
       if (row.deletedAt <= cutoff) return { folders, next: undefined };
@@ -147,13 +147,13 @@ export async function readTrash(
       folders.push(row);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < portion) return { folders, next: undefined };
+    if (!last || rows.length < batchSize) return { folders, next: undefined };
     from = last;
   }
   return { folders, next: from };
 }
 
-/** Puts a deleted folder back, with all that was inside. */
+/** Restores a deleted folder with its subtree. */
 export async function restoreFolder(
   transaction: Transaction,
   access: Access,
@@ -163,15 +163,15 @@ export async function restoreFolder(
   const view = viewTree(transaction, access);
   const trashed = isRowId(input.id) ? await transaction.get(findTrashed, { id: input.id }) : undefined;
   const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
-  // Whatever may be purged is gone already: it may be missing a part.
+  // After the cutoff, the subtree may already be partly purged.
   if (!trashed || !levels?.isWritable || trashed.deletedAt <= purgeCutoff(now, trashDays)) {
     throw new Refusal('NOT_FOUND', 'There is no folder with this id in the trash.');
   }
   checkVersion(trashed, input.expectedVersion);
-  const parent = await destination(view, input, trashed);
-  const wayIn = (id: string) => [...(view.ancestry.pathTo(id) ?? []), trashed.id];
-  await checkAccessNotWidened(transaction, levels.level, wayIn(trashed.formerParentId), wayIn(parent.id));
-  const inside = await checkSubtreeDepth(transaction, view, parent, trashed.id);
+  const parent = await findDestination(view, input, trashed);
+  const pathIn = (id: string) => [...(view.ancestry.pathTo(id) ?? []), trashed.id];
+  await checkAccessNotWidened(transaction, levels.level, pathIn(trashed.formerParentId), pathIn(parent.id));
+  const levelsInside = await checkSubtreeDepth(transaction, view, parent, trashed.id);
   const name = typeof input.name === 'string' ? toFolderName(input.name) : trashed.name;
   await checkNameIsFree(transaction, parent.id, name, 'Say in `name` how it shall be called.');
   await transaction.run(attach, {
@@ -182,22 +182,22 @@ export async function restoreFolder(
     foldedName: foldForStorage(name),
     now,
   });
-  const parentWay = view.ancestry.pathTo(parent.id)!;
-  await addChildren(transaction, parentWay, { count: 1, levels: inside });
+  const parentPath = view.ancestry.pathTo(parent.id)!;
+  await addChildren(transaction, parentPath, { count: 1, levels: levelsInside });
   record(transaction, {
     kind: 'RESTORE_FOLDER',
     at: now,
     byUserId: access.userId,
     folderId: trashed.id,
-    pathIds: [...parentWay, trashed.id],
+    pathIds: [...parentPath, trashed.id],
     after: { name },
     changesAccess: true,
   });
 }
 
 /**
- * A deleted folder, and the tree as the viewer would see it with the rights of today if it were still there; or as it
- * is, if it was restored.
+ * A deleted folder, and the tree as the viewer would see it with the current rights if the folder still existed. If the folder has
+ * been restored, the current tree.
  */
 export async function beforeDeletion(
   now: TreeView,
@@ -212,7 +212,8 @@ export async function beforeDeletion(
   return { view, folder: await requireFolder(view, id) };
 }
 
-async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
+/** The new parent; by default the former one. */
+async function findDestination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
   if (typeof parentId === 'string') return requireWritable(view, parentId);
   await view.ancestry.load([formerParentId]);
   if (view.ancestry.pathTo(formerParentId)) return requireWritable(view, formerParentId);
@@ -224,7 +225,7 @@ async function destination(view: TreeView, { parentId }: Restoration, { formerPa
 
 interface TrashedLevel {
   readonly level: AccessLevel;
-  /** On the folder and on where it was: whoever could delete it may restore it. */
+  /** Needs WRITE on the folder and on its former parent, as deleting it does. */
   readonly isWritable: boolean;
 }
 
@@ -246,14 +247,14 @@ async function levelsOf(
   );
 }
 
-/** Purges some of what has been off the tree for long enough. Answers how many folders went. */
+/** Purges some of the folders whose time in the trash is over. Returns the number of purged folders. */
 export async function purgeTrash(database: Database, now: number, trashDays: number): Promise<number> {
   await markExpired(database, { because: 'delete', before: purgeCutoff(now, trashDays) }, now);
   await markExpired(database, { because: 'import', before: now - abandonedImportMs }, now);
   for (let purged = 0; ;) {
     const tops = (await database.all(findMarked, { limit: purgeBatch })).map(({ id }) => id);
     if (tops.length === 0 || purged >= maxPerPurge) return purged;
-    purged += await purgeFolders(database, tops, { now, most: maxPerPurge - purged });
+    purged += await purgeFolders(database, tops, { now, max: maxPerPurge - purged });
   }
 }
 
@@ -266,7 +267,7 @@ async function markExpired(database: Database, expired: Expired, now: number): P
       async (transaction) => {
         const tops = await transaction.all(findExpired, search);
         await transaction.run(markForPurge, { ids: tops.map(({ id }) => id) });
-        // What an import left behind was never there for anybody.
+        // The folders of an interrupted import were never visible, so the journal has no entry for them.
         if (expired.because === 'import') return;
         for (const { id: folderId, name } of tops) {
           record(transaction, {
@@ -283,14 +284,14 @@ async function markExpired(database: Database, expired: Expired, now: number): P
   }
 }
 
-/** Purges folders that are off the tree, from the inside out, in small transactions; stops soon after `most`. */
+/** Purges detached folders from the inside out, in small transactions. Stops soon after `max` folders. */
 export async function purgeFolders(
   database: Database,
   topIds: readonly string[],
-  { now, most = Infinity }: { readonly now: number; readonly most?: number },
+  { now, max = Infinity }: { readonly now: number; readonly max?: number },
 ): Promise<number> {
   let purged = 0;
-  for (let isDone = false; !isDone && purged < most;) {
+  for (let isDone = false; !isDone && purged < max;) {
     await runChange(
       database,
       async (transaction) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildSchema, parse, visit, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
-import { createDocuments, type Checked } from './documents.ts';
+import { createDocuments, type CheckedDocument } from './documents.ts';
 import type { Limits } from './cost/limits.ts';
 
 const schema = buildSchema(`
@@ -28,7 +28,8 @@ const atOnce = { yieldBefore: () => undefined };
 /** Everything is checked in one piece. */
 function checking(checked: GraphQLSchema, given: Limits) {
   const documents = createDocuments(checked, given);
-  const check = (query: string) => (documents.known(query) ?? documents.check(query, atOnce)) as Checked;
+  const check = (query: string) =>
+    (documents.known(query) ?? documents.check(query, atOnce)) as CheckedDocument;
   return { ...documents, check };
 }
 

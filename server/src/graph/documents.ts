@@ -25,12 +25,12 @@ import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
 import { tooExpensive, toFieldPath } from './cost/too-expensive.ts';
 import { inGroups, rulesFor } from './validation-rules.ts';
 
-export type Checked = Good | Bad;
+export type CheckedDocument = Good | Bad;
 
 interface Good {
   readonly document: DocumentNode;
   /** Its fields, weighted. */
-  readonly price: number;
+  readonly cost: number;
   readonly errors?: undefined;
   /** Since it was checked. */
   timesRun: number;
@@ -43,9 +43,9 @@ interface Bad {
 
 export interface Documents {
   /** What was found out about this text earlier, if it is remembered. */
-  known(query: string): Checked | undefined;
+  known(query: string): CheckedDocument | undefined;
   /** Works a text out, and waits at the user's task between the steps. */
-  check(query: string, task: Pick<Task, 'yieldBefore'>): PromiseOrValue<Checked>;
+  check(query: string, task: Pick<Task, 'yieldBefore'>): PromiseOrValue<CheckedDocument>;
 }
 
 const mostDocuments = 2_000;
@@ -93,15 +93,15 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
     },
   };
 
-  function checkNew(query: string, step: Step): PromiseOrValue<Checked> {
+  function checkNew(query: string, step: Step): PromiseOrValue<CheckedDocument> {
     const atMost = Math.min(limits.maxTokens, Math.ceil(query.length / charactersPerToken));
     const priced = step(atMost, () =>
       attempt(limits, () => {
         const document = parseWithin(query, limits);
         const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
-        const price = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
+        const cost = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
         checkComparisons(document);
-        return { document, price, timesRun: 0 };
+        return { document, cost, timesRun: 0 };
       }),
     );
     return whenDone(priced, (checked) =>
@@ -143,7 +143,7 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
 /** Does a part of the work that concerns so many tokens, as soon as it may. */
 type Step = <T>(tokens: number, work: () => T) => PromiseOrValue<T>;
 
-function attempt(limits: Limits, work: () => Good): Checked {
+function attempt(limits: Limits, work: () => Good): CheckedDocument {
   try {
     return work();
   } catch (error) {

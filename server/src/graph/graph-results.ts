@@ -45,7 +45,7 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
 
   async function toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
     if (done.errors) return toResult(done, query);
-    return withBytes({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
+    return encodeLong({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
   }
 
   function toResult(
@@ -79,7 +79,7 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
 }
 
 /** Encodes a long result in pieces: in one go, it would delay other users. */
-export async function withBytes(result: GraphResult, task: Task): Promise<GraphResult> {
+export async function encodeLong(result: GraphResult, task: Task): Promise<GraphResult> {
   if (result.text.length < longText) return result;
   const bytes = await encode(result.text, task);
   return { ...result, bytes: () => bytes };

@@ -1,69 +1,60 @@
 /**
- * Subscriptions with the same document, variables and rights get the same answer to a change: it is computed once and
- * kept while the change is being delivered. An answer is shared only if nothing has happened since it was read.
+ * Subscriptions with the same document, variables and rights get the same response to a change. It is computed once and
+ * cached while the change is delivered. A response is shared only if the journal has no newer entry.
  */
 
 import { createHash } from 'node:crypto';
-import { TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { AccessCache, CachedAccess, LatestAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { GraphResult, ReportedChange } from './graph-stream.ts';
-import { createFieldCheck } from './document-fields.ts';
-import type { SubscriptionRequest } from './subscriptions.ts';
+import { createFieldCheck, createVariableList, isPersonalField } from './document-fields.ts';
+import type { Operation } from './operation.ts';
 
-/** Marks a field whose value depends on who the viewer is, not only on the viewer's rights. */
-export const personalField = { isPersonal: true } as const;
-/** Marks an argument that only says where a subscription starts: its answers do not depend on it. */
-export const startArgument = { isStart: true } as const;
-
-export interface SharedAnswersOptions {
-  readonly schema: GraphQLSchema;
-  readonly accessCache: Pick<AccessCache, 'peek'>;
-  readonly feed: Pick<JournalFeed, 'last' | 'timesReplaced'>;
-}
-
-/** The subscriptions with the same document, variables and, if the answer depends on it, session. */
+/** Subscriptions with the same document and variables; also with the same session, if the document has a personal field. */
 interface Group {
   readonly key: string;
   members: number;
 }
 
-/** Null if the answer takes more than one piece: then each subscription reads its own. */
-type Answer = GraphResult | null;
+/** Null if the response takes more than one slice: then each subscription reads its own. */
+type Response = GraphResult | null;
 
-/** How many characters of finished answers are kept. */
-const maxKeptLength = 8 * 2 ** 20;
-/** A client that takes longer than this to read its previous answer gets an answer of its own. */
-const keptMs = 1_000;
-/** Of one group and rights. Subscriptions that are further apart compute their own. */
+/** How many characters of responses are cached. */
+const maxCachedLength = 8 * 2 ** 20;
+/** A client that takes longer than this to read its previous response gets a response of its own. */
+const cacheMs = 1_000;
+/** How many responses are cached for one group and rights. A subscription that is further behind computes its own. */
 const maxChanges = 20;
 
-export class SharedAnswers {
-  readonly #options: SharedAnswersOptions;
+export interface SharingServices {
+  readonly accessCache: Pick<AccessCache, 'peek'>;
+  readonly feed: Pick<JournalFeed, 'last' | 'timesReplaced'>;
+}
+
+export class SharedResponses {
+  readonly #services: SharingServices;
   readonly #groups = new Map<string, Group>();
-  /** By group and rights: a few answers, one for each change that is being delivered. */
-  readonly #answers = new Map<string, SharedAnswer[]>();
+  /** By group and rights: a few responses, one for each change that is being delivered. */
+  readonly #responses = new Map<string, SharedResponse[]>();
   readonly #isPersonal: (document: DocumentNode) => boolean;
   readonly #variablesOf: (document: DocumentNode) => readonly string[];
-  #keptLength = 0;
-  /** The last entry of the journal, and how often it was replaced, when the answers were read. */
+  #cachedLength = 0;
+  /** The state of the journal feed when the responses were computed. */
   #last = 0;
   #timesReplaced = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: SharedAnswersOptions) {
-    this.#options = options;
-    this.#isPersonal = createFieldCheck(
-      options.schema,
-      ({ extensions }) => extensions['isPersonal'] === true,
-    );
-    this.#variablesOf = createVariableList(options.schema);
+  constructor(schema: GraphQLSchema, services: SharingServices) {
+    this.#services = services;
+    this.#isPersonal = createFieldCheck(schema, isPersonalField);
+    this.#variablesOf = createVariableList(schema);
   }
 
   /** `head` is the last entry in the snapshot that the subscription started from. */
-  join({ query, viewer, request }: SubscriptionRequest, head: number): SharingMember {
+  join({ query, viewer, request }: Operation, head: number): GroupMember {
     const { document, operationName, variableValues } = request;
     const values = variableValues ?? {};
     const variables = this.#variablesOf(document)
@@ -77,7 +68,7 @@ export class SharedAnswers {
     const group = this.#groups.get(key) ?? { key, members: 0 };
     this.#groups.set(key, group);
     group.members++;
-    return new SharingMember(this, group, { userId, head });
+    return new GroupMember(this, group, { userId, head });
   }
 
   leave(group: Group): void {
@@ -86,36 +77,38 @@ export class SharedAnswers {
 
   /** The cached rights of a user. */
   rightsOf(userId: string): CachedAccess | undefined {
-    return this.#options.accessCache.peek(userId);
+    return this.#services.accessCache.peek(userId);
   }
 
-  find(rightsKey: string, change: ChangeFor): SharedAnswer | undefined {
+  find(rightsKey: string, change: ChangeFor): SharedResponse | undefined {
     this.#dropOld();
-    return this.#answers.get(rightsKey)?.find((each) => each.isFor(change));
+    return this.#responses.get(rightsKey)?.find((each) => each.isFor(change));
   }
 
-  /** Called before the snapshot of the answer is opened. The snapshot then contains everything that the feed has seen. */
-  begin(rightsKey: string, change: ChangeFor): SharedAnswer {
+  /** Called before the snapshot of the response is opened, so that the snapshot contains every entry of the feed. */
+  begin(rightsKey: string, change: ChangeFor): SharedResponse {
     this.#dropOld();
-    const answers = this.#answers.get(rightsKey) ?? [];
-    const begun = new SharedAnswer(rightsKey, change, (answer) => this.#keep(answers, begun, answer));
-    this.#answers.set(rightsKey, answers);
-    answers.unshift(begun);
-    if (answers.length > maxChanges) answers.pop();
-    this.#timer ??= setTimeout(() => this.#drop(), keptMs).unref();
+    const responses = this.#responses.get(rightsKey) ?? [];
+    const begun = new SharedResponse(rightsKey, change, (response) =>
+      this.#cache(responses, begun, response),
+    );
+    this.#responses.set(rightsKey, responses);
+    responses.unshift(begun);
+    if (responses.length > maxChanges) responses.pop();
+    this.#timer ??= setTimeout(() => this.#drop(), cacheMs).unref();
     return begun;
   }
 
-  #keep(answers: SharedAnswer[], begun: SharedAnswer, answer: Answer | undefined): void {
-    const index = answers.indexOf(begun);
+  #cache(responses: SharedResponse[], begun: SharedResponse, response: Response | undefined): void {
+    const index = responses.indexOf(begun);
     if (index < 0) return;
-    const length = answer?.text.length ?? 0;
-    if (answer && this.#keptLength + length <= maxKeptLength) this.#keptLength += length;
-    else answers.splice(index, 1);
+    const length = response?.text.length ?? 0;
+    if (response && this.#cachedLength + length <= maxCachedLength) this.#cachedLength += length;
+    else responses.splice(index, 1);
   }
 
   #dropOld(): void {
-    const { last, timesReplaced } = this.#options.feed;
+    const { last, timesReplaced } = this.#services.feed;
     if (last === this.#last && timesReplaced === this.#timesReplaced) return;
     this.#last = last;
     this.#timesReplaced = timesReplaced;
@@ -125,119 +118,119 @@ export class SharedAnswers {
   #drop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#answers.clear();
-    this.#keptLength = 0;
+    this.#responses.clear();
+    this.#cachedLength = 0;
   }
 }
 
-/** The other inputs of an answer, besides group and rights. */
+/** The inputs of a response other than group and rights. */
 interface ChangeFor {
-  readonly reported: ReportedChange;
+  readonly change: ReportedChange;
   /** The viewer made the change: then `by` names the user. */
   readonly isOwn: boolean;
 }
 
 /** One subscription. */
-export class SharingMember {
-  readonly #answers: SharedAnswers;
+export class GroupMember {
+  readonly #responses: SharedResponses;
   readonly #group: Group;
   readonly #userId: string;
   readonly #head: number;
-  /** The cached rights at the last lookup, and their key in the map of answers. */
-  #known: CachedAccess | undefined;
+  /** The cached rights at the last lookup, and their key in the map of responses. */
+  #rights: CachedAccess | undefined;
   #rightsKey = '';
 
   constructor(
-    answers: SharedAnswers,
+    responses: SharedResponses,
     group: Group,
     { userId, head }: { readonly userId: string; readonly head: number },
   ) {
-    this.#answers = answers;
+    this.#responses = responses;
     this.#group = group;
     this.#userId = userId;
     this.#head = head;
   }
 
   /**
-   * The viewer's answer to a change, if an equal subscription has computed it or is computing it. Resolves with undefined
-   * if that one cannot be shared after all.
+   * The viewer's response to a change, if another member of the group has computed it or is computing it. Resolves with
+   * undefined if that one cannot be shared after all.
    */
-  find(reported: ReportedChange): PromiseOrValue<Answer | undefined> | undefined {
-    const rightsKey = this.#knownRights();
-    const found = rightsKey && this.#answers.find(rightsKey, this.#changeFor(reported));
+  find(change: ReportedChange): PromiseOrValue<Response | undefined> | undefined {
+    const rightsKey = this.#findRightsKey();
+    const found = rightsKey && this.#responses.find(rightsKey, this.#changeFor(change));
     if (!found) return undefined;
-    const { answer } = found;
-    const ifRecent = (shared: Answer | undefined) => (found.head >= this.#head ? shared : undefined);
-    return isPromise(answer) ? answer.then(ifRecent) : ifRecent(answer);
+    const { response } = found;
+    const ifRecent = (shared: Response | undefined) => (found.head >= this.#head ? shared : undefined);
+    return isPromise(response) ? response.then(ifRecent) : ifRecent(response);
   }
 
-  /** Called before the answer is computed. Undefined if there is no other subscription to share it with. */
-  begin(reported: ReportedChange): SharedAnswer | undefined {
-    const rightsKey = this.#knownRights();
-    return rightsKey ? this.#answers.begin(rightsKey, this.#changeFor(reported)) : undefined;
+  /** Called before the response is computed. Undefined if there is no other subscription to share it with. */
+  begin(change: ReportedChange): SharedResponse | undefined {
+    const rightsKey = this.#findRightsKey();
+    return rightsKey ? this.#responses.begin(rightsKey, this.#changeFor(change)) : undefined;
   }
 
-  /** Called when the snapshot is open. False if the viewer's rights in it are others than those that were known. */
-  isSharedFrom({ position, access }: LatestAccess, begun: SharedAnswer): boolean {
+  /** Called when the snapshot is open. False if the viewer's rights in it differ from the cached rights. */
+  isSharedFrom({ position, access }: LatestAccess, begun: SharedResponse): boolean {
     return begun.rightsKey === this.#rightsKeyOf(position.accessNumber, access);
   }
 
   leave(): void {
-    this.#answers.leave(this.#group);
+    this.#responses.leave(this.#group);
   }
 
   #rightsKeyOf(accessNumber: number, { rightsKey }: Access): string {
     return `${this.#group.key} ${accessNumber} ${rightsKey}`;
   }
 
-  /** Group and rights, as the answers are kept by; undefined if the answer cannot be shared. */
-  #knownRights(): string | undefined {
+  /** The key of group and rights; undefined if the response cannot be shared. */
+  #findRightsKey(): string | undefined {
     if (this.#group.members === 1) return undefined;
-    const known = this.#answers.rightsOf(this.#userId);
-    if (known && known !== this.#known) {
-      this.#known = known;
-      this.#rightsKey = this.#rightsKeyOf(known.number, known.access);
+    const rights = this.#responses.rightsOf(this.#userId);
+    if (rights && rights !== this.#rights) {
+      this.#rights = rights;
+      this.#rightsKey = this.#rightsKeyOf(rights.number, rights.access);
     }
-    return known && this.#rightsKey;
+    return rights && this.#rightsKey;
   }
 
-  #changeFor(reported: ReportedChange): ChangeFor {
-    return { reported, isOwn: reported.entry?.byUserId === this.#userId };
+  #changeFor(change: ReportedChange): ChangeFor {
+    return { change, isOwn: change.entry?.byUserId === this.#userId };
   }
 }
 
-/** An answer that one subscription computes, and others wait for. */
-export class SharedAnswer {
+/** A response that one subscription computes, and others wait for. */
+export class SharedResponse {
   readonly rightsKey: string;
   readonly #change: ChangeFor;
-  readonly #onSettled: (answer: Answer | undefined) => void;
-  /** The last entry in the snapshot that it is read from, once that is open. */
+  readonly #onSettled: (response: Response | undefined) => void;
+  /** The last entry in the snapshot of the response, once that is open. */
   head = -1;
-  #answer: Answer | undefined;
-  #waiting: PromiseWithResolvers<Answer | undefined> | undefined;
+  #response: Response | undefined;
+  #waiting: PromiseWithResolvers<Response | undefined> | undefined;
 
-  constructor(rightsKey: string, change: ChangeFor, onSettled: (answer: Answer | undefined) => void) {
+  constructor(rightsKey: string, change: ChangeFor, onSettled: (response: Response | undefined) => void) {
     this.rightsKey = rightsKey;
     this.#change = change;
     this.#onSettled = onSettled;
   }
 
-  get answer(): PromiseOrValue<Answer | undefined> {
-    if (this.#answer !== undefined) return this.#answer;
+  get response(): PromiseOrValue<Response | undefined> {
+    if (this.#response !== undefined) return this.#response;
     this.#waiting ??= Promise.withResolvers();
     return this.#waiting.promise;
   }
 
-  isFor({ reported, isOwn }: ChangeFor): boolean {
-    return isOwn === this.#change.isOwn && isSame(reported, this.#change.reported);
+  isFor({ change, isOwn }: ChangeFor): boolean {
+    return isOwn === this.#change.isOwn && isSame(change, this.#change.change);
   }
 
-  /** Returns the answer with its text encoded once for all who send it. */
-  settle(answer: Answer): Answer {
-    this.#answer = answer && withSharedBytes(answer);
-    this.#onSettled(this.#answer);
-    this.#waiting?.resolve(this.#answer);
-    return this.#answer;
+  /** Returns the response with its text encoded once for all subscriptions. */
+  settle(response: Response): Response {
+    this.#response = response && withSharedBytes(response);
+    this.#onSettled(this.#response);
+    this.#waiting?.resolve(this.#response);
+    return this.#response;
   }
 
   /** Subscriptions that wait for it compute their own. */
@@ -253,9 +246,9 @@ export class SharedAnswer {
   }
 }
 
-function withSharedBytes(answer: GraphResult): GraphResult {
+function withSharedBytes(response: GraphResult): GraphResult {
   let bytes: Buffer | undefined;
-  return { ...answer, bytes: () => (bytes ??= Buffer.from(answer.text)) };
+  return { ...response, bytes: () => (bytes ??= Buffer.from(response.text)) };
 }
 
 function isSame(one: ReportedChange, other: ReportedChange): boolean {
@@ -271,27 +264,4 @@ function isSame(one: ReportedChange, other: ReportedChange): boolean {
     one.newParentId === other.newParentId &&
     one.count === other.count
   );
-}
-
-/** Returns a function that lists the variables of a document, without those that only say where it starts. */
-function createVariableList(schema: GraphQLSchema): (document: DocumentNode) => readonly string[] {
-  const known = new WeakMap<DocumentNode, readonly string[]>();
-  return (document) => {
-    const listed = known.get(document);
-    if (listed) return listed;
-    const names = new Set<string>();
-    const typeInfo = new TypeInfo(schema);
-    const isStart = () => typeInfo.getArgument()?.extensions['isStart'] === true;
-    visit(
-      document,
-      visitWithTypeInfo(typeInfo, {
-        VariableDefinition: () => false,
-        Argument: () => (isStart() ? false : undefined),
-        Variable: ({ name }) => void names.add(name.value),
-      }),
-    );
-    const list = [...names].sort();
-    known.set(document, list);
-    return list;
-  };
 }

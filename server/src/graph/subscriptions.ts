@@ -1,222 +1,175 @@
-/** Subscriptions: a source of changes, and one answer to each change. */
+/** Executes subscriptions: a stream of changes, and one response to each change. */
 
-import {
-  createSourceEventStream,
-  execute,
-  type ExecutionArgs,
-  type ExecutionResult,
-  type GraphQLSchema,
-} from 'graphql';
-import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { createSourceEventStream, execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { eventCharge, type Scheduler, type Task } from '../concurrency/fair-scheduler.ts';
+import { isPromise, whenDone, whenFailed, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeStream } from '../journal/change-stream.ts';
-import type { JournalPosition } from '../journal/journal-entry.ts';
-import { abandoned } from '../refusal.ts';
-import type { GraphContext, GraphServices } from './schema/builder.ts';
-import { eventCharge, type Scheduler } from '../concurrency/fair-scheduler.ts';
 import { findUnavailable, tryRequest, type Results } from './graph-results.ts';
 import { ResponseStream, type GraphResult, type GraphStream, type ReportedChange } from './graph-stream.ts';
-import type { ViewerSnapshot } from './document-fields.ts';
-import type { Task } from '../concurrency/fair-scheduler.ts';
-import { SharedAnswers, type SharingMember } from './shared-responses.ts';
+import { requireMayBegin, requireNotAborted, type Operation } from './operation.ts';
+import type { GraphContext, GraphServices } from './schema/builder.ts';
+import { SharedResponses, type GroupMember } from './shared-responses.ts';
 import type { GraphTracing } from './tracing.ts';
-import type { Viewer } from '../sessions/viewer.ts';
-
-export interface SubscriptionRequest {
-  readonly query: string;
-  readonly viewer: Viewer;
-  readonly request: Omit<ExecutionArgs, 'contextValue'>;
-  /** Throws if the operation must not begin. */
-  readonly mayBegin?: (() => void) | undefined;
-  /** Aborted when the client is gone or has stopped the operation. */
-  readonly signal?: AbortSignal | undefined;
-  /** Computes each response when there is room for it. */
-  readonly whenRoom?: (<T>(respond: () => PromiseOrValue<T>) => PromiseOrValue<T>) | undefined;
-}
-
-type Work<T> = (context: GraphContext) => PromiseOrValue<T>;
-
-/** How the graph reads for a viewer. */
-export interface ReadForViewer {
-  /** Reads from a new snapshot, with the viewer's rights in it. */
-  readonly once: <T>(operation: SubscriptionRequest, task: Task, work: Work<T>) => PromiseOrValue<T>;
-  /** The same in one piece. Null if the answer takes more than one piece: then read it again with `long`. */
-  readonly inOnePiece: <T>(
-    operation: SubscriptionRequest,
-    options: { readonly position: JournalPosition; readonly turn: Task },
-    work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
-  ) => PromiseOrValue<T | null>;
-  /** Reads in pieces, with a permit of the viewer. */
-  readonly long: <T>(
-    operation: SubscriptionRequest,
-    options: { readonly position: JournalPosition },
-    work: (context: GraphContext) => Promise<T>,
-  ) => Promise<T>;
-  readonly mayTakeLong: (operation: SubscriptionRequest) => boolean;
-}
+import type { ViewerReads } from './viewer-reads.ts';
+import type { ViewerSnapshot } from './viewer-snapshots.ts';
 
 export interface SubscriptionOptions {
   readonly schema: GraphQLSchema;
   readonly services: GraphServices;
   readonly scheduler: Scheduler;
   readonly results: Results;
-  readonly read: ReadForViewer;
+  readonly reads: ViewerReads;
   readonly tracing: GraphTracing | undefined;
 }
 
-export function createSubscriptions({
-  schema,
-  services,
-  scheduler,
-  results,
-  read,
-  tracing,
-}: SubscriptionOptions) {
-  const { toResult, toLongResult } = results;
-  const { accessCache, feed } = services;
-  const { activity } = services.server;
-  const sharedAnswers = new SharedAnswers({ schema, accessCache, feed });
+export class Subscriptions {
+  readonly #options: SubscriptionOptions;
+  readonly #activity: GraphServices['server']['activity'];
+  readonly #sharedResponses: SharedResponses;
 
-  return async function subscribe(operation: SubscriptionRequest): Promise<GraphResult | GraphStream> {
-    const { query, viewer, request, mayBegin, signal, whenRoom } = operation;
+  constructor(options: SubscriptionOptions) {
+    const { schema, services } = options;
+    this.#options = options;
+    this.#activity = services.server.activity;
+    this.#sharedResponses = new SharedResponses(schema, services);
+  }
+
+  async open(operation: Operation): Promise<GraphResult | GraphStream> {
+    const { scheduler, reads, results, tracing } = this.#options;
+    const { query, viewer, request, signal, whenRoom } = operation;
     const { source, head } = await scheduler.run(
       viewer.userId,
       (task) => {
-        requireReceiver(signal);
-        mayBegin?.();
-        return read.once(operation, task, async (contextValue) => ({
+        requireMayBegin(operation);
+        return reads.read(viewer, task, async (contextValue) => ({
           head: contextValue.position.number,
           source: await tryRequest(() => createSourceEventStream({ ...request, contextValue })),
         }));
       },
       { signal },
     );
-    if (!(Symbol.asyncIterator in source)) {
-      const trouble = findUnavailable(source.errors);
-      if (trouble) throw trouble;
-      return toResult(source, query);
-    }
+    if (!(Symbol.asyncIterator in source)) return results.toResult(requireAvailable(source), query);
     const subscription: Subscription = {
       operation,
-      member: sharedAnswers.join(operation, head),
-      inOwnTrace: tracing ? tracing.traceAnswers(request) : (run) => run(),
+      member: this.#sharedResponses.join(operation, head),
+      inOwnTrace: tracing ? tracing.traceResponses(request) : (run) => run(),
     };
-    activity.subscriptions++;
+    this.#activity.subscriptions++;
     return new ResponseStream({
       changes: source as ChangeStream<ReportedChange>,
-      respond: (reported) => {
-        const respond = () => answer(reported, subscription);
+      respond: (change) => {
+        const respond = () => this.#respond(change, subscription);
         return whenRoom ? whenRoom(respond) : respond();
       },
       onEnd: () => {
         subscription.member.leave();
-        activity.subscriptions--;
+        this.#activity.subscriptions--;
       },
-    });
-  };
-
-  function answer(
-    reported: ReportedChange,
-    { operation, member, inOwnTrace }: Subscription,
-  ): PromiseOrValue<GraphResult> {
-    const found = member.find(reported);
-    if (found && !isPromise(found)) return countShared(found);
-    return inOwnTrace(async () => {
-      const shared = await found;
-      if (shared) return countShared(shared);
-      // Null: it takes more than one piece, for this subscription as for the others.
-      const isLong = shared === null || read.mayTakeLong(operation);
-      return (isLong ? null : await readShort(reported, operation, member)) ?? readLong(reported, operation);
     });
   }
 
-  function countShared(result: GraphResult): GraphResult {
-    activity.responses.shared++;
+  #respond(change: ReportedChange, subscription: Subscription): PromiseOrValue<GraphResult> {
+    const { operation, member, inOwnTrace } = subscription;
+    const found = member.find(change);
+    if (found && !isPromise(found)) return this.#countShared(found);
+    return inOwnTrace(async () => {
+      const shared = await found;
+      if (shared) return this.#countShared(shared);
+      // Null: the response takes more than one slice, for this subscription as for the others.
+      const isLong = shared === null || this.#options.reads.mayTakeLong(operation.request.document);
+      const short = isLong ? null : await this.#readShort(change, subscription);
+      return short ?? this.#readLong(change, operation);
+    });
+  }
+
+  #countShared(result: GraphResult): GraphResult {
+    this.#activity.responses.shared++;
     return result;
   }
 
-  /** At the turn of the first subscription of the equal ones. The others do not compute it: they are not charged. */
-  async function readShort(
-    reported: ReportedChange,
-    operation: SubscriptionRequest,
-    member: SharingMember,
-  ): Promise<GraphResult | null> {
+  /** Runs at the turn of the first of several equal subscriptions. The others do not compute it, and are not charged. */
+  async #readShort(change: ReportedChange, { operation, member }: Subscription): Promise<GraphResult | null> {
     const { viewer, signal } = operation;
-    const atTurn = (turn: Task) => {
-      const found = member.find(reported);
-      // In an object: the time to wait for a promise would be charged.
-      return found === undefined ? compute(reported, operation, { member, turn }) : { found };
+    const atTurn = (task: Task) => {
+      const found = member.find(change);
+      // In an object: the scheduler would charge the time until a promise settles.
+      return found === undefined ? this.#compute(change, operation, member, task) : { found };
     };
     for (;;) {
-      const done = await scheduler.run(viewer.userId, atTurn, { signal, charge: eventCharge });
+      const done = await this.#options.scheduler.run(viewer.userId, atTurn, { signal, charge: eventCharge });
       if (!done || !('found' in done)) return done;
       const found = await done.found;
-      if (found !== undefined) return found && countShared(found);
+      if (found !== undefined) return found && this.#countShared(found);
     }
   }
 
-  /** Each answer has a budget and a snapshot of its own. Null if it takes more than one piece. */
-  function compute(
-    reported: ReportedChange,
-    operation: SubscriptionRequest,
-    { member, turn }: { readonly member: SharingMember; readonly turn: Task },
+  /** Each response has its own budget and snapshot. Null if it takes more than one slice. */
+  #compute(
+    change: ReportedChange,
+    operation: Operation,
+    member: GroupMember,
+    task: Task,
   ): PromiseOrValue<GraphResult | null> {
-    const { query, request, signal } = operation;
-    const { position } = reported;
-    const shared = member.begin(reported);
+    const { reads, results } = this.#options;
+    const { query, signal } = operation;
+    const { position } = change;
+    const shared = member.begin(change);
     let isShared = false;
+    const run = (context: GraphContext, snapshot: ViewerSnapshot) => {
+      // Before the response counts as shared: the others must not fail because this client is gone.
+      requireNotAborted(signal);
+      isShared = shared !== undefined && member.isSharedFrom(snapshot, shared);
+      if (isShared) shared!.head = snapshot.position.number;
+      else shared?.giveUp();
+      return this.#execute(change, operation, context);
+    };
     const settle = (done: ExecutionResult | null) => {
-      const result = done && toResult(requireAvailable(done), query);
+      const result = done && results.toResult(requireAvailable(done), query);
       if (isShared) return shared!.settle(result);
       shared?.giveUp();
       return result;
     };
-    const fail = (error: unknown): never => {
-      if (isShared) shared!.fail(error);
-      else shared?.giveUp();
-      throw error;
-    };
-    const run = (contextValue: GraphContext, snapshot: ViewerSnapshot) => {
-      requireReceiver(signal);
-      activity.responses.computed++;
-      isShared = shared !== undefined && member.isSharedFrom(snapshot, shared);
-      if (isShared) shared!.head = snapshot.position.number;
-      else shared?.giveUp();
-      return execute({ ...request, rootValue: reported, contextValue });
-    };
-    try {
-      const settled = whenDone(read.inOnePiece(operation, { position, turn }, run), settle);
-      return isPromise(settled) ? settled.catch(fail) : settled;
-    } catch (error) {
-      return fail(error);
-    }
+    return whenFailed(
+      () => whenDone(reads.readInOneSlice(operation, { position, task }, run), settle),
+      (error): never => {
+        if (isShared) shared!.fail(error);
+        else shared?.giveUp();
+        throw error;
+      },
+    );
   }
 
   /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
-  function readLong(reported: ReportedChange, operation: SubscriptionRequest): Promise<GraphResult> {
-    const { query, request, signal } = operation;
-    return read.long(operation, { position: reported.position }, async (contextValue) => {
-      requireReceiver(signal);
-      activity.responses.computed++;
-      const done = await execute({ ...request, rootValue: reported, contextValue });
-      return toLongResult(requireAvailable(done), query, contextValue.task);
+  #readLong(change: ReportedChange, operation: Operation): Promise<GraphResult> {
+    const { reads, results } = this.#options;
+    const { position } = change;
+    return reads.readLong(operation, { position }, async (context) => {
+      requireNotAborted(operation.signal);
+      const done = await this.#execute(change, operation, context);
+      return results.toLongResult(requireAvailable(done), operation.query, context.task);
     });
+  }
+
+  #execute(
+    change: ReportedChange,
+    { request }: Operation,
+    contextValue: GraphContext,
+  ): PromiseOrValue<ExecutionResult> {
+    this.#activity.responses.computed++;
+    return execute({ ...request, rootValue: change, contextValue });
   }
 }
 
 /** One open subscription. */
 interface Subscription {
-  readonly operation: SubscriptionRequest;
-  readonly member: SharingMember;
-  readonly inOwnTrace: <T>(answer: () => Promise<T>) => Promise<T>;
+  readonly operation: Operation;
+  readonly member: GroupMember;
+  readonly inOwnTrace: <T>(respond: () => Promise<T>) => Promise<T>;
 }
 
-/** A change is reported whole, or not yet: a client that keeps its cursor would never get the rest. */
+/** Throws if a part of the response is unavailable for now. A client that stores its cursor would never get that part. */
 function requireAvailable(done: ExecutionResult): ExecutionResult {
-  const trouble = findUnavailable(done.errors);
-  if (trouble) throw trouble;
+  const unavailable = findUnavailable(done.errors);
+  if (unavailable) throw unavailable;
   return done;
-}
-
-function requireReceiver(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw abandoned();
 }

@@ -37,7 +37,7 @@ export function createGraphTracing(tracing: Tracing) {
     traceRead,
     bindTurns,
     setOperation,
-    traceAnswers: (request: TracedRequest) => traceAnswers(tracing, request),
+    traceResponses: (request: TracedRequest) => traceResponses(tracing, request),
   };
 }
 
@@ -71,7 +71,7 @@ function operationAttributes({ operation, name }: OperationDefinitionNode): Attr
 }
 
 /** Each response of a subscription is a trace of its own, with a link to the span that subscribed. */
-function traceAnswers(tracing: Tracing, request: TracedRequest) {
+function traceResponses(tracing: Tracing, request: TracedRequest) {
   const subscribed = trace.getActiveSpan();
   const operation = getOperationAST(request.document, request.operationName);
   const options = {

@@ -6,7 +6,8 @@ import { whenDone, whenFailed, type PromiseOrValue } from '../concurrency/promis
 import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import type { Database, Snapshot } from '../database/database.ts';
 import { isRowId } from '../database/statement.ts';
-import { readFirst, type FirstRead } from '../folders/folders.ts';
+import { readFirst } from '../folders/first-read.ts';
+import type { FirstRead } from '../folders/folders.ts';
 import type { Viewer } from '../sessions/viewer.ts';
 import type { ReadyPlan } from './plan/query-plans.ts';
 
@@ -128,7 +129,9 @@ export class LongReads {
     const start = (task: Task) => {
       // The user is not charged until the response begins to read.
       task.pause();
-      return this.#services.database.snapshot((snapshot) => this.#holdSnapshot(userId, snapshot, task, onOpen));
+      return this.#services.database.snapshot((snapshot) =>
+        this.#holdSnapshot(userId, snapshot, task, onOpen),
+      );
     };
     try {
       await semaphore.run(() => this.#scheduler.schedule(userId, start, options));

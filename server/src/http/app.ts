@@ -69,9 +69,8 @@ export interface AppOptions {
 
 /** The base path has no slash at its end. */
 type AppSettings = StopSettings &
-  Pick<Settings, 'basePath' | 'trustProxy' | 'corsOrigins'> &
-  Pick<Settings, 'maxSubscriptions' | 'maxConnections' | 'maxImportFolders'> &
-  Partial<Pick<Settings, 'introspectionClient'>>;
+  Pick<Settings, 'basePath' | 'trustProxy' | 'maxSubscriptions' | 'maxConnections' | 'maxImportFolders'> &
+  Partial<Pick<Settings, 'introspectionClient'>> & { readonly corsOrigins: readonly string[] };
 
 export interface App {
   readonly server: FastifyInstance['server'];

@@ -80,7 +80,7 @@ function isGone(error: unknown, { raw }: FastifyRequest): boolean {
 function logRefusal(
   { code, cause, message }: Refusal,
   request: FastifyRequest,
-  { log, logOutage }: Pick<ErrorServices, 'log' | 'noteTrouble'>,
+  { log, logOutage }: Pick<ErrorServices, 'log' | 'logOutage'>,
 ): void {
   const fields = {
     requestId: request.id,

@@ -80,7 +80,7 @@ const insert = sql<EntryValues & { number: number; userId: string | null }>`
 
 const insertEach = sql<EntryValues & { userIds: readonly string[]; last: number }>`
   insert into journal (${columns})
-  select ${'last'} + 1 + each.place, each.value, ${values} from ${list('userIds')}`;
+  select ${'last'} + 1 + each.position, each.value, ${values} from ${list('userIds')}`;
 
 const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;

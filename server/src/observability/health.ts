@@ -19,7 +19,7 @@ export interface HealthCheck {
 }
 
 export interface HealthSubjects {
-  readonly database: Pick<Database, 'hearsOthers' | 'findFault' | 'writeFailure'> & Reader;
+  readonly database: Pick<Database, 'receivesNotifications' | 'findFault' | 'writeFailure'> & Reader;
   /** Of an embedded database. */
   readonly databaseFile: string | undefined;
   readonly keys: SigningKeys;
@@ -108,7 +108,7 @@ function checkSigning(keys: SigningKeys): HealthCheck {
   return { name, isOk: true, detail: `A key signs, and ${count === 1 ? 'it verifies' : `${count} verify`}.` };
 }
 
-function checkBus({ receivesNotifications }: Pick<Database, 'hearsOthers'>): HealthCheck {
+function checkBus({ receivesNotifications }: Pick<Database, 'receivesNotifications'>): HealthCheck {
   const detail = receivesNotifications
     ? 'What other processes change is heard of.'
     : 'What other processes change is not heard of, and found by looking every second.';

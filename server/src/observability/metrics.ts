@@ -76,7 +76,7 @@ export class Metrics {
   readonly #logins = this.#counter('logins');
   readonly #refreshes = this.#counter('refreshes');
   readonly #replays = this.#counter('replays');
-  readonly #prices = this.#histogram('prices');
+  readonly #prices = this.#histogram('queryCosts');
   readonly #documents = this.#counter('documents');
   readonly #queries = this.#counter('queries');
   readonly #planFailures = this.#counter('planFailures');

@@ -1,4 +1,4 @@
-/** What time does to signing keys: after a while there is a new one, and one that nobody can need any more goes. */
+/** Rotates signing keys by age, deletes keys that no session needs, and lists their states. */
 
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -19,10 +19,10 @@ import {
 export interface KeyRotationOptions {
   readonly database: Database;
   readonly clock: Clock;
-  readonly seal: KeyEncryption;
+  readonly encryption: KeyEncryption;
   readonly keys: SigningKeys;
   readonly settings: {
-    /** 0 for never. */
+    /** 0 disables rotation. */
     readonly keyRotationDays: number;
     readonly refreshTokenSeconds: number;
   };
@@ -34,40 +34,40 @@ const findLastNeed = sql<{ stoppedAt: number; now: number }, { until: number | n
   select max(refresh_expires_at) as until from sessions
   where revoked_at is null and refresh_expires_at > ${'now'} and refreshed_at <= ${'stoppedAt'}`;
 
-/** Costs nothing until there is something to do. */
+/** Returns the periodic task. It reads the database only if a key is due. */
 export function createKeyRotation({
   database,
   clock,
-  seal,
+  encryption,
   keys,
   settings,
 }: KeyRotationOptions): () => Promise<void> {
   const { keyRotationDays, refreshTokenSeconds } = settings;
   const isOld = ({ createdAt }: KeyTimes) =>
     keyRotationDays > 0 && clock.now() - createdAt >= keyRotationDays * dayMs;
-  /** The sessions that need the oldest key, and until when, as they were found last. */
+  /** How long sessions need the oldest key, as of the last read. */
   let need = { keyId: '', until: 0 };
 
   async function rotateIfOld(): Promise<void> {
     const [newest] = keys.all;
-    // Whoever cannot open a key has not the master key that the others have.
+    // A node that cannot decrypt the key has another master key than the other nodes.
     if (!isOld(newest!) || !newest!.privateKey) return;
     await runChange(database, async (transaction) => {
       const [stored] = await readKeyRows(transaction);
-      // Another node may have done it.
-      if (stored && isOld(stored)) await rotateSigningKey(transaction, { seal, now: clock.now() });
+      // Another node may have rotated it.
+      if (stored && isOld(stored)) await rotateSigningKey(transaction, { encryption, now: clock.now() });
     });
     await keys.reread();
   }
 
-  async function forgetOldest(): Promise<void> {
+  async function deleteOldest(): Promise<void> {
     const [successor, oldest] = keys.all.slice(-2);
     if (!successor || !oldest) return;
     const now = clock.now();
     const stoppedAt = stopsSigningAt(successor);
     if (now <= verifiesUntil(successor, refreshTokenSeconds)) return;
     if (need.keyId === oldest.id && now <= need.until) return;
-    // The setting may have been greater when they began.
+    // The setting may have been larger when those sessions began.
     const { until } = (await database.get(findLastNeed, { stoppedAt, now }))!;
     need = { keyId: oldest.id, until: until ?? 0 };
     if (until !== null) return;
@@ -80,11 +80,11 @@ export function createKeyRotation({
 
   return async () => {
     await rotateIfOld();
-    await forgetOldest();
+    await deleteOldest();
   };
 }
 
-/** How long the key before this one is needed at least: for auth tokens, and for refreshing with expired ones. */
+/** How long the previous key is needed: to verify auth tokens, and to refresh with expired ones. */
 export function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
   return stopsSigningAt(successor) + Math.max(maxAuthTokenMs, refreshTokenSeconds * 1000);
 }
@@ -96,21 +96,21 @@ export interface KeyStatus {
   readonly state: KeyState;
   readonly createdAt: number;
   readonly signsFrom: number;
-  /** From then on nothing that it signed can be in use; null while it signs, and before. */
+  /** After this time no token that it signed is in use. Null until it stops signing. */
   readonly neededUntil: number | null;
-  /** Names the master key; null if it is not sealed. */
+  /** The id of the master key, or null if the key is not encrypted. */
   readonly sealedWith: string | null;
 }
 
-/** Of keys in their order, the newest first. */
+/** Takes and returns the keys with the newest first. */
 export function listKeyStatuses(
   rows: readonly KeyRow[],
   { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },
 ): KeyStatus[] {
   const signing = signingAt(rows, now);
-  return rows.map((row, place) => {
+  return rows.map((row, index) => {
     const { id, createdAt, signsFrom, sealedWith } = row;
-    const successor = rows[place - 1];
+    const successor = rows[index - 1];
     const isOver = successor !== undefined && successor.signsFrom <= now;
     return {
       id,

@@ -1,7 +1,7 @@
 /**
- * Sessions that were ended before their auth tokens are: by somebody, not by a plain logout, which leaves the auth token
- * alone. Kept in memory for as long as an auth token can live, and fed by the journal: so to look at a token costs no
- * read, and yet what one node ends is over on all of them.
+ * Caches revoked sessions in memory as long as their auth tokens can be valid. The journal feeds the cache, so that checking a
+ * token needs no database read and a revocation on one node applies to all nodes. A plain logout is not included: the
+ * contract keeps its auth token valid.
  */
 
 import type { Clock } from '../clock.ts';
@@ -13,35 +13,35 @@ import type { JournalFeed } from '../journal/journal-feed.ts';
 import { maxAuthTokenMs } from './revocation.ts';
 
 export interface RevocationCache {
-  /** What this node has ended itself, when it is committed: it need not wait to hear of it. */
+  /** Adds a revocation that this node has committed, before the journal delivers it. */
   add(sessionId: string, at: number): void;
   has(session: { readonly userId: string; readonly sessionId: string }): boolean;
-  /** Forgets those whose auth tokens have ended by now. */
-  sweep(): Promise<void>;
+  /** Deletes entries whose auth tokens have expired. */
+  prune(): Promise<void>;
 }
 
 export interface RevocationCacheOptions {
   readonly database: Database;
   readonly feed: JournalFeed;
   readonly clock: Clock;
-  /** What could not be read is tried again. */
+  /** Called for a failed read. The read is retried. */
   readonly onError: (error: unknown) => void;
 }
 
-interface Ended {
+interface Entry {
   readonly id: string;
   readonly at: number;
 }
 
-const tryAgainMs = 500;
+const retryMs = 500;
 
-const isEnded = sql`revoked_at > ${'since'} and revoked_because <> 'logout'`;
-const findEnded = sql<{ since: number }, Ended>`select id, revoked_at as at from sessions where ${isEnded}`;
-const findEndedOf = sql<{ since: number; userId: string }, Ended>`
-  select id, revoked_at as at from sessions where user_id = ${'userId'} and ${isEnded}`;
+const isRevoked = sql`revoked_at > ${'since'} and revoked_because <> 'logout'`;
+const findRevoked = sql<{ since: number }, Entry>`select id, revoked_at as at from sessions where ${isRevoked}`;
+const findRevokedOfUser = sql<{ since: number; userId: string }, Entry>`
+  select id, revoked_at as at from sessions where user_id = ${'userId'} and ${isRevoked}`;
 
-/** With a user the rows of the sessions go, too. */
-const findDeletedUsers = sql<{ since: number }, Ended>`
+/** Deleting a user also deletes the rows of the sessions. */
+const findDeletedUsers = sql<{ since: number }, Entry>`
   select id, deleted_at as at from deleted_users where deleted_at > ${'since'}`;
 const findForgettable = sql<{ since: number }, { id: string }>`
   select id from deleted_users where deleted_at <= ${'since'} limit 1`;
@@ -52,24 +52,24 @@ export async function createRevocationCache(options: RevocationCacheOptions): Pr
   const since = () => clock.now() - maxAuthTokenMs;
   const sessions = new Map<string, number>();
   const users = new Map<string, number>();
-  const note = (known: Map<string, number>, ended: readonly Ended[]) =>
-    ended.forEach(({ id, at }) => known.set(id, at));
+  const addAll = (cache: Map<string, number>, entries: readonly Entry[]) =>
+    entries.forEach(({ id, at }) => cache.set(id, at));
 
   async function loadAll(): Promise<void> {
-    note(sessions, await database.all(findEnded, { since: since() }));
-    note(users, await database.all(findDeletedUsers, { since: since() }));
+    addAll(sessions, await database.all(findRevoked, { since: since() }));
+    addAll(users, await database.all(findDeletedUsers, { since: since() }));
   }
 
-  async function loadOf(userId: string): Promise<void> {
-    note(sessions, await database.all(findEndedOf, { since: since(), userId }));
+  async function loadUser(userId: string): Promise<void> {
+    addAll(sessions, await database.all(findRevokedOfUser, { since: since(), userId }));
   }
 
-  /** Until it has been read: a session that was ended must not go on because of one failed read. */
-  function insist(load: () => Promise<void>): Promise<void> {
+  /** Retries until the read succeeds: a failed read must not keep a revoked session valid. */
+  function loadWithRetry(load: () => Promise<void>): Promise<void> {
     return load().catch((error: unknown) => {
       if (feed.isClosed) return;
       onError(error);
-      setTimeout(() => void insist(load), tryAgainMs).unref();
+      setTimeout(() => void loadWithRetry(load), retryMs).unref();
     });
   }
 
@@ -77,18 +77,18 @@ export async function createRevocationCache(options: RevocationCacheOptions): Pr
     if (!userId) return;
     if (kind === 'DELETE_USER') users.set(userId, at);
     if (kind !== 'END_SESSION' || detailsOf(after)['because'] === 'logout') return;
-    if (!sessionId) return insist(() => loadOf(userId));
+    if (!sessionId) return loadWithRetry(() => loadUser(userId));
     sessions.set(sessionId, at);
   });
-  feed.onGap(() => void insist(loadAll));
+  feed.onGap(() => void loadWithRetry(loadAll));
   await loadAll();
 
   return {
     add: (sessionId, at) => void sessions.set(sessionId, at),
     has: ({ userId, sessionId }) => sessions.has(sessionId) || users.has(userId),
-    async sweep() {
-      for (const known of [sessions, users]) {
-        for (const [id, at] of known) if (at <= since()) known.delete(id);
+    async prune() {
+      for (const cache of [sessions, users]) {
+        for (const [id, at] of cache) if (at <= since()) cache.delete(id);
       }
       if (!(await database.get(findForgettable, { since: since() }))) return;
       await runChange(database, (transaction) => transaction.run(forgetDeletedUsers, { since: since() }));

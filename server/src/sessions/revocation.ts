@@ -1,4 +1,4 @@
-/** Ending sessions before their time: their refresh token is useless from then on, and the row says why. */
+/** Revokes sessions: their refresh token becomes invalid, and the row stores the reason. */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
@@ -14,46 +14,43 @@ import { readActiveSession } from './list-sessions.ts';
 
 export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
-  /** What else the journal tells of it. */
+  /** Further details for the journal. */
   readonly details?: Details;
 }
 
 type Stored = Pick<Revocation, 'because' | 'now'>;
 
-/** No auth token lives longer. */
+/** The maximum lifetime of an auth token. */
 export const maxAuthTokenMs = maxAuthTokenSeconds * 1000;
 
-const byId = sql<Stored & { id: string }>`
+const updateById = sql<Stored & { id: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where id = ${'id'} and revoked_at is null`;
 
-const byDigest = sql<Stored & { digest: Uint8Array }>`
+const updateByDigest = sql<Stored & { digest: Uint8Array }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-const byUser = sql<Stored & { userId: string; exceptId: string }>`
+const updateByUser = sql<Stored & { userId: string; exceptId: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-/**
- * A session that was logged out, or was not refreshed in time, may have an auth token that lives. What ends all
- * sessions of a user ends those, too.
- */
-const withTokenLeft = sql<Stored & { userId: string; exceptId: string; since: number }>`
+/** Also revokes sessions that were logged out or have expired but may still have a valid auth token. */
+const updateWithValidToken = sql<Stored & { userId: string; exceptId: string; since: number }>`
   update sessions set revoked_at = coalesce(revoked_at, ${'now'}), revoked_because = ${'because'}
   where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'}
     and (revoked_because = 'logout' or revoked_at is null)`;
 
-/** The living sessions of a user without the newest login and the most recently used others. */
+/** The active sessions of a user beyond the limit, except the new one. */
 const findExcess = sql<
-  { userId: string; newId: string; now: number; kept: number; limit: number },
+  { userId: string; newId: string; now: number; offset: number; limit: number },
   { id: string }
 >`
   select id from sessions
   where user_id = ${'userId'} and id <> ${'newId'} and revoked_at is null and refresh_expires_at > ${'now'}
-  order by refreshed_at desc, created_at desc, id desc limit ${'limit'} offset ${'kept'}`;
+  order by refreshed_at desc, created_at desc, id desc limit ${'limit'} offset ${'offset'}`;
 
-const byIds = sql<Stored & { ids: readonly string[] }>`
+const updateByIds = sql<Stored & { ids: readonly string[] }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where id in (select value from ${list('ids')}) and revoked_at is null`;
 
@@ -68,7 +65,7 @@ const findRevocableByDigest = sql<{ digest: Uint8Array; now: number }, { id: str
   select id from sessions
   where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-/** Whether `revokeById` or `revokeByDigest` may have something to revoke. Takes no lock: the update itself decides. */
+/** Whether `revokeById` or `revokeByDigest` can revoke a session. Reads without a lock: the update itself decides. */
 export async function isRevocable(
   reader: Reader,
   session: { readonly id: string } | { readonly digest: Uint8Array; readonly now: number },
@@ -78,47 +75,47 @@ export async function isRevocable(
   return (await find()) !== undefined;
 }
 
-/** Changes nothing if it has ended already. */
+/** Has no effect on a revoked session. */
 export async function revokeById(
   transaction: Transaction,
   id: string,
   revocation: Revocation,
 ): Promise<void> {
   const { because, now } = revocation;
-  if ((await transaction.run(byId, { id, because, now })) === 0) return;
+  if ((await transaction.run(updateById, { id, because, now })) === 0) return;
   const { userId } = (await transaction.get(findOwner, { id }))!;
   recordEnd(transaction, { userId, sessionId: id }, revocation);
 }
 
-/** Answers false if it is not the current token of a living session. */
+/** Returns false if the token is not the current one of an active session. */
 export async function revokeByDigest(
   transaction: Transaction,
   digest: Uint8Array,
   { because, now }: Stored,
 ): Promise<boolean> {
-  if ((await transaction.run(byDigest, { digest, because, now })) === 0) return false;
+  if ((await transaction.run(updateByDigest, { digest, because, now })) === 0) return false;
   const { id, userId } = (await transaction.get(findByDigest, { digest }))!;
   recordEnd(transaction, { userId, sessionId: id }, { because, now, byUserId: userId });
   return true;
 }
 
-/** Ends all living sessions of a user, or all but one; answers how many. */
+/** Revokes all active sessions of a user, or all but one. Returns how many. */
 export async function revokeUserSessions(
   transaction: Transaction,
   { userId, exceptId = firstId }: { userId: string; exceptId?: string | undefined },
   revocation: Revocation,
 ): Promise<number> {
   const { because, now } = revocation;
-  const count = await transaction.run(byUser, { userId, exceptId, because, now });
+  const count = await transaction.run(updateByUser, { userId, exceptId, because, now });
   const since = now - maxAuthTokenMs;
-  const afterwards = await transaction.run(withTokenLeft, { userId, exceptId, because, now, since });
-  if (count + afterwards > 0) recordEnd(transaction, { userId }, revocation, count);
+  const withToken = await transaction.run(updateWithValidToken, { userId, exceptId, because, now, since });
+  if (count + withToken > 0) recordEnd(transaction, { userId }, revocation, count);
   return count;
 }
 
 /**
- * Ends the least recently used sessions of a user until at most `max` are left with the one that has just begun. Returns
- * the ids of the ended sessions. The caller has taken its turn, so two logins cannot count the same sessions.
+ * Revokes the least recently used sessions of a user until `max` remain, including the new one. Returns the ids of the revoked
+ * sessions. It runs in a journal transaction, so two logins cannot count the same sessions.
  */
 export async function revokeExcess(
   transaction: Transaction,
@@ -126,18 +123,18 @@ export async function revokeExcess(
   now: number,
 ): Promise<readonly string[]> {
   const limit = 2 ** 31 - 1;
-  const excess = await transaction.all(findExcess, { userId, newId, now, kept: max - 1, limit });
+  const excess = await transaction.all(findExcess, { userId, newId, now, offset: max - 1, limit });
   const ids = excess.map(({ id }) => id);
   if (ids.length === 0) return ids;
   const revocation = { because: 'limit', now, byUserId: null } as const;
-  await transaction.run(byIds, { ids, ...revocation });
+  await transaction.run(updateByIds, { ids, ...revocation });
   const [sessionId] = ids;
   if (ids.length === 1) recordEnd(transaction, { userId, sessionId: sessionId! }, revocation);
   else recordEnd(transaction, { userId }, revocation, ids.length);
   return ids;
 }
 
-/** `count` is how many, where it is not about one. */
+/** `count` is set if the entry is about several sessions. */
 function recordEnd(
   transaction: Transaction,
   ended: { readonly userId: string; readonly sessionId?: string },
@@ -150,13 +147,14 @@ function recordEnd(
 
 export interface SessionRevocations {
   revoke(caller: Caller, id: string): Promise<Changed<void>>;
-  /** Ends all sessions of a user, by default the caller, or all but the caller's session. Answers how many. */
+  /** Revokes all sessions of a user, by default the caller, or all but the caller's session. Returns how many. */
   revokeAll(
     caller: Caller,
     input: { userId?: string | null | undefined; keepCurrent: boolean },
   ): Promise<Changed<number>>;
 }
 
+/** The revocations that a viewer can request: of own sessions, and for administrators of any session. */
 export function manageSessions(changes: Changes<ViewerRights>): SessionRevocations {
   return {
     revoke: (caller, id) =>
@@ -170,8 +168,8 @@ export function manageSessions(changes: Changes<ViewerRights>): SessionRevocatio
           await revokeById(transaction, id, { because: 'revoked', ...by });
         },
       }),
-    revokeAll: (caller, { userId: given, keepCurrent }) => {
-      const userId = given ?? caller.userId;
+    revokeAll: (caller, { userId: requestedId, keepCurrent }) => {
+      const userId = requestedId ?? caller.userId;
       return changes.run(caller, {
         memory: numberResult,
         ...(userId !== caller.userId && { check: requireAdministrator }),

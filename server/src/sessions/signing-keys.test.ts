@@ -47,7 +47,7 @@ class Node {
     node.keys = await openSigningKeys({
       database: { all: () => node.#read() } as unknown as Reader,
       clock,
-      seal: createKeyEncryption(undefined),
+      encryption: createKeyEncryption(undefined),
       onError: () => node.errors++,
       stopwatch: () => node.elapsed,
     });

@@ -53,7 +53,7 @@ export interface SigningKeys {
 export interface SigningKeysOptions {
   readonly database: Reader;
   readonly clock: Clock;
-  readonly seal: KeyEncryption;
+  readonly encryption: KeyEncryption;
   /** What could not be read is tried again. */
   readonly onError: (error: unknown) => void;
   /** Goes on evenly while clocks are set; for tests that cannot wait. */
@@ -89,7 +89,7 @@ const selectKeys = sql<object, KeyRow>`
   from signing_keys order by signs_from desc, created_at desc, id`;
 
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
-  const { database, clock, seal, onError, stopwatch = () => performance.now() } = options;
+  const { database, clock, encryption, onError, stopwatch = () => performance.now() } = options;
   let all: readonly SigningKey[] = [];
   let begunAt = 0;
   let knownAt = 0;
@@ -109,7 +109,7 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
   /** Another node may have another master key. What it does to the keys, this one learns all the same. */
   function openLater(row: KeyRow): Uint8Array | undefined {
     try {
-      return seal.open(row);
+      return encryption.decrypt(row);
     } catch (error) {
       // A node that cannot sign need not start.
       if (all.length === 0) throw error;

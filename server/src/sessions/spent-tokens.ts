@@ -1,13 +1,12 @@
-/** The record of refresh tokens that were exchanged: by it a replay is known, and a lost reply repeated. */
+/** Stores exchanged refresh tokens as digests, to detect replays and to repeat a lost response. */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import type { Client } from './list-sessions.ts';
-import type { TokenUse, Replays } from './spent-tokens.ts';
 
-/** Somebody sends a refresh token. */
+/** One use of a refresh token by a client. */
 export interface TokenUse extends Client {
   readonly digest: Uint8Array;
   readonly now: number;
@@ -18,7 +17,7 @@ export interface SpentToken {
   readonly userId: string;
   readonly spentAt: number;
   readonly successor: Uint8Array | null;
-  /** When its session was revoked, if it was. */
+  /** The time at which its session was revoked, or null. */
   readonly revokedAt: number | null;
 }
 
@@ -27,14 +26,14 @@ interface NewlySpent extends TokenUse {
   readonly successor: Uint8Array | null;
 }
 
-/** Uses of a token that was spent; of several, when and from where the last. */
+/** Replays of a spent token. Of several, it has the time and the client of the last. */
 export interface Replays extends TokenUse {
   readonly times: number;
 }
 
 /** How long a spent token is recognised as a replay. */
 export const spentTokenRetentionMs = 7 * 86_400_000;
-const sweepBatch = 1_000;
+const pruneBatch = 1_000;
 
 const insert = sql<NewlySpent>`
   insert into spent_refresh_tokens (digest, session_id, spent_at, sealed_successor, address, agent)
@@ -51,19 +50,19 @@ const find = sql<{ digest: Uint8Array }, SpentToken>`
 
 type Bound = { readonly bound: number };
 
-const inBatchesOf = (chosen: Statement, clear: Statement) => ({
-  any: sql<Bound, { digest: Uint8Array }>`select digest from spent_refresh_tokens where ${chosen} limit 1`,
+const batchStatements = (condition: Statement, clear: Statement) => ({
+  findAny: sql<Bound, { digest: Uint8Array }>`select digest from spent_refresh_tokens where ${condition} limit 1`,
   clear: sql<Bound & { batch: number }>`
-    ${clear} where digest in (select digest from spent_refresh_tokens where ${chosen} limit ${'batch'})`,
+    ${clear} where digest in (select digest from spent_refresh_tokens where ${condition} limit ${'batch'})`,
 });
 
 const eraseSealed = sql`update spent_refresh_tokens set sealed_successor = null`;
-const forgetBefore = inBatchesOf(sql`spent_at < ${'bound'}`, sql`delete from spent_refresh_tokens`);
-const eraseSealedBefore = inBatchesOf(
+const deleteBefore = batchStatements(sql`spent_at < ${'bound'}`, sql`delete from spent_refresh_tokens`);
+const eraseSealedBefore = batchStatements(
   sql`spent_at < ${'bound'} and sealed_successor is not null`,
   eraseSealed,
 );
-const eraseSealedAfter = inBatchesOf(
+const eraseSealedAfter = batchStatements(
   sql`spent_at > ${'bound'} and sealed_successor is not null`,
   eraseSealed,
 );
@@ -80,43 +79,48 @@ export async function recordReplays(transaction: Transaction, replays: readonly 
   await transaction.runEach(countReplays, replays);
 }
 
-/** Forgets tokens that are long spent, and erases successors whose time is over; in small batches. */
+/** Deletes tokens that were spent long ago and erases expired successors, in small batches. */
 export async function pruneSpentTokens(database: Database, now: number, retrySeconds: number): Promise<void> {
-  const inBatches = async ({ any, clear }: typeof forgetBefore, bound: number) => {
-    while (await database.get(any, { bound })) {
-      await runChange(database, (transaction) => transaction.run(clear, { bound, batch: sweepBatch }), {
+  const inBatches = async ({ findAny, clear }: typeof deleteBefore, bound: number) => {
+    while (await database.get(findAny, { bound })) {
+      await runChange(database, (transaction) => transaction.run(clear, { bound, batch: pruneBatch }), {
         takesLong: true,
       });
     }
   };
   const retryMs = retrySeconds * 1000;
-  await inBatches(forgetBefore, now - spentTokenRetentionMs);
+  await inBatches(deleteBefore, now - spentTokenRetentionMs);
   await inBatches(eraseSealedBefore, now - retryMs);
   // After the clock was set back, a successor must not become available again when the clock reaches its time once
   // more. Up to one window in the future, it may come from a node whose clock is ahead.
   await inBatches(eraseSealedAfter, now + retryMs);
 }
 
+/**
+ * Counts replays within the tolerance, which lost responses and second tabs cause. Counts are stored periodically, because a
+ * client that replays thousands of times must not cause thousands of writes.
+ */
 export interface ReplayCounts {
   add(use: TokenUse): void;
   store(database: Database): Promise<void>;
 }
 
-/** Of different tokens; what is beyond is not counted. */
-const maxReplayCounts = 10000;
+/** The number of different tokens. Replays of further tokens are not counted. */
+const maxReplayCounts = 10_000;
 
 export function createReplayCounts(): ReplayCounts {
-  let notes = new Map<string, Replays>();
+  let counts = new Map<string, Replays>();
   return {
     add(use) {
       const key = Buffer.from(use.digest).toString('base64');
-      const known = notes.get(key);
-      if (known || notes.size < maxReplayCounts) notes.set(key, { ...use, times: (known?.times ?? 0) + 1 });
+      const previous = counts.get(key);
+      if (!previous && counts.size >= maxReplayCounts) return;
+      counts.set(key, { ...use, times: (previous?.times ?? 0) + 1 });
     },
     async store(database) {
-      if (notes.size === 0) return;
-      const stored = [...notes.values()];
-      notes = new Map();
+      if (counts.size === 0) return;
+      const stored = [...counts.values()];
+      counts = new Map();
       await database.change((transaction) => recordReplays(transaction, stored));
     },
   };

@@ -1,5 +1,5 @@
 /**
- * The changes of users that an administrator can request. They are here and not in `accounts/`, because disabling a user ends
+ * The changes of users and passwords that viewers can request. They are here and not in `accounts/`, because some of them revoke
  * sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
  */
 
@@ -31,7 +31,7 @@ import { revokeUserSessions } from './revocation.ts';
 
 export interface ChangedUser {
   readonly id: string;
-  /** As the change left the user. Missing if the change was made earlier, under the same idempotency key. */
+  /** The user after the change. Missing if the change was made earlier, under the same idempotency key. */
   readonly user?: User;
 }
 
@@ -43,12 +43,12 @@ export interface NewUser {
 
 export interface Users {
   create(caller: Caller, input: NewUser): Promise<Changed<ChangedUser>>;
-  /** Disabling a user ends all of the user's sessions. */
+  /** Disabling a user revokes all of the user's sessions. */
   update(caller: Caller, input: UserChanges & { readonly id: string }): Promise<Changed<ChangedUser>>;
   delete(caller: Caller, id: string): Promise<Changed<void>>;
 }
 
-const aUser: Memory<ChangedUser, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+const userResult: Memory<ChangedUser, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
 
 export function manageUsers(
   changes: Changes<ViewerRights>,
@@ -56,14 +56,14 @@ export function manageUsers(
 ): Users {
   const check = requireAdministrator;
   return {
-    async create(caller, { username: given, password, isAdministrator }) {
+    async create(caller, { username: requestedName, password, isAdministrator }) {
       await changes.check(caller, check);
-      return changes.unlessMade(caller, aUser, async () => {
-        const username = requireAccountName(given, 'user name');
+      return changes.unlessMade(caller, userResult, async () => {
+        const username = requireAccountName(requestedName, 'user name');
         await requireGoodPassword(password, username);
         const passwordHash = await passwords.hash(password, hashQueueEntry(caller));
         return changes.run(caller, {
-          memory: aUser,
+          memory: userResult,
           check,
           work: async (transaction, _, by) => {
             const id = await createUser(transaction, { username, passwordHash, isAdministrator }, by);
@@ -72,13 +72,13 @@ export function manageUsers(
         });
       });
     },
-    update: (caller, { id, ...given }) =>
+    update: (caller, { id, ...input }) =>
       changes.run(caller, {
-        memory: aUser,
+        memory: userResult,
         check,
         work: async (transaction, _, by) => {
-          await updateUser(transaction, id, given, by);
-          if (given.isDisabled) {
+          await updateUser(transaction, id, input, by);
+          if (input.isDisabled) {
             await revokeUserSessions(transaction, { userId: id }, { because: 'disabled', ...by });
           }
           return { id, user: await requireUser(transaction, id) };
@@ -99,9 +99,9 @@ interface OwnPassword {
 }
 
 export interface PasswordChanges {
-  /** Sets the password of another user. Answers how many sessions ended: all of that user's. */
+  /** Sets the password of another user. Returns how many sessions were revoked: all of that user's. */
   reset(caller: Caller, input: { userId: string; password: string }): Promise<Changed<number>>;
-  /** Sets the caller's own password. Answers how many sessions ended: all but the caller's. */
+  /** Sets the caller's own password. Returns how many sessions were revoked: all but the caller's. */
   change(caller: Caller, input: OwnPassword): Promise<Changed<number>>;
 }
 
@@ -144,7 +144,7 @@ export function managePasswords(
     const { userId, sessionId } = caller;
     const { username } = await requireUser(database, userId);
     await requireGoodPassword(newPassword, username);
-    // By session: a stolen session must not keep its user from changing the password in another.
+    // By session: a stolen session must not prevent its user from changing the password in another session.
     const changed = await throttle.attempt({ sessionId }, async (forgive) => {
       const checked = await checkPassword(database, passwords, { userId, sessionId, password: oldPassword });
       if (!checked) return undefined;

@@ -18,7 +18,7 @@ import { StartError } from '../config/start-error.ts';
 export interface FirstStartOptions {
   readonly database: Database;
   readonly passwords: Passwords;
-  readonly seal: KeyEncryption;
+  readonly encryption: KeyEncryption;
   readonly now: number;
   readonly settings: {
     readonly adminUsername: string;
@@ -37,14 +37,14 @@ const rootName = 'Root';
 
 /** All or nothing, and once: changes nothing in an installation that has it all. Answers who was created, if anyone. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
-  const { database, seal, now, settings } = options;
+  const { database, encryption, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();
     await storeOnce(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
-    await ensureSigningKey(transaction, { seal, now });
+    await ensureSigningKey(transaction, { encryption, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
     if (settings.demo) await plantDemoTree(transaction, now);

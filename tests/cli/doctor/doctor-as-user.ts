@@ -7,7 +7,7 @@
 import { checkBackups } from '../../../server/src/cli/doctor/backups-check.ts';
 import { checkDatabase } from '../../../server/src/cli/doctor/database-check.ts';
 import { checkFiles } from '../../../server/src/cli/doctor/files-check.ts';
-import { found, type CheckInput } from './doctor-findings.ts';
+import { runDoctorCheck, type CheckInput } from './doctor-findings.ts';
 
 const [inputJson = '', uid = '', gid = ''] = process.argv.slice(2);
 if (process.getuid!() === 0) {
@@ -17,6 +17,6 @@ if (process.getuid!() === 0) {
 }
 const lines: string[] = [];
 for (const check of [checkDatabase, checkFiles, checkBackups]) {
-  lines.push(...(await found(check, JSON.parse(inputJson) as CheckInput)));
+  lines.push(...(await runDoctorCheck(check, JSON.parse(inputJson) as CheckInput)));
 }
 console.log(JSON.stringify(lines));

@@ -11,7 +11,7 @@ import { checkDatabase } from '../../../server/src/cli/doctor/database-check.ts'
 import { checkFiles } from '../../../server/src/cli/doctor/files-check.ts';
 import { sqlite } from '../../support/databases.ts';
 import { Testbed } from '../../support/testbed.ts';
-import { found } from './doctor-findings.ts';
+import { runDoctorCheck } from './doctor-findings.ts';
 
 const program = join(import.meta.dirname, 'doctor-as-user.ts');
 const [uid, gid] = process.getuid!() === 0 ? [64_321, 64_322] : [process.getuid!(), process.getgid!()];
@@ -83,8 +83,8 @@ describe("the doctor's file check", () => {
   test('asks the operator to restore a missing file before restarting the server', async () => {
     const { port } = new URL(testbed.url);
     const runChecks = async (more: Record<string, string> = {}) => [
-      ...(await found(checkDatabase, { settings: { ...settings(), ...more } })),
-      ...(await found(checkFiles, { settings: { ...settings(), ...more } })),
+      ...(await runDoctorCheck(checkDatabase, { settings: { ...settings(), ...more } })),
+      ...(await runDoctorCheck(checkFiles, { settings: { ...settings(), ...more } })),
     ];
     renameSync(file, `${file}.away`);
     const lines = await runChecks({ PORT: port });
@@ -102,12 +102,12 @@ describe("the doctor's file check", () => {
     const other = join(home, 'other');
     mkdirSync(other);
     const runCheck = (name: string) =>
-      found(checkDatabase, { settings: { DATABASE_URL: `sqlite:${join(other, name)}` } });
+      runDoctorCheck(checkDatabase, { settings: { DATABASE_URL: `sqlite:${join(other, name)}` } });
     assert.deepEqual(await runCheck('new.db'), [
       `warning: There is no database file ${other}/new.db yet. Fix: The first start of the server makes it.`,
     ]);
     assert.match(
-      (await found(checkDatabase, { settings: { DATABASE_URL: `sqlite:${file}/new.db` } }))[0]!,
+      (await runDoctorCheck(checkDatabase, { settings: { DATABASE_URL: `sqlite:${file}/new.db` } }))[0]!,
       /^problem: There is no .*new\.db yet, and this user can put none into .*espalier\.db: it is no folder\. Fix: Name/,
     );
   });

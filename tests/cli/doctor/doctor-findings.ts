@@ -14,7 +14,7 @@ type Check = (examined: ReturnType<typeof examine>) => AsyncIterable<Finding> | 
 
 const now = Date.parse('2026-03-02T12:00:00Z');
 
-export async function found(check: Check, { settings, url }: CheckInput): Promise<string[]> {
+export async function runDoctorCheck(check: Check, { settings, url }: CheckInput): Promise<string[]> {
   const environment = Object.fromEntries(
     Object.entries({ PORT: '0', ...settings }).map(([name, value]) => [`ESPALIER_${name}`, value]),
   );

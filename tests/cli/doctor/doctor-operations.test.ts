@@ -25,7 +25,7 @@ import { readSettings } from '../../../server/src/config/config.ts';
 import { sqlite } from '../../support/databases.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { Testbed } from '../../support/testbed.ts';
-import { found } from './doctor-findings.ts';
+import { runDoctorCheck } from './doctor-findings.ts';
 
 describe("the doctor's backup check", () => {
   let testbed: Testbed;
@@ -40,7 +40,7 @@ describe("the doctor's backup check", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const runChecks = (settings: Record<string, string> = {}, url?: string) =>
-    found(checkBackups, {
+    runDoctorCheck(checkBackups, {
       settings: { DATABASE_URL: testbed.database.url, BACKUP_FOLDER: folder, ...settings },
       url,
     });
@@ -154,7 +154,7 @@ describe("the doctor's metrics and traces check", () => {
     return (server.address() as AddressInfo).port;
   };
   const runChecks = async (settings: Record<string, string>, url?: string) =>
-    found(checkWatching, { settings, url });
+    runDoctorCheck(checkWatching, { settings, url });
 
   test('skips metrics and traces that are not configured', async () => {
     assert.deepEqual(await runChecks({}), [

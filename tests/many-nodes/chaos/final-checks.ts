@@ -91,12 +91,12 @@ function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: r
   }
 }
 
-function isOf(entry: Entry, { kind, folderId, became, cursor }: Attempt): boolean {
+function isOf(entry: Entry, { kind, folderId, expectedAfter, cursor }: Attempt): boolean {
   return (
     entry.kind === kind &&
     (folderId === undefined || entry.folderId === folderId) &&
     (cursor === undefined || entry.cursor === cursor) &&
-    Object.entries(became).every(([name, value]) => entry.after[name] === value)
+    Object.entries(expectedAfter).every(([name, value]) => entry.after[name] === value)
   );
 }
 

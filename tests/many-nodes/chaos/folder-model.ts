@@ -87,11 +87,11 @@ export function match(model: Model, read: readonly ReadFolder[], topId: string):
   // Top down: the parent of a new folder exists or is an earlier new folder.
   for (const [id, { parentId, name }] of model) {
     if (!isNew(id)) continue;
-    const found = read.find(
+    const candidate = read.find(
       (each) => each.name === name && each.parent.id === ids.get(parentId) && !model.has(each.id),
     );
-    if (!found) return `${name} not there`;
-    ids.set(id, found.id);
+    if (!candidate) return `${name} not there`;
+    ids.set(id, candidate.id);
   }
   const matched = new Map<string, ModelFolder>();
   for (const [id, folder] of model)

@@ -137,11 +137,11 @@ async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], ta
   };
   for (const [name, rows] of Object.entries(stored)) {
     const expected = expectedRows[name as keyof typeof expectedRows].sort().join('\n');
-    const found = rows
+    const actual = rows
       .map(({ text }) => text)
       .sort()
       .join('\n');
-    if (found !== expected) tally.violation(`${name} are not as in the journal:\n${found}\n\n${expected}`);
+    if (actual !== expected) tally.violation(`${name} are not as in the journal:\n${actual}\n\n${expected}`);
   }
 }
 

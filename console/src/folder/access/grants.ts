@@ -85,7 +85,7 @@ function granteeOf({ kind, id }: PickedPerson): Grantee {
 }
 
 function placeOf(folderId: string, person: PickedPerson): GrantTarget {
-  return { folderId, grantee: granteeOf(person), what: `the grant to ${person.name}` };
+  return { folderId, grantee: granteeOf(person), subject: `the grant to ${person.name}` };
 }
 
 /** Tells a refusal by a message. */

@@ -18,7 +18,8 @@ import {
 } from './children-list.ts';
 import { ChildrenTable } from './children-table.tsx';
 import { FolderWorkDialogs, type OpenDialog } from '../folder-dialogs.tsx';
-import { hasLevel, toFolderRef, type OpenFolder } from '../open-folder.ts';
+import { toFolderRef } from '../../tree/edit/folder-operations.ts';
+import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import './children.css';
 
 const childrenDocument = /* GraphQL */ `

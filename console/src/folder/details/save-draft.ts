@@ -4,10 +4,10 @@ import type { FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
-import { changeFolder } from '../../tree/edit/folder-operations.ts';
+import { changeFolder, toFolderRef } from '../../tree/edit/folder-operations.ts';
 import { afterSaving, changesOf, clashesOf, formerOf, isDirty, savedOf, withChanges } from './draft.ts';
 import { drafts } from './draft-store.ts';
-import { toFolderRef, type OpenFolder } from '../open-folder.ts';
+import type { OpenFolder } from '../open-folder.ts';
 
 const mostAttempts = 4;
 

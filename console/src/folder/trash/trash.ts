@@ -82,7 +82,7 @@ export async function restore(folder: TrashedFolder, choice: RestoreChoice): Pro
       {
         subject: `“${name}”`,
         task: () => {
-          const expectedVersion = folderVersions.now(folder.folderId, restored.version);
+          const expectedVersion = folderVersions.resolve(folder.folderId, restored.version);
           return {
             action: deleteFolder,
             variables: { input: { id: folder.folderId, recursive: true, expectedVersion } },

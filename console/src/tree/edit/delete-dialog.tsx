@@ -1,4 +1,4 @@
-/** Asks before folders are deleted, and tells how many go. */
+/** The dialog that confirms the deletion of folders and shows how many are affected. */
 
 import { useQuery } from '@tanstack/react-query';
 import { deleteFolder } from '../../actions/folder-actions.ts';
@@ -6,7 +6,7 @@ import { client } from '../../session/client.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { deleteFolders, type FolderRef } from './folder-operations.ts';
 
-const insideDocument = /* GraphQL */ `
+const countDocument = /* GraphQL */ `
   query CountInside($id: ID!) {
     folder(id: $id) {
       descendants(first: 1) {
@@ -22,22 +22,22 @@ interface DeleteDialogProps {
   readonly onDeleted?: () => void;
 }
 
-interface InsideAnswer {
+interface CountResponse {
   readonly folder: { readonly descendants: { readonly totalCount: number } } | null;
 }
 
-/** How many folders are inside these, in all. */
+/** Counts the descendants of all the folders. */
 function useCountInside(folders: readonly FolderRef[]) {
   const ids = folders.map(({ id }) => id);
   return useQuery({
     queryKey: ['inside', ...ids],
-    // It is about to be acted upon: never from before.
+    // A destructive action depends on the count, so it is never taken from the cache.
     staleTime: 0,
     gcTime: 0,
     queryFn: async ({ signal }) => {
       let count = 0;
       for (const id of ids) {
-        const { folder } = await client.query<InsideAnswer>(insideDocument, { id }, { signal });
+        const { folder } = await client.query<CountResponse>(countDocument, { id }, { signal });
         count += folder?.descendants.totalCount ?? 0;
       }
       return count;
@@ -66,26 +66,26 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
         onDeleted?.();
       }}
     >
-      {!isOne && <p className="delete-names">{namesOf(folders)}</p>}
+      {!isOne && <p className="delete-names">{formatNames(folders)}</p>}
       <p aria-live="polite">
         {error
           ? 'How many folders are inside could not be counted. All of them go.'
           : inside === undefined
             ? 'Counting the folders inside…'
-            : sentence(folders.length, inside)}
+            : formatEffect(folders.length, inside)}
       </p>
       <p className="soft">What is deleted goes to the trash, from where it can be restored for some days.</p>
     </ActionDialog>
   );
 }
 
-function namesOf(folders: readonly FolderRef[]): string {
-  const shown = folders.slice(0, 8).map(({ name }) => `“${name}”`);
-  const others = folders.length - shown.length;
-  return others === 0 ? shown.join(', ') : `${shown.join(', ')} and ${others} more`;
+function formatNames(folders: readonly FolderRef[]): string {
+  const names = folders.slice(0, 8).map(({ name }) => `“${name}”`);
+  const more = folders.length - names.length;
+  return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
 }
 
-function sentence(count: number, inside: number): string {
+function formatEffect(count: number, inside: number): string {
   const all = (count + inside).toLocaleString('en');
   if (inside === 0)
     return count === 1

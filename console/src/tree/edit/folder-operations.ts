@@ -102,7 +102,7 @@ export async function changeFolder(
           optimisticUpdate: () => updateTextsOptimistically(store, folder.id, before),
           staleQueries,
         }),
-        onDone: recordUndo(made, ({ updateFolder: { folder: back } }: typeof updateFolder.result & {}) => back),
+        onDone: recordUndo(made, ({ updateFolder: { folder: undone } }: typeof updateFolder.result & {}) => undone),
       },
     ],
   });
@@ -118,10 +118,10 @@ export async function moveFolders(
   const task = (id: string, from: string | null, to: string, expectedVersion?: number) => ({
     action: moveFolder,
     variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
-    foresee: () => moveOptimistically(store, id, to),
-    stale: folderKeys(id, from, to),
+    optimisticUpdate: () => moveOptimistically(store, id, to),
+    staleQueries: folderKeys(id, from, to),
   });
-  const back: UndoStep[] = [];
+  const undoSteps: UndoStep[] = [];
   const affected = new Set<string>();
   let maxInOneMove = 0;
   try {
@@ -130,7 +130,7 @@ export async function moveFolders(
       const { items = [], totalCount = 0 } = moved.accessChanges ?? {};
       for (const { user } of items) affected.add(user.id);
       maxInOneMove = Math.max(maxInOneMove, totalCount);
-      back.unshift({
+      undoSteps.unshift({
         subject: `“${name}”`,
         task: () => task(id, parent.id, parentId!, currentVersion(moved.folder)),
         onDone: recordUndo(moved.folder, ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder),
@@ -140,19 +140,19 @@ export async function moveFolders(
     reportFailure(`${moveFolder.label}: ${describeProblem(error).text}`);
   }
   const [first] = moving;
-  if (!first || back.length === 0) return;
-  const what = moving.length === 1 ? `“${first.name}”` : `${back.length} folders`;
+  if (!first || undoSteps.length === 0) return;
+  const what = moving.length === 1 ? `“${first.name}”` : `${undoSteps.length} folders`;
   const call = moving.length === 1 ? task(first.id, first.parentId, parent.id) : undefined;
   reportDone(
     `Moved ${what} into “${parent.name}”${formatAccessEffect(Math.max(affected.size, maxInOneMove))}`,
-    back,
+    undoSteps,
     call,
   );
 }
 
 /** Deletes folders with their subtrees, one after the other. Rejects with the first error; earlier deletions remain. */
 export async function deleteFolders(folders: readonly FolderRef[]): Promise<void> {
-  const stale = (parentId: string | null): GraphQueryKey[] => [...folderKeys(parentId), ['trash']];
+  const staleQueries = (parentId: string | null): GraphQueryKey[] => [...folderKeys(parentId), ['trash']];
   const deleted: (FolderRef & { readonly count: number })[] = [];
   try {
     for (const folder of folders) {
@@ -160,7 +160,7 @@ export async function deleteFolders(folders: readonly FolderRef[]): Promise<void
         action: deleteFolder,
         variables: { input: { id: folder.id, recursive: true } },
         optimisticUpdate: () => removeOptimistically(store, folder.id),
-        staleQueries: stale(folder.parentId),
+        staleQueries: staleQueries(folder.parentId),
       });
       deleted.push({ ...folder, count: done.folderCount });
     }
@@ -168,10 +168,10 @@ export async function deleteFolders(folders: readonly FolderRef[]): Promise<void
     const [first] = deleted;
     const restore = ({ id, name, parentId }: FolderRef): UndoStep => ({
       subject: `“${name}”`,
-      task: () => ({ action: restoreFolder, variables: { input: { id } }, staleQueries: stale(parentId) }),
+      task: () => ({ action: restoreFolder, variables: { input: { id } }, staleQueries: staleQueries(parentId) }),
       // Deleting and restoring each add one version.
       onDone: ({ restoreFolder: { folder } }: typeof restoreFolder.result & {}) =>
-        folderVersions.note(id, folder.version - 2, folder.version),
+        folderVersions.record(id, folder.version - 2, folder.version),
     });
     if (first) {
       const inside = deleted.reduce((sum, { count }) => sum + count - 1, 0);
@@ -190,14 +190,14 @@ interface FolderVersion {
 }
 
 function currentVersion({ id, version }: FolderVersion): number {
-  return folderVersions.now(id, version);
+  return folderVersions.resolve(id, version);
 }
 
 /** Records that an undo restored the content of the version before. */
 function recordUndo<Result>({ id, version }: FolderVersion, getFolder: (result: Result) => FolderVersion) {
   return (result: Result) => {
     const { version: undone } = getFolder(result);
-    if (undone > version) folderVersions.note(id, version - 1, undone);
+    if (undone > version) folderVersions.record(id, version - 1, undone);
   };
 }
 

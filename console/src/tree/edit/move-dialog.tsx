@@ -1,14 +1,13 @@
-/** "Move to…": chooses where folders shall go, and tells beforehand what that does. */
+/** The "Move to…" dialog: picks the target and previews the effect of the move. */
 
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { moveFolder } from '../../actions/folder-actions.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
 import { moveFolders, type FolderRef } from './folder-operations.ts';
-import { useQuery } from '@tanstack/react-query';
-import { readAllPages, maxPageSize } from '../../graph/pages.ts';
 import type { AccessLevel } from '../../graph/folder-row.ts';
-import type { Page } from '../../graph/pages.ts';
+import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { formatLevel } from '../../ui/access-level.tsx';
@@ -47,10 +46,11 @@ export function MoveDialog({ folders, onClose }: MoveDialogProps) {
         autoFocus
         onChange={setTarget}
       />
-      {isThere ? <p className="soft">That is where it is already.</p> : <MovePreview of={preview} />}
+      {isThere ? <p className="soft">That is where it is already.</p> : <MovePreview preview={preview} />}
     </ActionDialog>
   );
 }
+
 const previewDocument = /* GraphQL */ `
   mutation PreviewMove($input: MoveFolderInput!, $first: Int, $after: String) {
     moveFolder(input: $input) {
@@ -72,26 +72,30 @@ const previewDocument = /* GraphQL */ `
     }
   }
 `;
+
 interface AccessChange {
   readonly user: { readonly id: string; readonly username: string };
   readonly before: AccessLevel;
   readonly after: AccessLevel;
 }
-interface PreviewAnswer {
+
+interface PreviewResponse {
   readonly moveFolder: {
     readonly folderCount: number;
     readonly accessChanges: Omit<Page<AccessChange>, 'totalCount'> | null;
   };
 }
+
 interface Preview {
   readonly count: number;
-  /** Null if the viewer is not told. */
+  /** Null if the viewer may not see the changes. */
   readonly changes: readonly AccessChange[] | null;
 }
-const mostShown = 8;
-/** Rejects with the refusal that the move would meet. */
 
-export function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
+const maxListed = 8;
+
+/** A dry run of the move. It rejects with the error that the move would have. */
+function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
   return useQuery({
     queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
     enabled: parentId !== null,
@@ -100,26 +104,27 @@ export function useMovePreview(folders: readonly FolderRef[], parentId: string |
     queryFn: async ({ signal }): Promise<Preview> => {
       let count = 0;
       const changes = new Map<string, AccessChange>();
-      let isTold = true;
+      let isVisible = true;
       for (const { id } of folders) {
         const input = { id, parentId, dryRun: true };
         const all = await readAllPages(async (after) => {
           const variables = { input, first: maxPageSize, after };
-          const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, variables, { signal });
+          const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, { signal });
           if (after === null) count += moveFolder.folderCount;
-          isTold &&= moveFolder.accessChanges !== null;
+          isVisible &&= moveFolder.accessChanges !== null;
           return moveFolder.accessChanges;
         });
         for (const change of all) {
           changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
         }
       }
-      return { count, changes: isTold ? [...changes.values()] : null };
+      return { count, changes: isVisible ? [...changes.values()] : null };
     },
   });
 }
 
-export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnType<typeof useMovePreview> }) {
+function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }) {
+  const { data, error, isFetching } = preview;
   if (isFetching && !data) return <p className="soft">Looking what the move would do…</p>;
   if (error) {
     return (
@@ -149,12 +154,12 @@ export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnTyp
               : `${changes.length} people have other access there:`}
           </p>
           <ul>
-            {changes.slice(0, mostShown).map(({ user, before, after }) => (
+            {changes.slice(0, maxListed).map(({ user, before, after }) => (
               <li key={`${user.id} ${before} ${after}`}>
                 <strong>{user.username}</strong> {formatLevel(before)} → {formatLevel(after)}
               </li>
             ))}
-            {changes.length > mostShown && <li className="soft">and {changes.length - mostShown} more</li>}
+            {changes.length > maxListed && <li className="soft">and {changes.length - maxListed} more</li>}
           </ul>
         </>
       )}

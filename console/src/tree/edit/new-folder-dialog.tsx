@@ -1,18 +1,18 @@
-/** Makes a folder inside another. */
+/** The dialog that creates a folder inside another. */
 
 import { useState } from 'react';
 import { createFolder } from '../../actions/folder-actions.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { makeFolder, type FolderRef } from './folder-operations.ts';
+import { createNewFolder, type FolderRef } from './folder-operations.ts';
 
 interface NewFolderDialogProps {
   readonly parent: FolderRef;
   readonly onClose: () => void;
-  readonly onMade?: (id: string) => void;
+  readonly onCreated?: (id: string) => void;
 }
 
-export function NewFolderDialog({ parent, onClose, onMade }: NewFolderDialogProps) {
+export function NewFolderDialog({ parent, onClose, onCreated }: NewFolderDialogProps) {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');
   const texts = { name, ...(title.trim() === '' ? {} : { title }) };
@@ -24,8 +24,8 @@ export function NewFolderDialog({ parent, onClose, onMade }: NewFolderDialogProp
       call={{ action: createFolder, variables: { input: { parentId: parent.id, ...texts } } }}
       onClose={onClose}
       onSubmit={async () => {
-        const id = await makeFolder(parent.id, texts);
-        onMade?.(id);
+        const id = await createNewFolder(parent.id, texts);
+        onCreated?.(id);
       }}
     >
       <TextField label="Name" value={name} onChange={setName} maxLength={255} autoFocus isRequired />

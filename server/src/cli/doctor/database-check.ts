@@ -61,9 +61,9 @@ async function damageIn(file: string): Promise<readonly string[]> {
 
 async function* checkPostgres({ settings, postgres }: Examined): Findings {
   const facts = await postgres();
-  const { encoding, shownVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
-  yield ok(`${redactPassword(settings.databaseUrl)} answers: PostgreSQL ${shownVersion}.`);
-  if (isTooOld) yield problem(`PostgreSQL ${shownVersion} is too old.`, 'Take 13 or newer.');
+  const { encoding, displayVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
+  yield ok(`${redactPassword(settings.databaseUrl)} answers: PostgreSQL ${displayVersion}.`);
+  if (isTooOld) yield problem(`PostgreSQL ${displayVersion} is too old.`, 'Take 13 or newer.');
   if (encoding !== 'UTF8') {
     yield problem(
       `The database has the encoding ${encoding}.`,
@@ -117,10 +117,10 @@ function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Ite
   }
 }
 
-function* checkConnections({ mostConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
-  if (mostConnections === null || usedConnections === null) return;
-  const left = mostConnections - usedConnections;
-  const text = `${left} of ${mostConnections} connections are left; a node takes up to ${wanted}.`;
+function* checkConnections({ maxConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
+  if (maxConnections === null || usedConnections === null) return;
+  const left = maxConnections - usedConnections;
+  const text = `${left} of ${maxConnections} connections are left; a node takes up to ${wanted}.`;
   yield left >= wanted
     ? ok(text)
     : warning(
@@ -161,10 +161,10 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
 }
 
 async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
-  const seal = createKeyEncryption(masterKey);
+  const encryption = createKeyEncryption(masterKey);
   const rows = await readKeyRows(stored);
   // Throws what to do.
-  for (const row of rows) seal.open(row);
+  for (const row of rows) encryption.decrypt(row);
   const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
   const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;
   yield ok(`${which} can be opened${isSealed ? ' with the master key' : ''}.`);

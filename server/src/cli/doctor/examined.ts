@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import { sqliteFilePath } from '../../database/open-database.ts';
-import { readPostgresFacts, type PostgresFacts } from '../../database/postgres/server-info.ts';
+import { readServerInfo, type ServerInfo } from '../../database/postgres/server-info.ts';
 import { ask, type Answer } from './ask.ts';
 
 export interface Examined {
@@ -12,7 +12,7 @@ export interface Examined {
   readonly settings: Settings;
   /** Of the database file; undefined for a PostgreSQL. */
   readonly file: string | undefined;
-  readonly postgres: () => Promise<PostgresFacts & { readonly readAtMs: number }>;
+  readonly postgres: () => Promise<ServerInfo & { readonly readAtMs: number }>;
   readonly server: ExaminedServer;
 }
 
@@ -39,7 +39,7 @@ export function examine(given: {
     settings,
     file: sqliteFilePath(settings.databaseUrl),
     postgres: once(async () => {
-      const facts = await readPostgresFacts(settings.databaseUrl, databaseOptionsFrom(settings));
+      const facts = await readServerInfo(settings.databaseUrl, databaseOptionsFrom(settings));
       return { ...facts, readAtMs: clock.now() };
     }),
     server: { url, isGiven: given.url !== undefined, alive: once(() => ask(clock, `${url}/livez`)) },

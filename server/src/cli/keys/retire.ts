@@ -43,30 +43,30 @@ key that is lost.`,
   },
 });
 
-async function retireOne({ database, seal }: StoredKeys, id: string, isAtOnce: boolean): Promise<Retirement> {
+async function retireOne({ database, encryption }: StoredKeys, id: string, isAtOnce: boolean): Promise<Retirement> {
   const { hasSigned, replacementId } = await runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
-    if (isAtOnce) requireSameSeal(rows, seal, { retiredId: id });
-    return retireSigningKey(transaction, id, { seal, now: systemClock.now(), isReplacedAtOnce: isAtOnce });
+    if (isAtOnce) requireSameSeal(rows, encryption, { retiredId: id });
+    return retireSigningKey(transaction, id, { encryption, now: systemClock.now(), isReplacedAtOnce: isAtOnce });
   });
   return { retired: [id], hasSigned, replacement: replacementId ?? null };
 }
 
 /** Nothing need be opened: also for a master key that is lost. */
-async function retireAll({ database, seal }: StoredKeys): Promise<Retirement> {
+async function retireAll({ database, encryption }: StoredKeys): Promise<Retirement> {
   return runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
-    if (seal.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
+    if (encryption.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
       throw new StartError(
         'The keys are sealed, and no master key is given: the new one would be stored unsealed. Give one, the old or a new one, by ESPALIER_MASTER_KEY_FILE.',
       );
     }
-    const { replacementId } = await retireAllKeys(transaction, { seal, now: systemClock.now() });
+    const { replacementId } = await retireAllKeys(transaction, { encryption, now: systemClock.now() });
     return { retired: rows.map(({ id }) => id), hasSigned: true, replacement: replacementId };
   });
 }
 
-function told(done: Retirement, id: string | undefined, { seal }: StoredKeys): string {
+function told(done: Retirement, id: string | undefined, { encryption }: StoredKeys): string {
   const { retired, hasSigned, replacement } = done;
   const all = retired.length === 1 ? 'The only key is' : `All ${retired.length} keys are`;
   const what = id === undefined ? all : `The key ${id} is`;
@@ -81,8 +81,8 @@ function told(done: Retirement, id: string | undefined, { seal }: StoredKeys): s
       `The key ${replacement} signs instead. Other services that keep a copy of the public keys read it anew.`,
     );
   }
-  if (id === undefined && seal.id !== null) {
-    lines.push(`It is sealed with the master key ${seal.id}: from now on nodes start only with that.`);
+  if (id === undefined && encryption.id !== null) {
+    lines.push(`It is sealed with the master key ${encryption.id}: from now on nodes start only with that.`);
   }
   return lines.join('\n');
 }

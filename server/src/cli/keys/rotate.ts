@@ -15,10 +15,10 @@ export const rotateKey = command({
   details: `The new key signs five minutes later, when every node and whoever verifies tokens knows it. Nobody notices. Servers do it by
 themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
   run: ({ options, flags }) =>
-    onKeys(flags, async ({ database, seal }) => {
+    onKeys(flags, async ({ database, encryption }) => {
       const { id, signsFrom } = await runChange(database, async (transaction) => {
-        requireSameSeal(await readKeyRows(transaction), seal);
-        return rotateSigningKey(transaction, { seal, now: systemClock.now() });
+        requireSameSeal(await readKeyRows(transaction), encryption);
+        return rotateSigningKey(transaction, { encryption, now: systemClock.now() });
       });
       if (options.json) {
         await printJson({ id, signsFrom: shownTime(signsFrom) });

@@ -23,18 +23,18 @@ export const encryptKeys = command({
   details: `With ESPALIER_MASTER_KEY, or with another one than before: then the old one is in the file of --old-master-key-file.
 Without ESPALIER_MASTER_KEY they are stored unsealed.`,
   run: ({ options, flags }) =>
-    onKeys(flags, async ({ database, seal }) => {
+    onKeys(flags, async ({ database, encryption }) => {
       const { oldMasterKeyFile } = options;
       const old = createKeyEncryption(
         oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile).text,
       );
       const count = await runChange(database, async (transaction) => {
-        const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
+        const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== encryption.id);
         requireOld(rows, old);
-        await sealAll(transaction, rows, { from: old, to: seal });
+        await sealAll(transaction, rows, { from: old, to: encryption });
         return rows.length;
       });
-      await (options.json ? printJson({ changed: count, sealedWith: seal.id }) : print(told(count, seal)));
+      await (options.json ? printJson({ changed: count, sealedWith: encryption.id }) : print(told(count, encryption)));
     }),
 });
 

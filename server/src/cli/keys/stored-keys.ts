@@ -13,24 +13,24 @@ export const keySettings = [...databaseSettings, settingsTable.masterKey];
 
 export interface StoredKeys {
   readonly database: Database;
-  readonly seal: KeyEncryption;
+  readonly encryption: KeyEncryption;
 }
 
 export function onKeys<T>(flags: Given['flags'], work: (keys: StoredKeys) => Promise<T>): Promise<T> {
   return onDatabase(flags, ({ database, settings }) =>
-    work({ database, seal: createKeyEncryption(settings.masterKey) }),
+    work({ database, encryption: createKeyEncryption(settings.masterKey) }),
   );
 }
 
 /** A node with another master key, or none, could not sign with what is stored here. */
 export function requireSameSeal(
   rows: readonly KeyRow[],
-  seal: KeyEncryption,
+  encryption: KeyEncryption,
   { retiredId }: { readonly retiredId?: string } = {},
 ): void {
   // One that goes need not be whole, but tells which master key is in use.
-  for (const row of rows) if (row.id !== retiredId || row.sealedWith !== seal.id) seal.open(row);
-  if (seal.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
+  for (const row of rows) if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
+  if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
       'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
     );

@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: how they are made, how many there are for what, and how they are handed out. */
+/** Connections to PostgreSQL: their configuration, a pool for each kind of work, and connecting with a backoff. */
 
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,41 +6,47 @@ import pg from 'pg';
 import { parse } from 'pg-connection-string';
 import type { Refusal } from '../../refusal.ts';
 import { StartError } from '../../config/start-error.ts';
-import { syncedCommits } from './server-info.ts';
-import { asFault, unavailable } from './errors.ts';
+import { toFault, unavailable } from './errors.ts';
 
-/** To reach the server, or to get to the head of the line. */
+/** The timeout for reaching the server, or for getting a connection of the pool. */
 const connectTimeoutMs = 15_000;
 const idleMs = 60_000;
-/** More than that would wait too long anyhow. */
-const mostWaiting = 1_000;
+/** Further requests would wait too long. */
+const maxWaiting = 1_000;
 const tooManyConnections = '53300';
-const lookAgainMs = 20;
-/** After a failed attempt to connect nobody tries for a while, and each further one longer. */
-const firstPauseMs = 50;
-const longestPauseMs = 1_000;
-/** How long somebody waits in line for a change of somebody else. */
-export const lockSeconds = 15;
-/** A node that hangs in the middle of a transaction does not keep the others waiting for longer. */
-export const idleInTransactionSeconds = 10;
+const retryMs = 20;
+/** The backoff after a failed attempt to connect. It doubles with each further failure. */
+const minBackoffMs = 50;
+const maxBackoffMs = 1_000;
+/** How long a change waits for the lock of another one. */
+const lockSeconds = 15;
+/** A node that hangs inside a transaction blocks the others for no longer than this. */
+const idleInTransactionSeconds = 10;
+/** Long reads may pause for longer between two statements. */
+const idleInLongReadSeconds = 60;
 
 const planSettings = [
-  // Statements are short: to plan them each time, or to compile them, takes longer than to run them.
+  // Statements are short: planning or compiling them each time takes longer than running them.
   '-c jit=off',
   '-c plan_cache_mode=force_generic_plan',
   // Connections cache plans. While a table is nearly empty, the planner would choose a sequential scan.
   '-c enable_seqscan=off',
 ];
 
-interface ConnectionChoices {
+interface SessionOptions {
+  /** False if a proxy in between may use another connection for each transaction. */
   readonly keepsSessions: boolean;
   readonly timeoutSeconds: number;
-  readonly shown: string;
+}
+
+interface ConnectionOptions extends SessionOptions {
+  /** The URL without its password. */
+  readonly safeUrl: string;
 }
 
 export function connectionConfig(
   url: string,
-  { keepsSessions, timeoutSeconds, shown }: ConnectionChoices,
+  { keepsSessions, timeoutSeconds, safeUrl }: ConnectionOptions,
 ): pg.ClientConfig {
   const limits = {
     statement_timeout: timeoutSeconds * 1000,
@@ -48,14 +54,14 @@ export function connectionConfig(
     idle_in_transaction_session_timeout: idleInTransactionSeconds * 1000,
   };
   try {
-    // Among what may stand in a URL, `sslmode` means what it means to libpq.
-    const given = parse(url, { useLibpqCompat: true }) as unknown as pg.ClientConfig;
-    const settings = [given.options, ...planSettings].filter(Boolean).join(' ');
+    // `sslmode` in the URL has the meaning that libpq gives it.
+    const parsed = parse(url, { useLibpqCompat: true }) as unknown as pg.ClientConfig;
+    const settings = [parsed.options, ...planSettings].filter(Boolean).join(' ');
     return {
       application_name: 'espalier',
-      ...given,
+      ...parsed,
       ...(keepsSessions && { ...limits, options: settings }),
-      // A server that is gone without a word.
+      // The server may be gone without closing the connection.
       query_timeout: (timeoutSeconds + 5) * 1000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -64,11 +70,11 @@ export function connectionConfig(
       types: { getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'] },
     };
   } catch (cause) {
-    throw new StartError(`The database URL ${shown} cannot be used: ${(cause as Error).message}.`, { cause });
+    throw new StartError(`The database URL ${safeUrl} cannot be used: ${(cause as Error).message}.`, { cause });
   }
 }
 
-/** Statements that are sent together go to the server in one write: a system call costs as much as a small statement. */
+/** Sends the statements of one tick in one write: a system call costs as much as a small statement. */
 function createBatchingSocket(): Socket {
   const socket = new Socket();
   let isBatching = false;
@@ -81,12 +87,12 @@ function createBatchingSocket(): Socket {
       socket.uncork();
     });
   };
-  // `connect` sets the method, so that a subclass cannot.
+  // The socket sets `write` itself when it connects, so a subclass cannot override it.
   socket.once('connect', () => {
-    const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
-    socket.write = (...given: unknown[]) => {
+    const write = socket.write.bind(socket) as (...parameters: unknown[]) => boolean;
+    socket.write = (...parameters: unknown[]) => {
       batch();
-      return write(...given);
+      return write(...parameters);
     };
   });
   return socket;
@@ -94,66 +100,66 @@ function createBatchingSocket(): Socket {
 
 const bigint = 20;
 
-/** Numbers are below 2^53: times in milliseconds, counts, places in the journal. */
+/** All stored numbers are below 2^53: times in milliseconds, counts and journal numbers. */
 function typeParser(type: number, format?: 'text' | 'binary'): (value: string) => unknown {
   return type === bigint ? Number : (pg.types.getTypeParser(type, format) as (value: string) => unknown);
 }
 
-/** For each kind of work some of the connections; one is left for listening. */
-export function createLanes(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
+/** A pool for each kind of work. One connection is left for the listener. */
+export function createPools(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
   const shared = connections >= 12 ? 2 : 1;
   const rest = connections - shared - (keepsSessions ? 1 : 0);
   const snapshots = Math.max(1, Math.floor(rest / 3));
   const writing = Math.max(1, Math.floor(rest / 6));
   // Changes share transactions, one after the other.
   const changing = 1;
-  const lane = (max: number) => {
+  const createPool = (max: number) => {
     const pool = new pg.Pool({
       ...config,
       max,
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleMs,
     });
-    // Whoever uses a connection that is lost learns it from their statement; the next one makes a new one.
+    // The statement on a lost connection fails with the error; the next one opens a new connection.
     pool.on('error', () => undefined);
     pool.on('connect', (client) => {
       client.on('error', () => undefined);
-      // Sent before whatever the connection was made for. Where it fails, that fails, too.
-      if (keepsSessions) client.query(syncedCommits({ isLocal: false })).catch(() => undefined);
+      // Sent before the first statement, which fails if this does.
+      if (keepsSessions) client.query(enableSyncedCommits({ isLocal: false })).catch(() => undefined);
     });
     return pool;
   };
   return {
-    shared: lane(shared),
-    snapshots: lane(snapshots),
-    writing: lane(writing),
-    changing: lane(changing),
-    reading: lane(Math.max(1, rest - snapshots - writing - changing)),
+    shared: createPool(shared),
+    snapshots: createPool(snapshots),
+    writing: createPool(writing),
+    changing: createPool(changing),
+    reading: createPool(Math.max(1, rest - snapshots - writing - changing)),
   };
 }
 
-/** Hands out connections. While the server cannot be reached it says so at once, and tries now and then. */
-export function createGate() {
-  let pauseMs = 0;
-  let isShutUntil = 0;
+/** Takes connections from the pools. While the server cannot be reached, requests fail at once and a backoff limits attempts. */
+export function createConnector() {
+  let backoffMs = 0;
+  let retryAt = 0;
   let lastFault: unknown;
-  /** Those made before one was found dead may be, too. */
+  /** Grows when a connection is found dead: older connections may be dead as well. */
   let generation = 0;
   const generations = new WeakMap<pg.ClientBase, number>();
-  /** Connections that many use at the same time. */
+  /** Connections that many statements use at the same time. */
   const shared: (Promise<pg.PoolClient> | undefined)[] = [];
-  let turn = 0;
+  let sharedCount = 0;
 
-  async function connect(lane: pg.Pool): Promise<pg.PoolClient> {
-    if (lane.waitingCount >= mostWaiting) throw tooManyWait();
-    if (lane.idleCount === 0 && performance.now() < isShutUntil) throw lastFault;
+  async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+    if (pool.waitingCount >= maxWaiting) throw queueFull();
+    if (pool.idleCount === 0 && performance.now() < retryAt) throw lastFault;
     const deadline = performance.now() + connectTimeoutMs;
     for (;;) {
-      const client = await connectOnce(lane);
+      const client = await connectOnce(pool);
       if (client && isFresh(client)) return client;
-      if (performance.now() > deadline) throw tooManyWait();
+      if (performance.now() > deadline) throw queueFull();
       client?.release(true);
-      if (!client) await delay(lookAgainMs);
+      if (!client) await delay(retryMs);
     }
   }
 
@@ -162,56 +168,56 @@ export function createGate() {
     return generations.get(client) === generation;
   }
 
-  /** Undefined if the server takes no more connections, but others of this lane will be free again. */
-  async function connectOnce(lane: pg.Pool): Promise<pg.PoolClient | undefined> {
+  /** Undefined if the server accepts no more connections, but the pool has some that will be free again. */
+  async function connectOnce(pool: pg.Pool): Promise<pg.PoolClient | undefined> {
     try {
-      const client = await lane.connect();
-      pauseMs = 0;
-      isShutUntil = 0;
+      const client = await pool.connect();
+      backoffMs = 0;
+      retryAt = 0;
       return client;
     } catch (error) {
-      // Not the server, but those before in line.
-      if (/^timeout exceeded/.test((error as Error).message)) throw tooManyWait();
-      if ((error as { code?: string }).code === tooManyConnections && lane.totalCount > 0) return undefined;
-      lastFault = asFault(error);
-      if (performance.now() >= isShutUntil) {
-        pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);
-        isShutUntil = performance.now() + pauseMs;
+      // The pool was busy; the server itself may be fine.
+      if (/^timeout exceeded/.test((error as Error).message)) throw queueFull();
+      if ((error as { code?: string }).code === tooManyConnections && pool.totalCount > 0) return undefined;
+      lastFault = toFault(error);
+      if (performance.now() >= retryAt) {
+        backoffMs = Math.min(Math.max(minBackoffMs, backoffMs * 2), maxBackoffMs);
+        retryAt = performance.now() + backoffMs;
       }
       throw lastFault;
     }
   }
 
-  function connectShared(lane: pg.Pool, place: number): Promise<pg.PoolClient> {
-    // Another one may be in its place by then.
-    const forget = () => {
-      if (shared[place] === made) shared[place] = undefined;
+  function connectShared(pool: pg.Pool, index: number): Promise<pg.PoolClient> {
+    // Another connection may have replaced it by then.
+    const remove = () => {
+      if (shared[index] === connecting) shared[index] = undefined;
     };
-    const made = connect(lane).then((client) => {
+    const connecting = connect(pool).then((client) => {
       client.once('end', () => {
-        forget();
+        remove();
         client.release(true);
       });
       return client;
     });
-    made.catch(forget);
-    return made;
+    connecting.catch(remove);
+    return connecting;
   }
 
   return {
     connect,
-    /** A connection answered nothing for too long: the way to the server was lost without a word. */
+    /** For a connection that timed out: the network to the server may be lost for all of them. */
     distrustAll: () => void generation++,
-    /** Every connection may lead to another server than it should: none is used again. */
+    /** For connections that may lead to the wrong server: none of them is used again. */
     replaceAll(): void {
       generation++;
-      // One that was never made, or is lost already, needs no end.
+      // A connection that failed or is lost needs no end.
       for (const each of shared.splice(0)) each?.then((client) => client.end()).catch(() => undefined);
     },
-    /** For statements that need no connection of their own. */
-    shared(lane: pg.Pool): Promise<pg.PoolClient> {
-      const place = turn++ % lane.options.max;
-      return (shared[place] ??= connectShared(lane, place));
+    /** For single statements, which need no connection of their own. */
+    shared(pool: pg.Pool): Promise<pg.PoolClient> {
+      const index = sharedCount++ % pool.options.max;
+      return (shared[index] ??= connectShared(pool, index));
     },
     async close(): Promise<void> {
       const ending = shared.map(async (client) => (await client)?.end());
@@ -220,6 +226,36 @@ export function createGate() {
   };
 }
 
-export function tooManyWait(): Refusal {
+export interface BeginStatements {
+  readonly writing: string;
+  readonly reading: string;
+  /** Long reads get a plan for their values. */
+  readonly longReading: string;
+}
+
+/** Without sessions, each transaction sets its own limits. */
+export function beginStatements({ keepsSessions, timeoutSeconds }: SessionOptions): BeginStatements {
+  const limits = keepsSessions
+    ? ''
+    : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
+  const syncing = keepsSessions ? '' : `; ${enableSyncedCommits({ isLocal: true })}`;
+  const reading = `begin isolation level repeatable read read only${limits}`;
+  return {
+    writing: `begin isolation level read committed${limits}${syncing}`,
+    reading,
+    longReading: `${reading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
+  };
+}
+
+/**
+ * With `synchronous_commit = off`, PostgreSQL confirms a commit before it is on the disk. Stronger settings stay unchanged.
+ * A local setting applies to the transaction, any other to the session.
+ */
+function enableSyncedCommits({ isLocal }: { isLocal: boolean }): string {
+  const current = `current_setting('synchronous_commit')`;
+  return `select set_config('synchronous_commit', case ${current} when 'off' then 'on' else ${current} end, ${isLocal})`;
+}
+
+export function queueFull(): Refusal {
   return unavailable(undefined, 'Too many requests wait for the database. Try again later.');
 }

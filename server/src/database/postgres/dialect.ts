@@ -1,14 +1,15 @@
-/** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
+/** Writes statements in the SQL of PostgreSQL: numbered parameters, arrays for lists, and a trigram index for search. */
 
 import pg from 'pg';
+import type { Dialect } from '../database.ts';
 import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
-  /** By which a connection knows it once it has been prepared. */
+  /** The name under which a connection has prepared it. */
   readonly name: string;
   readonly valueCount: number;
-  /** Its plan depends on the values: they have to be part of the text. */
+  /** Its plan depends on the values, so they must be part of the text. */
   readonly isPlannedByValue: boolean;
   readonly valuesOf: (parameters: unknown) => unknown[];
   /** Its rows have a `list` as JSON. */
@@ -17,80 +18,98 @@ export interface PostgresStatement {
 
 interface Value {
   readonly name: string;
-  readonly toValue?: (given: never) => unknown;
+  readonly toValue?: (parameter: never) => unknown;
 }
 
-const known = new Map<Statement, PostgresStatement>();
-const knownForMany = new Map<Statement, PostgresStatement | undefined>();
+const cache = new Map<Statement, PostgresStatement>();
+const multiRowCache = new Map<Statement, PostgresStatement | undefined>();
+/** By the names of the statements. The code decides which writes are queued together, so there are few combinations. */
+const combinedCache = new Map<string, PostgresStatement>();
 
 export function toPostgres(statement: Statement): PostgresStatement {
-  let found = known.get(statement);
-  if (!found) known.set(statement, (found = write(statement, `espalier_${known.size}`)));
+  let found = cache.get(statement);
+  if (!found) cache.set(statement, (found = write(statement, `espalier_${cache.size}`)));
   return found;
 }
 
-/** So many rows are inserted with one statement. */
-export const rowsAtOnce = 50;
+/** The number of rows that one multi-row insert has. */
+export const rowsPerInsert = 50;
 
-/** An insert of one row as one of many, whose parameters are a list of so many; undefined for what is none. */
-export function toPostgresForMany(statement: Statement): PostgresStatement | undefined {
-  if (!knownForMany.has(statement)) {
-    knownForMany.set(statement, writeForMany(toPostgres(statement), `espalier_many_${knownForMany.size}`));
+/** Turns an insert of one row into one of `rowsPerInsert` rows; undefined for any other statement. */
+export function toMultiRowInsert(statement: Statement): PostgresStatement | undefined {
+  if (!multiRowCache.has(statement)) {
+    multiRowCache.set(statement, writeMultiRow(toPostgres(statement), `espalier_many_${multiRowCache.size}`));
   }
-  return knownForMany.get(statement);
+  return multiRowCache.get(statement);
 }
 
-function writeForMany({ text, valuesOf }: PostgresStatement, name: string): PostgresStatement | undefined {
+function writeMultiRow({ text, valuesOf }: PostgresStatement, name: string): PostgresStatement | undefined {
   const [, start, row] = /^(\s*insert into [^$]*\bvalues\s*)(\([^)]*\))\s*$/.exec(text) ?? [];
   if (start === undefined || row === undefined) return undefined;
   const count = new Set(row.match(/\$\d+/g)).size;
-  const rows = Array.from({ length: rowsAtOnce }, (_, place) =>
-    row.replace(/\$(\d+)/g, (_all, number) => `$${Number(number) + place * count}`),
-  );
+  const rows = Array.from({ length: rowsPerInsert }, (_, index) => shiftParameters(row, index * count));
   return {
     text: start + rows.join(', '),
     name,
-    valueCount: count * rowsAtOnce,
+    valueCount: count * rowsPerInsert,
     isPlannedByValue: false,
     hasLists: false,
     valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
   };
 }
 
+function shiftParameters(text: string, by: number): string {
+  return text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`);
+}
+
+export interface QueuedWrite {
+  readonly statement: PostgresStatement;
+  readonly parameters: unknown;
+  /** Creates the error if no row is changed. */
+  readonly refuse: (() => Error) | undefined;
+}
+
+/**
+ * Combines several writes into one `with` query. Its parameter is a list with the parameters of each write. It returns one
+ * row with the number of rows that each write changed: `c0`, `c1`, …
+ */
+export function combineWrites(writes: readonly QueuedWrite[]): PostgresStatement {
+  const key = writes.map(({ statement: { name } }) => name).join(' ');
+  let found = combinedCache.get(key);
+  if (!found) {
+    const statements = writes.map(({ statement }) => statement);
+    combinedCache.set(key, (found = writeCombined(statements, `espalier_writes_${combinedCache.size}`)));
+  }
+  return found;
+}
+
+function writeCombined(statements: readonly PostgresStatement[], name: string): PostgresStatement {
+  let valueCount = 0;
+  const parts = statements.map((statement, index) => {
+    const text = shiftParameters(statement.text, valueCount);
+    valueCount += statement.valueCount;
+    return `w${index} as (${text} returning 1)`;
+  });
+  const counts = statements.map((_, index) => `(select count(*) from w${index})::int as c${index}`);
+  return {
+    text: `with ${parts.join(', ')} select ${counts.join(', ')}`,
+    name,
+    valueCount,
+    isPlannedByValue: false,
+    hasLists: false,
+    valuesOf: (parameters) =>
+      statements.flatMap(({ valuesOf }, index) => valuesOf((parameters as unknown[])[index])),
+  };
+}
+
 function write({ parts }: Statement, name: string): PostgresStatement {
   const values: Value[] = [];
-  /** The same parameter has the same number wherever it stands: its type is told by one of the places. */
+  /** A parameter has one number throughout a statement: PostgreSQL infers its type from one of its uses. */
   const parameter = (value: Value): string => {
-    const place = values.findIndex((each) => each.name === value.name && each.toValue === value.toValue);
-    return `$${place < 0 ? values.push(value) : place + 1}`;
+    const index = values.findIndex((each) => each.name === value.name && each.toValue === value.toValue);
+    return `$${index < 0 ? values.push(value) : index + 1}`;
   };
-  const eachOf = (list: string, type: string) =>
-    `unnest(${parameter({ name: list })}::${type}[]) with ordinality as listed (value, place)`;
-  const writePart = (part: Part): string => {
-    if (typeof part === 'string') return part;
-    if (part.kind === 'parameter') return parameter(part);
-    if (part.kind === 'list') {
-      const rows = eachOf(part.name, part.of === 'ids' ? 'uuid' : 'text');
-      return `(select place - 1 as place, value from ${rows}) as each`;
-    }
-    if (part.kind === 'list-for-each') {
-      const rows = writeListQuery(part, ({ parts: inner }) => inner.map(writePart).join(''));
-      const values = part.columns.map((_, place) => `c${place}`);
-      const row = `json_build_array(${values.join(', ')})`;
-      return `select each.place, (select json_agg(${row})::text from (${rows}) as chosen) as list
-        from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
-    }
-    if (part.kind === 'kept-from-others') return 'for update';
-    if (part.kind === 'json-rows') return `json_agg(json_build_array(${part.columns}))`;
-    if (part.kind === 'hex') return `upper(encode(${part.column}, 'hex'))`;
-    if (part.kind === 'children') {
-      return `lateral (select * from folders where parent_id = ${part.of}.id offset 0) as folders`;
-    }
-    const pattern = parameter({ name: part.text, toValue: containing });
-    return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
-      order by number limit ${parameter({ name: part.limit })}) as possible`;
-  };
-  const text = parts.map(writePart).join('');
+  const text = parts.map((part) => writePart(part, parameter)).join('');
   const isPlannedByValue = parts.some((part) => typeof part === 'object' && part.kind === 'possible-matches');
   return {
     text,
@@ -100,13 +119,41 @@ function write({ parts }: Statement, name: string): PostgresStatement {
     hasLists: findListPart({ parts }) !== undefined,
     valuesOf: (parameters) =>
       values.map((value) => {
-        const given = (parameters as Record<string, unknown>)[value.name];
-        return value.toValue ? value.toValue(given as never) : given;
+        const parameter = (parameters as Record<string, unknown>)[value.name];
+        return value.toValue ? value.toValue(parameter as never) : parameter;
       }),
   };
 }
 
-/** The statement with values, for the driver. Without `keepsSessions`, a connection knows no statement by its name. */
+function writePart(part: Part, parameter: (value: Value) => string): string {
+  if (typeof part === 'string') return part;
+  if (part.kind === 'parameter') return parameter(part);
+  if (part.kind === 'list') return listTable(parameter(part), part.of === 'ids' ? 'uuid' : 'text');
+  if (part.kind === 'list-for-each') {
+    const rows = writeListQuery(part, ({ parts }) =>
+      parts.map((inner) => writePart(inner, parameter)).join(''),
+    );
+    const row = `json_build_array(${part.columns.map((_, index) => `c${index}`).join(', ')})`;
+    return `select each.position, (select json_agg(${row})::text from (${rows}) as chosen) as list
+      from ${listTable(parameter({ name: part.name }), 'uuid')}`;
+  }
+  if (part.kind === 'for-update') return 'for update';
+  if (part.kind === 'json-rows') return `json_agg(json_build_array(${part.columns}))`;
+  if (part.kind === 'hex') return `upper(encode(${part.column}, 'hex'))`;
+  if (part.kind === 'children') {
+    return `lateral (select * from folders where parent_id = ${part.of}.id offset 0) as folders`;
+  }
+  const pattern = parameter({ name: part.text, toValue: toLikePattern });
+  return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
+      order by number limit ${parameter({ name: part.limit })}) as possible`;
+}
+
+function listTable(parameter: string, type: string): string {
+  return `(select position - 1 as position, value
+    from unnest(${parameter}::${type}[]) with ordinality as listed (value, position)) as each`;
+}
+
+/** Without `keepsSessions`, a proxy may use another connection each time, so statements cannot be prepared by name. */
 export function toQuery(
   { text, name, isPlannedByValue, valuesOf }: PostgresStatement,
   parameters: unknown,
@@ -115,11 +162,11 @@ export function toQuery(
   const values = valuesOf(parameters);
   // Connections use generic plans, which do not consider the values of parameters.
   if (isPlannedByValue)
-    return { text: text.replace(/\$(\d+)/g, (_, number) => literalOf(values[number - 1])) };
+    return { text: text.replace(/\$(\d+)/g, (_, number) => toLiteral(values[number - 1])) };
   return keepsSessions ? { text, values, name } : { text, values };
 }
 
-function literalOf(value: unknown): string {
+function toLiteral(value: unknown): string {
   return typeof value === 'number' ? String(value) : pg.escapeLiteral(value as string);
 }
 
@@ -132,56 +179,28 @@ const letterForSpace = 'q';
  */
 const searchedText = `replace(${nameAndTitle}, ' ', '${letterForSpace}')`;
 
-/** https://www.postgresql.org/docs/current/pgtrgm.html */
-export const searchIndex: readonly string[] = [
-  `create extension if not exists pg_trgm`,
-  `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
-];
-
-/** Other nodes read meanwhile: the index that they use is dropped in a transaction of its own. */
-export const searchIndexWithSpaces: readonly (readonly string[])[] = [
-  [`create index folders_searched on folders using gin (${searchedText} gin_trgm_ops)`, `analyze folders`],
-  [`drop index folders_trigrams`],
-];
-
-function containing(text: string): string {
+function toLikePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&').replaceAll(' ', letterForSpace)}%`;
 }
-export interface QueuedWrite {
-  readonly statement: PostgresStatement;
-  readonly parameters: unknown;
-  /** Creates the error if no row is changed. */
-  readonly refuse: (() => Error) | undefined;
-}
-/** By the names of their statements. Only the code decides which are queued together: they are few. */
-const known = new Map<string, PostgresStatement>();
-/** Takes a list with the parameters of each write. Returns one row with the number of rows that each write changed: `c0`, `c1`, … */
 
-export function toOneStatement(writes: readonly QueuedWrite[]): PostgresStatement {
-  const key = writes.map(({ statement: { name } }) => name).join(' ');
-  let found = known.get(key);
-  if (!found) {
-    const statements = writes.map(({ statement }) => statement);
-    known.set(key, (found = writeTogether(statements, `espalier_writes_${known.size}`)));
-  }
-  return found;
-}
-function writeTogether(statements: readonly PostgresStatement[], name: string): PostgresStatement {
-  let before = 0;
-  const parts = statements.map(({ text, valueCount }, index) => {
-    const start = before;
-    before += valueCount;
-    const numbered = text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + start}`);
-    return `w${index} as (${numbered} returning 1)`;
-  });
-  const counts = statements.map((_, index) => `(select count(*) from w${index})::int as c${index}`);
-  return {
-    text: `with ${parts.join(', ')} select ${counts.join(', ')}`,
-    name,
-    valueCount: before,
-    isPlannedByValue: false,
-    hasLists: false,
-    valuesOf: (parameters) =>
-      statements.flatMap(({ valuesOf }, index) => valuesOf((parameters as unknown[])[index])),
-  };
-}
+export const postgresDialect: Dialect = {
+  id: 'uuid',
+  text: 'text collate "C"',
+  bytes: 'bytea',
+  integer: 'bigint',
+  tableEnd: '',
+  /** https://www.postgresql.org/docs/current/pgtrgm.html */
+  searchIndex: [
+    `create extension if not exists pg_trgm`,
+    `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
+  ],
+  // Other nodes read meanwhile: a transaction of its own drops the index that they use.
+  searchIndexWithSpaces: [
+    [`create index folders_searched on folders using gin (${searchedText} gin_trgm_ops)`, `analyze folders`],
+    [`drop index folders_trigrams`],
+  ],
+  // An entry may have at most 2,704 bytes, and a title can have more.
+  listIndex: [],
+  renameIndex: (from, to) => [`alter index ${from} rename to ${to}`],
+  afterLoading: ['analyze'],
+};

@@ -63,21 +63,21 @@ export function endsConnection(error: unknown): boolean {
   return fault instanceof PostgresFault && fault.endsConnection;
 }
 
-export function asFault(error: unknown): unknown {
+export function toFault(error: unknown): unknown {
   if (error instanceof PostgresFault || error instanceof Refusal || error instanceof TypeError) return error;
   return new PostgresFault(error);
 }
 
 /** The database's trouble is not the request's fault and may pass. */
-export function asRefusal(error: unknown): unknown {
-  return error instanceof PostgresFault && error.mayPass ? unavailable(error, wordsFor(error)) : error;
+export function toRefusal(error: unknown): unknown {
+  return error instanceof PostgresFault && error.mayPass ? unavailable(error, messageFor(error)) : error;
 }
 
-export const damagedWords = 'The database is damaged, and must be restored from a backup.';
+export const damagedMessage = 'The database is damaged, and must be restored from a backup.';
 
-function wordsFor(fault: PostgresFault): string | undefined {
+function messageFor(fault: PostgresFault): string | undefined {
   if (fault.code === '53300') return 'The database takes no more connections right now. Try again later.';
-  if (fault.isDamage) return damagedWords;
+  if (fault.isDamage) return damagedMessage;
   const reason = writeFailureReason(fault);
   return reason && summaryOf(reason);
 }

@@ -2,10 +2,10 @@
 
 import { Refusal } from '../../refusal.ts';
 import type { Database, DatabaseFault } from '../database.ts';
-import { asRefusal, damagedWords, PostgresFault, unavailable, writeFailureReason } from './errors.ts';
+import { toRefusal, damagedMessage, PostgresFault, unavailable, writeFailureReason } from './errors.ts';
 import { WriteState, type WriteStateOptions } from '../write-failure.ts';
 
-export interface PostgresGuard extends Pick<
+export interface PostgresFaultState extends Pick<
   Database,
   'findFault' | 'writeFailure' | 'reportDamage' | 'reportOutdated' | 'confirmCurrent'
 > {
@@ -22,7 +22,7 @@ export interface PostgresGuardOptions extends WriteStateOptions {
   readonly onOutdated: () => void;
 }
 
-export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuard {
+export function createFaultState(options: PostgresGuardOptions): PostgresFaultState {
   const { log, shown, onOutdated } = options;
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
@@ -35,7 +35,7 @@ export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuar
   };
   const toRefusal = (error: unknown): unknown => {
     if (error instanceof PostgresFault && error.isDamage) noteDamage(error.message);
-    return asRefusal(error);
+    return toRefusal(error);
   };
 
   return {
@@ -43,7 +43,7 @@ export function createPostgresGuard(options: PostgresGuardOptions): PostgresGuar
     writeFailure: () => writes.failure,
     reportDamage(finding) {
       noteDamage(finding);
-      return unavailable(undefined, damagedWords);
+      return unavailable(undefined, damagedMessage);
     },
     reportOutdated() {
       if (!outdated) {

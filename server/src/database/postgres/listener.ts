@@ -6,9 +6,9 @@ import pg from 'pg';
 export interface Listener {
   watch(onCommit: () => void): void;
   /** This process has committed something itself. */
-  tell(): void;
+  notify(): void;
   /** False while there is no connection to listen on, though there should be. */
-  readonly isHearing: boolean;
+  readonly isListening: boolean;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function openListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let isHearing = !keepsSessions;
+  let isListening = !keepsSessions;
 
   async function listen(): Promise<void> {
     let pauseMs = firstPauseMs;
@@ -46,7 +46,7 @@ export function openListener(options: ListenerOptions): Listener {
       try {
         await client.connect();
         await client.query(`listen ${channel}`);
-        isHearing = true;
+        isListening = true;
         pauseMs = firstPauseMs;
         // Something may have been committed before it listened.
         wake();
@@ -54,7 +54,7 @@ export function openListener(options: ListenerOptions): Listener {
       } catch {
         // Whoever reads or writes meets the same trouble, and can tell.
       }
-      isHearing = false;
+      isListening = false;
       void client.end().catch(() => undefined);
       await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       pauseMs = Math.min(2 * pauseMs, longestPauseMs);
@@ -62,7 +62,7 @@ export function openListener(options: ListenerOptions): Listener {
   }
 
   return {
-    tell() {
+    notify() {
       wake();
       if (!keepsSessions) onAnnounced?.();
     },
@@ -72,8 +72,8 @@ export function openListener(options: ListenerOptions): Listener {
       if (keepsSessions) void listen();
       else timer = setInterval(wake, lookEveryMs).unref();
     },
-    get isHearing() {
-      return isHearing;
+    get isListening() {
+      return isListening;
     },
     async close() {
       watching.length = 0;

@@ -5,13 +5,13 @@ import { StartError } from '../../config/start-error.ts';
 import type { DatabaseOptions } from '../database.ts';
 import type pg from 'pg';
 import { redactPassword } from '../../config/url-password.ts';
-import type { ServerFacts } from './server-info.ts';
+import type { BasicServerInfo } from './server-info.ts';
 import { connectionConfig } from './connections.ts';
-import { toStartError, asFault } from './errors.ts';
+import { toStartError, toFault } from './errors.ts';
 
-export const oldestVersion = 130_000;
+export const minVersion = 130_000;
 
-export interface ServerFacts {
+export interface BasicServerInfo {
   readonly encoding: string;
   readonly version: string;
   readonly isStandby: boolean;
@@ -29,16 +29,16 @@ export async function checkServer(
   ask: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
   tell: NonNullable<DatabaseOptions['log']>,
 ): Promise<void> {
-  const { rows } = (await ask(selectServer)) as pg.QueryResult<ServerFacts>;
+  const { rows } = (await ask(selectServer)) as pg.QueryResult<BasicServerInfo>;
   const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;
   if (encoding !== 'UTF8') {
     throw new StartError(
       `The database has the encoding ${encoding}; Espalier needs one with UTF8. Create it with ENCODING 'UTF8' TEMPLATE template0.`,
     );
   }
-  if (Number(version) < oldestVersion) {
+  if (Number(version) < minVersion) {
     throw new StartError(
-      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${oldestVersion / 10_000} or newer.`,
+      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${minVersion / 10_000} or newer.`,
     );
   }
   if (isStandby) {
@@ -55,23 +55,15 @@ export async function checkServer(
   }
 }
 
-/**
- * With `synchronous_commit = off` a commit is answered before it is on the disk. Stronger settings stay as they are, and
- * what counts now counts for the whole session or, if it is local, transaction.
- */
-export function syncedCommits({ isLocal }: { isLocal: boolean }): string {
-  const current = `current_setting('synchronous_commit')`;
-  return `select set_config('synchronous_commit', case ${current} when 'off' then 'on' else ${current} end, ${isLocal})`;
-}
-export interface PostgresFacts extends ServerFacts {
+export interface ServerInfo extends BasicServerInfo {
   readonly isTooOld: boolean;
   /** As people say it: 18.4. */
-  readonly shownVersion: string;
+  readonly displayVersion: string;
   readonly nowMs: number;
   readonly synchronousCommit: string | null;
   /** Of the database, if its letters are told apart by the operating system; otherwise null. */
   readonly ctype: string | null;
-  readonly mostConnections: number | null;
+  readonly maxConnections: number | null;
   readonly usedConnections: number | null;
   /** Whether the extension for search can be had. */
   readonly hasTrigrams: boolean;
@@ -85,7 +77,7 @@ const selectMore = `
     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as "usedConnections",
     exists (select 1 from pg_available_extensions where name = 'pg_trgm') as "hasTrigrams"`;
 
-export async function readPostgresFacts(url: string, options: DatabaseOptions): Promise<PostgresFacts> {
+export async function readServerInfo(url: string, options: DatabaseOptions): Promise<ServerInfo> {
   const { poolMode = 'session', timeoutSeconds = 30 } = options;
   const shown = redactPassword(url);
   const keepsSessions = poolMode === 'session';
@@ -97,17 +89,17 @@ export async function readPostgresFacts(url: string, options: DatabaseOptions): 
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const server = (await client.query<ServerFacts>(selectServer)).rows[0]!;
-    const more = (await client.query<Omit<PostgresFacts, keyof ServerFacts | 'isTooOld'>>(selectMore))
+    const server = (await client.query<BasicServerInfo>(selectServer)).rows[0]!;
+    const more = (await client.query<Omit<ServerInfo, keyof BasicServerInfo | 'isTooOld'>>(selectMore))
       .rows[0]!;
     return {
       ...server,
       ...more,
       nowMs: Number(more.nowMs),
-      isTooOld: Number(server.version) < oldestVersion,
+      isTooOld: Number(server.version) < minVersion,
     };
   } catch (error) {
-    throw toStartError(asFault(error), shown);
+    throw toStartError(toFault(error), shown);
   } finally {
     await client.end().catch(() => undefined);
   }

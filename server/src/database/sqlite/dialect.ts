@@ -51,12 +51,12 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
           and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
     }
     // Only one transaction writes at a time.
-    if (part.kind === 'kept-from-others') return '';
+    if (part.kind === 'for-update') return '';
     if (part.kind === 'children') return 'folders';
     if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
     if (part.kind === 'hex') return `hex(${part.column})`;
     if (part.kind === 'list') {
-      return `(select key as place, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
+      return `(select key as position, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
     }
     const writeInner = (inner: Part) =>
       typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);

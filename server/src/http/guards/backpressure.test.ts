@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refusal } from '../../refusal.ts';
 import { Admission, type AdmissionLimits } from './overload.ts';
-import { ResponseSlot, type ConnectionBackpressure } from './backadmission.ts';
+import { ResponseSlot, type ConnectionBackpressure } from './backpressure.ts';
 
 const kibibyte = 1024;
 const limits: AdmissionLimits = {

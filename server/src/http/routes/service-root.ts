@@ -1,6 +1,6 @@
 /** The API root, which redirects browsers to the console and lists the service's addresses, and the OpenAPI document. */
 
-import { endpoints, openApiDocument, type ServiceLinks } from '@espalier/contract';
+import { endpoints, createOpenApiDocument, type ServiceLinks } from '@espalier/contract';
 import type { FastifyInstance } from 'fastify';
 import { prefersHtml } from '../media-types.ts';
 import { consoleRoot } from './console.ts';
@@ -27,7 +27,7 @@ export function addServiceRoot(
   });
 
   // One buffer for all responses, also for those that clients do not read.
-  const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
+  const document = Buffer.from(JSON.stringify(createOpenApiDocument({ url: basePath || '/', version })));
   app.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
     reply.header('content-type', 'application/json; charset=utf-8').send(document),
   );

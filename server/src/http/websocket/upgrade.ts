@@ -1,22 +1,21 @@
 /**
- * WebSockets at `/graphql` and `/graphql/ws`. Until it is accepted, an upgrade is a request like any other: it goes
- * through the router, and a refusal is an ordinary response.
+ * Upgrades requests at `/graphql` and `/graphql/ws` to WebSockets. Until it is accepted, an upgrade is a request like any
+ * other: it passes through the router, and a refusal is an ordinary response.
  */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { WebSocketServer, type ServerOptions } from 'ws';
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { Refusal } from '../../refusal.ts';
-import { sendBrokenRequest } from '../errors.ts';
-import type { BrokenRequests } from '../guards/broken-requests.ts';
-import { optionalBearer } from '../authorization.ts';
-import { addEndpoint } from '../routes/endpoint.ts';
-import type { LiveServices } from './live-connections.ts';
-import { ServerResponse } from '../errors.ts';
 import { finishedRequest, type ReportRequest } from '../access-log.ts';
-import { SocketConnection } from './connection.ts';
+import { optionalBearer } from '../authorization.ts';
+import { sendBrokenRequest, ServerResponse } from '../errors.ts';
+import type { BrokenRequests } from '../guards/broken-requests.ts';
+import { addEndpoint } from '../routes/endpoint.ts';
+import { SocketConnection, type SocketOptions } from './connection.ts';
+import type { LiveServices } from './live-connections.ts';
 import { protocols } from './protocols.ts';
 
 export interface GraphSocketOptions {
@@ -42,25 +41,22 @@ const socketEndpoint: Endpoint = {
   refusals: { BAD_INPUT: { status: 426, when: 'No upgrade to a WebSocket' } },
 };
 
-const maxFrameBytes = 64 * 1024;
-const closeWithinMs = 5_000;
+const serverOptions: ServerOptions & { closeTimeout: number } = {
+  noServer: true,
+  clientTracking: false,
+  maxPayload: 64 * 1024,
+  perMessageDeflate: false,
+  autoPong: false,
+  closeTimeout: 5_000,
+  handleProtocols: (offered) => protocols.find(({ name }) => offered.has(name))?.name ?? false,
+};
 
 export function addGraphSocket(
   app: FastifyInstance,
   services: LiveServices,
   { broken, report, corsOrigins, maxSubscriptions }: GraphSocketOptions,
 ): void {
-  const options: ServerOptions & { closeTimeout: number } = {
-    noServer: true,
-    clientTracking: false,
-    maxPayload: maxFrameBytes,
-    perMessageDeflate: false,
-    autoPong: false,
-    closeTimeout: closeWithinMs,
-    handleProtocols: (offered) => protocols.find(({ name }) => offered.has(name))?.name ?? false,
-  };
-  const server = new WebSocketServer(options);
-
+  const server = new WebSocketServer(serverOptions);
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
   server.on('wsClientError', (_error, _socket, raw) => {
     const { socket, admitted } = upgrades.get(raw)!;
@@ -71,7 +67,45 @@ export function addGraphSocket(
     request.refusalCode = 'BAD_INPUT';
     report?.({ ...finishedRequest(request, reply), status: 400 });
   });
+  routeUpgrades(app, upgrades, broken);
 
+  const upgrade = (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isAllowedOrigin(request, corsOrigins)) {
+      throw new Refusal('FORBIDDEN', 'Web pages of this origin may not open a socket here.');
+    }
+    const authToken = optionalBearer(request);
+    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken);
+    if (viewer) reply.setUser(viewer.userId);
+    reply.hijack();
+    const accepted = upgrades.get(request.raw)!;
+    const { socket, head } = accepted;
+    accepted.admitted = { request, reply };
+    reply.raw.detachSocket(socket);
+    server.handleUpgrade(request.raw, socket, head, (webSocket) => {
+      report?.({ ...finishedRequest(request, reply), status: 101 });
+      connect(services, webSocket, { viewer, requestId: request.id, maxSubscriptions });
+    });
+  };
+
+  for (const url of [endpoints.graph.path, socketEndpoint.path]) {
+    const config = { endpoint: socketEndpoint };
+    app.route({ method: 'GET', url, constraints: { upgrade: 'websocket' }, config, handler: upgrade });
+  }
+  addEndpoint(app, socketEndpoint, (_, reply) => {
+    reply.header('upgrade', 'websocket').header('connection', 'upgrade');
+    throw new Refusal(
+      'BAD_INPUT',
+      `Open a WebSocket here, with the sub-protocol ${protocols[0]!.name}. Without one, use ${endpoints.graph.path}.`,
+    );
+  });
+}
+
+/** Passes upgrades to the router, with a constraint that distinguishes them from requests to the same path. */
+function routeUpgrades(
+  app: FastifyInstance,
+  upgrades: WeakMap<IncomingMessage, Upgrade>,
+  broken: BrokenRequests,
+): void {
   app.addConstraintStrategy({
     name: 'upgrade',
     storage: () => {
@@ -106,59 +140,40 @@ export function addGraphSocket(
     response.on('finish', () => socket.destroySoon());
     app.routing(request, response);
   });
-
-  const open = (request: FastifyRequest, reply: FastifyReply) => {
-    if (!isAllowedOrigin(request, corsOrigins)) {
-      throw new Refusal('FORBIDDEN', 'Web pages of this origin may not open a socket here.');
-    }
-    const authToken = optionalBearer(request);
-    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken);
-    if (viewer) reply.setUser(viewer.userId);
-    reply.hijack();
-    const upgrade = upgrades.get(request.raw)!;
-    const { socket, head } = upgrade;
-    upgrade.admitted = { request, reply };
-    reply.raw.detachSocket(socket);
-    server.handleUpgrade(request.raw, socket, head, (webSocket) => {
-      report?.({ ...finishedRequest(request, reply), status: 101 });
-      const dialect = protocols.find(({ name }) => name === webSocket.protocol);
-      if (!dialect) {
-        const { code, reason } = closeCodes.NO_SUB_PROTOCOL;
-        webSocket.on('error', () => undefined).close(code, reason);
-        return;
-      }
-      const { id: requestId } = request;
-      new SocketConnection(services, { socket: webSocket, dialect, viewer, requestId, maxSubscriptions });
-    });
-  };
-
-  for (const url of [endpoints.graph.path, socketEndpoint.path]) {
-    const config = { endpoint: socketEndpoint };
-    app.route({ method: 'GET', url, constraints: { upgrade: 'websocket' }, config, handler: open });
-  }
-  addEndpoint(app, socketEndpoint, (_, reply) => {
-    reply.header('upgrade', 'websocket').header('connection', 'upgrade');
-    throw new Refusal(
-      'BAD_INPUT',
-      `Open a WebSocket here, with the sub-protocol ${protocols[0]!.name}. Without one, use ${endpoints.graph.path}.`,
-    );
-  });
 }
 
-/** Whether a request asks for a WebSocket. Any other upgrade is ignored, as RFC 9110 §7.8 allows. */
+function connect(
+  services: LiveServices,
+  socket: WebSocket,
+  options: Omit<SocketOptions, 'socket' | 'protocol'>,
+): void {
+  const protocol = protocols.find(({ name }) => name === socket.protocol);
+  if (!protocol) {
+    const { code, reason } = closeCodes.NO_SUB_PROTOCOL;
+    socket.on('error', () => undefined).close(code, reason);
+    return;
+  }
+  new SocketConnection(services, { ...options, socket, protocol });
+}
+
+/** Whether a request is an upgrade to a WebSocket. Any other upgrade is ignored, as RFC 9110 §7.8 allows. */
 export function isUpgrade({ method, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;
 }
-/** Passes: no origin at all (no browser), the same host, and what the CORS setting names. */
 
-export function isAllowedOrigin(request: FastifyRequest, corsOrigins: readonly string[]): boolean {
+/**
+ * Browsers send the origin of the page that opens a socket, and check nothing themselves. Allowed are requests without an
+ * origin (not from a browser), from the same host, and from the origins of the CORS setting.
+ */
+function isAllowedOrigin(request: FastifyRequest, corsOrigins: readonly string[]): boolean {
   const { origin, host } = request.headers;
   if (origin === undefined || corsOrigins.includes('*') || corsOrigins.includes(origin)) return true;
-  // Fastify's `host` is that of X-Forwarded-Host if the proxy is trusted.
+  // Behind a trusted proxy, Fastify's `host` is X-Forwarded-Host.
   return [host, request.host].some((each) => each && isSameHost(origin, each));
 }
-/** The scheme is not compared: a proxy may have taken off the TLS. */
+
+/** Does not compare the scheme, because a proxy may terminate TLS. */
 function isSameHost(origin: string, host: string): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);

@@ -19,7 +19,7 @@ export type Outcome<T> =
   /**
    * The request may or may not have been executed. If `isRetryable` is false, the client must check before it retries.
    */
-  | { readonly kind: 'unknown'; readonly says: string; readonly isRetryable: boolean };
+  | { readonly kind: 'unknown'; readonly message: string; readonly isRetryable: boolean };
 
 export type Unknown = Extract<Outcome<never>, { kind: 'unknown' }>;
 
@@ -82,7 +82,7 @@ export class ChaosClient {
     { authToken, url }: { authToken?: string; url?: string } = {},
   ): Promise<Outcome<T>> {
     const answer = await this.#send(path, value, authToken, url);
-    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isRetryable: false };
+    if (typeof answer === 'string') return { kind: 'unknown', message: answer, isRetryable: false };
     if (answer.status < 300) {
       return { kind: 'done', value: (answer.text === '' ? undefined : JSON.parse(answer.text)) as T };
     }
@@ -96,7 +96,7 @@ export class ChaosClient {
     { authToken, url }: { authToken: string; url?: string },
   ): Promise<Outcome<Data>> {
     const answer = await this.#send('/graphql', { query, variables }, authToken, url);
-    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isRetryable: false };
+    if (typeof answer === 'string') return { kind: 'unknown', message: answer, isRetryable: false };
     const { data, errors } = JSON.parse(answer.text) as GraphBody<Data>;
     if (answer.status === 200 && !errors) return { kind: 'done', value: data! };
     const [error] = errors!;
@@ -112,7 +112,7 @@ export class ChaosClient {
       const outcome = await attempt();
       if (outcome.kind !== 'unknown') return outcome;
       if (performance.now() - began > retryForMs) {
-        throw new Error(`${this.name} gave up after ${retryForMs} ms: ${outcome.says}`);
+        throw new Error(`${this.name} gave up after ${retryForMs} ms: ${outcome.message}`);
       }
       await this.backOff();
     }

@@ -13,7 +13,7 @@ import { chooseOperation, type Operation } from '../folder-operations.ts';
 export interface Attempt {
   readonly kind: string;
   readonly folderId: string | undefined;
-  readonly became: Readonly<Record<string, unknown>>;
+  readonly expectedAfter: Readonly<Record<string, unknown>>;
   /** Undefined if the outcome is unknown. Only the journal decides then. */
   readonly isDone: boolean | undefined;
   /** The cursor of the journal entry of an acknowledged change. */
@@ -114,7 +114,7 @@ export class FolderWriter {
   }
 
   /** Finds out whether an unacknowledged change was executed. A later successful change proves that it has ended. */
-  async #find(operation: Operation, { says, isRetryable }: Unknown): Promise<void> {
+  async #find(operation: Operation, { message, isRetryable }: Unknown): Promise<void> {
     const { tally } = this.#client.world;
     tally.count('changes of folders not acknowledged');
     const index = this.#note(operation, undefined);
@@ -124,9 +124,9 @@ export class FolderWriter {
     const isDone = typeof after !== 'string' && !operation.refusal;
     this.#settle(index, isDone);
     const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
-    const isMisreported = isDone ? isRetryable : says.includes('has been made');
+    const isMisreported = isDone ? isRetryable : message.includes('has been made');
     if (isMisreported)
-      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and the response was: ${says}`);
+      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and the response was: ${message}`);
     if (isDone) {
       tally.count('changes of folders not acknowledged, and done');
       this.#state = { ...operation.after, model: after };

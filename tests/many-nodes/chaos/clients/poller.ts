@@ -18,7 +18,7 @@ export class Poller extends Follower {
     const { changes } = await this.client.query<{
       changes: { items: readonly ReceivedChange[]; cursor: string; hasMore: boolean };
     }>(page, { after: this.cursor, under: this.under }, this.account.authToken);
-    changes.items.forEach((told) => this.take(told));
+    changes.items.forEach((change) => this.take(change));
     this.cursor = changes.cursor;
   }
 }

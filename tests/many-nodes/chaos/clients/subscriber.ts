@@ -49,7 +49,7 @@ export class Subscriber extends Follower {
           if (code !== 1006 && code !== 1013) this.client.violation(`a socket was closed: ${code} ${reason}`);
           return;
         } else if (frame.type !== 'ping') {
-          if (!this.#isTold(frame)) return;
+          if (!this.#takeFrame(frame)) return;
           const doneAt = this.client.world.acknowledgedAt.get(numberOf(this.cursor));
           if (doneAt) tally.time('sending a change', performance.now() - Math.max(doneAt, opened.at));
         }
@@ -97,7 +97,7 @@ export class Subscriber extends Follower {
    * Returns whether the subscription continues. Only changes may arrive, because published clients treat an `error` as
    * the end.
    */
-  #isTold({ type, payload }: Frame): boolean {
+  #takeFrame({ type, payload }: Frame): boolean {
     const change = type === 'next' && wholeChange(payload);
     if (change) this.take(change);
     else this.client.violation(`a subscription got ${type} ${JSON.stringify(payload)}`);

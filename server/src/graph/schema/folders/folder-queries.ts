@@ -16,7 +16,7 @@ import type { ChangedFolder } from '../../../folders/manage-folders.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { longField } from '../../document-fields.ts';
-import type { Since } from '../../mutations.ts';
+import type { SinceCommit } from '../../mutations.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
 import type { FolderTypes } from './folder.ts';
@@ -105,7 +105,7 @@ function defineExport(builder: Builder): void {
       resolve: async (_, { id, depth }, context, info) => {
         const { view, limits, budget, database } = context;
         const reportDamage = (finding: string) => database.reportDamage(finding);
-        const options = { depth: toDepth(depth), most: limits.maxExportFolders, reportDamage };
+        const options = { depth: toDepth(depth), maxFolders: limits.maxExportFolders, reportDamage };
         const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
         return completeInSlices(
           budget.spendExport(await exportFolders(view, top, options), info),
@@ -130,7 +130,7 @@ export async function nodeById(context: GraphContext, id: string): Promise<Folde
 export async function nodeOfChanged(
   { id, folder: changed, pathIds }: ChangedFolder,
   { view }: GraphContext,
-  since?: Since,
+  since?: SinceCommit,
 ): Promise<FolderNode> {
   if (!changed) return toFolderNode(view, await requireFolder(view, id));
   // The ancestors are still the same, so they need not be read.
