@@ -65,8 +65,10 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
   const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
   const consoleRef = all.dependencies.find(({ ref }) => readName(ref) === '@espalier/console')!.ref;
   const bundled = new Set(refsOf(consoleRef).filter((ref) => consoleImports.has(readName(ref))));
-  // The loop also visits the references that it adds.
-  for (const ref of bundled) for (const needed of refsOf(ref)) bundled.add(needed);
+  // The loop also visits the references that it adds. Some packages have types as optional peers; no bundle contains those.
+  for (const ref of bundled) {
+    for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) bundled.add(needed);
+  }
   const isInstalled = ({ properties }: Component) =>
     !properties.some(({ name }) => name === 'cdx:npm:package:development');
 

@@ -161,12 +161,12 @@ class DocumentWriter {
         : literal(sampleValue(random, name, type.name));
     }
     const fields = Object.values(type.getFields())
-      .filter((field) => this.#isGiven(field, depth))
+      .filter((field) => this.#isIncluded(field, depth))
       .map((field) => `${field.name}: ${this.#value(field.name, field.type, depth + 1)}`);
     return `{${fields.join(', ')}}`;
   }
 
-  #isGiven(field: GraphQLInputField, depth: number): boolean {
+  #isIncluded(field: GraphQLInputField, depth: number): boolean {
     if (isRequiredInputField(field)) return !this.#errs(0.02);
     return this.#random.chance(depth > 2 ? 0.05 : 0.4);
   }
@@ -198,7 +198,7 @@ class DocumentWriter {
     if (!isInputObjectType(type)) return sampleValue(random, name, type.name);
     return Object.fromEntries(
       Object.values(type.getFields())
-        .filter((field) => this.#isGiven(field, depth))
+        .filter((field) => this.#isIncluded(field, depth))
         .map((field) => [
           field.name,
           this.#errs(0.1) ? oddValue(random) : this.#sample(field.name, field.type, depth + 1),

@@ -69,14 +69,14 @@ serveParent(
 
 /** Collects garbage until the memory use no longer falls: closed objects are freed over several turns. */
 async function measureMemory(): Promise<NodeJS.MemoryUsage> {
-  let least = process.memoryUsage();
+  let lowest = process.memoryUsage();
   for (let times = 0; times < maxCollections; times++) {
     globalThis.gc!();
     await new Promise((resolve) => setTimeout(resolve, 50));
     const now = process.memoryUsage();
-    if (now.heapUsed + now.external < least.heapUsed + least.external) least = now;
+    if (now.heapUsed + now.external < lowest.heapUsed + lowest.external) lowest = now;
   }
-  return least;
+  return lowest;
 }
 
 function onUnhandled(error: unknown): void {

@@ -74,9 +74,9 @@ for (const kind of databaseKinds) {
         await end();
         assert.deepEqual(await outcome(people.testbed, tokens), bad);
         await eventually(async () => assert.deepEqual(await outcome(otherNode, tokens), bad));
-        const answer = await people.testbed.query('{__typename}', tokens.authToken);
-        assert.equal(answer.headers.get('token-expired'), null);
-        assert.match(answer.headers.get('www-authenticate') ?? '', /invalid_token/);
+        const response = await people.testbed.query('{__typename}', tokens.authToken);
+        assert.equal(response.headers.get('token-expired'), null);
+        assert.match(response.headers.get('www-authenticate') ?? '', /invalid_token/);
         assert.equal((await people.testbed.post('/logout', {}, tokens.authToken)).status, 401);
       });
     }

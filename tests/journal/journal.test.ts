@@ -249,7 +249,7 @@ for (const kind of databaseKinds) {
       const parent = await tree.create('Crowd');
       const start = (await latest(1))[0]!.number;
       const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         names.map((name) =>
           tree.mutate<{ folder: { id: string }; cursor: string }>(
             'createFolder',
@@ -263,10 +263,10 @@ for (const kind of databaseKinds) {
         items.map(({ number }) => number).toReversed(),
         names.map((_, index) => start + 1 + index),
       );
-      assert.equal(new Set(answers.map(({ cursor }) => cursor)).size, 60);
+      assert.equal(new Set(responses.map(({ cursor }) => cursor)).size, 60);
       assert.deepEqual(
         new Set(items.map(({ folderId }) => folderId)),
-        new Set(answers.map(({ folder }) => folder.id)),
+        new Set(responses.map(({ folder }) => folder.id)),
       );
     });
 

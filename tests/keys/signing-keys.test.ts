@@ -183,8 +183,8 @@ for (const kind of databaseKinds) {
         const text = Buffer.from(header!, 'base64url').toString().replace(readKeyId(tokens), kid);
         return [Buffer.from(text).toString('base64url'), ...rest].join('.');
       });
-      const answers = await Promise.all(strange.map((token) => here.query('{folder{name}}', token)));
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]));
+      const responses = await Promise.all(strange.map((token) => here.query('{folder{name}}', token)));
+      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([401]));
       assert.ok(await isAccepted(here, tokens));
     });
   });

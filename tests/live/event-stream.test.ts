@@ -176,9 +176,9 @@ for (const kind of databaseKinds) {
         if (names.length === 3) break;
       }
       assert.deepEqual(names, ['seen by the client a', 'seen by the client b', 'seen by the client c']);
-      const answers: unknown[] = [];
-      for await (const answer of results({ query: '{folder{name}}' })) answers.push(answer);
-      assert.deepEqual(answers, [{ folder: { name: 'Root' } }]);
+      const responses: unknown[] = [];
+      for await (const response of results({ query: '{folder{name}}' })) responses.push(response);
+      assert.deepEqual(responses, [{ folder: { name: 'Root' } }]);
       client.dispose();
     });
   });

@@ -77,10 +77,10 @@ for (const kind of databaseKinds) {
           '',
         ].join('\r\n'),
       );
-      let answer = '';
-      socket.on('data', (data: Buffer) => (answer += data.toString()));
+      let response = '';
+      socket.on('data', (data: Buffer) => (response += data.toString()));
       await once(socket, 'end');
-      assert.match(answer, /^HTTP\/1\.1 400 /);
+      assert.match(response, /^HTTP\/1\.1 400 /);
       // The server has closed its end, so a write fails.
       const writing = setInterval(() => socket.write('still here'), 10);
       const error = await new Promise<NodeJS.ErrnoException>((resolve) => socket.on('error', resolve));

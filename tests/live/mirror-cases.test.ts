@@ -30,13 +30,13 @@ for (const kind of databaseKinds) {
       await testbed.stop();
     });
 
-    const ask = async <Data>(userId: string, query: string, variables: Variables) => {
+    const runQuery = async <Data>(userId: string, query: string, variables: Variables) => {
       const { data, errors } = await testbed.run<Data>(userId, query, variables);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!;
     };
     const run = async <Payload>(name: string, input: Variables, selection = '__typename') =>
-      (await ask<Record<string, Payload>>(adminId, mutation(name, selection), { input }))[name]!;
+      (await runQuery<Record<string, Payload>>(adminId, mutation(name, selection), { input }))[name]!;
     const create = async (name: string, parentId?: string) =>
       (await run<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}')).folder.id;
     const move = (id: string, parentId: string) => run('moveFolder', { id, parentId });
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
         pace,
         userId,
         source: testbed.openSource(services),
-        ask: (query, variables) => ask(userId, query, variables),
+        runQuery: (query, variables) => runQuery(userId, query, variables),
         onChange: () => undefined,
       });
       watchers.push(watcher);
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
       const [top, hidden] = [await create('top'), await create('hidden')];
       const under = await create('under', top);
       const inside = await create('inside', under);
-      const { folder } = await ask<{ folder: { id: string } }>(adminId, '{folder{id}}', {});
+      const { folder } = await runQuery<{ folder: { id: string } }>(adminId, '{folder{id}}', {});
       const userId = await createPerson({ [folder.id]: 'READ', [hidden]: 'NONE' });
       const [prompt, slow, away] = [
         await watch(userId, { under }),
@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
       await catchUp(prompt);
       await catchUp(away);
       await away.disconnect();
-      const { cursor } = await ask<{ cursor: string }>(userId, '{cursor}', {});
+      const { cursor } = await runQuery<{ cursor: string }>(userId, '{cursor}', {});
       await move(top, hidden);
       await catchUp(prompt);
       await run('updateFolder', { id: inside, title: 'unseen' });
@@ -139,7 +139,7 @@ for (const kind of databaseKinds) {
       for (const mirror of [prompt, slow, away]) assert.deepEqual(await catchUp(mirror), expected);
       const query =
         'query($after: String, $under: ID){changes(after: $after, under: $under){items{kind folderId}}}';
-      const { changes } = await ask<{ changes: { items: { kind: string; folderId: string }[] } }>(
+      const { changes } = await runQuery<{ changes: { items: { kind: string; folderId: string }[] } }>(
         userId,
         query,
         {

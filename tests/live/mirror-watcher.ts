@@ -18,7 +18,7 @@ export interface WatcherOptions {
   readonly pace: Pace;
   readonly userId: string;
   readonly source: StreamSource;
-  readonly ask: RunQuery;
+  readonly runQuery: RunQuery;
   /** Called for each change before it is applied. Throws if the person must not receive it. */
   readonly onChange: (change: Change, isBehind: boolean) => void;
 }
@@ -39,7 +39,7 @@ export class Watcher {
   constructor(options: WatcherOptions) {
     this.#options = options;
     this.pace = options.pace;
-    this.#mirror = new Mirror(options.ask);
+    this.#mirror = new Mirror(options.runQuery);
   }
 
   get isOpen(): boolean {
@@ -54,7 +54,7 @@ export class Watcher {
   async open(under?: string): Promise<void> {
     await this.disconnect();
     this.#resyncs += this.#mirror.resyncs;
-    this.#mirror = new Mirror(this.#options.ask, under);
+    this.#mirror = new Mirror(this.#options.runQuery, under);
     this.#wasDisconnected = false;
     await this.#mirror.read();
     await this.#subscribe();

@@ -182,7 +182,7 @@ export class MirrorWorld {
   }
 
   #join(id: string, name: string): Person {
-    const ask = async <Data>(query: string, variables: Variables) => {
+    const runQuery = async <Data>(query: string, variables: Variables) => {
       const { data, errors } = await this.testbed.run<Data>(id, query, variables);
       assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)} ${String(this.testbed.bugs[0])}`);
       return data!;
@@ -201,7 +201,7 @@ export class MirrorWorld {
             pace,
             userId: id,
             source: this.testbed.openSource(),
-            ask,
+            runQuery,
             onChange: (change, isBehind) => this.#checkMayReceive(person, change, isBehind),
           }),
       ),

@@ -41,7 +41,7 @@ export const watchChanges = `subscription($under: ID, $after: String){folderChan
 export class Mirror {
   /** Mirrors only this folder and its descendants; undefined for the whole tree. */
   readonly under: string | undefined;
-  readonly #ask: RunQuery;
+  readonly #runQuery: RunQuery;
   #folders = new Map<string, MirroredFolder>();
   /** Folders with a descendant that was read or dropped since they were read. */
   #touched = new Set<string>();
@@ -51,8 +51,8 @@ export class Mirror {
   /** The number of changes to folders that the mirror does not have, or whose parent it does not have. */
   unknownChanges = 0;
 
-  constructor(ask: RunQuery, under?: string) {
-    this.#ask = ask;
+  constructor(runQuery: RunQuery, under?: string) {
+    this.#runQuery = runQuery;
     this.under = under;
   }
 
@@ -62,7 +62,7 @@ export class Mirror {
   }
 
   async read(): Promise<void> {
-    const { cursor, folders } = await readFolders(this.#ask, this.under);
+    const { cursor, folders } = await readFolders(this.#runQuery, this.under);
     this.#folders = folders;
     this.#touched.clear();
     this.#cursor = cursor;
@@ -99,7 +99,7 @@ export class Mirror {
 
   /** Describes the differences from a fresh read. */
   async differences(): Promise<readonly string[]> {
-    const { folders } = await readFolders(this.#ask, this.under);
+    const { folders } = await readFolders(this.#runQuery, this.under);
     const ids = new Set([...folders.keys(), ...this.#folders.keys()]);
     return [...ids].flatMap((id) => {
       const [own, fresh] = [this.#folders.get(id), folders.get(id)];
@@ -114,7 +114,7 @@ export class Mirror {
 
   /** Uses the folder as it is read now: the change may be older than a later read of an ancestor. */
   async #readWithDescendants({ id }: MirroredFolder): Promise<void> {
-    const { folder } = await this.#ask<{ folder: FolderWithDescendants | null }>(folderQuery, { id });
+    const { folder } = await this.#runQuery<{ folder: FolderWithDescendants | null }>(folderQuery, { id });
     this.#drop(id);
     // It has moved. A later change reports where.
     if (!folder || !this.#hasParentOf(folder)) return;
@@ -146,10 +146,10 @@ export class Mirror {
 }
 
 async function readFolders(
-  ask: RunQuery,
+  runQuery: RunQuery,
   under: string | undefined,
 ): Promise<{ cursor: string; folders: Map<string, MirroredFolder> }> {
-  const { cursor, folder } = await ask<{ cursor: string; folder: FolderWithDescendants | null }>(rootQuery, {
+  const { cursor, folder } = await runQuery<{ cursor: string; folder: FolderWithDescendants | null }>(rootQuery, {
     id: under,
   });
   const folders = new Map<string, MirroredFolder>();

@@ -21,10 +21,10 @@ export class RawClient {
 
   async exchange(text: string): Promise<RawResponse> {
     const connection = await RawConnection.open(this.app.url);
-    const answer = await connection.exchange(text);
+    const response = await connection.exchange(text);
     connection.close();
-    assert.ok(answer, `a response to ${JSON.stringify(text.slice(0, 80))}`);
-    return answer;
+    assert.ok(response, `a response to ${JSON.stringify(text.slice(0, 80))}`);
+    return response;
   }
 
   send(method: string, path: string, headers: readonly string[] = [], body = ''): Promise<RawResponse> {

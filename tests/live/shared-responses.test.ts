@@ -113,9 +113,9 @@ for (const kind of databaseKinds) {
       ];
       const counts = await countResponses(async () => {
         const id = await create(folderId);
-        const answers = await nextOfAll(streams);
-        assert.deepEqual(new Set(answers.map(({ text }) => text)).size, 1);
-        assert.equal(readChange(answers[0]!).folderId, id);
+        const responses = await nextOfAll(streams);
+        assert.deepEqual(new Set(responses.map(({ text }) => text)).size, 1);
+        assert.equal(readChange(responses[0]!).folderId, id);
       });
       assert.deepEqual(counts, [1, 3]);
     });
@@ -251,8 +251,8 @@ for (const kind of databaseKinds) {
       ];
       const counts = await countResponses(async () => {
         await run('updateFolder', { id: folderId, description: `${++names}` });
-        const grantees = (await nextOfAll(streams)).map((answer) =>
-          readChange(answer).folder!.access.items.map(({ user }) => user!.username),
+        const grantees = (await nextOfAll(streams)).map((response) =>
+          readChange(response).folder!.access.items.map(({ user }) => user!.username),
         );
         assert.deepEqual(grantees, [['ann'], ['ann'], ['ben']]);
       });
@@ -263,8 +263,8 @@ for (const kind of databaseKinds) {
       const streams = [await subscribe(users.dan, withDetails), await subscribe(users.dan, withDetails)];
       const administrator = await subscribe(admin, withDetails);
       await create(folderId);
-      const answers = await nextOfAll(streams);
-      for (const { text } of answers) {
+      const responses = await nextOfAll(streams);
+      for (const { text } of responses) {
         const { errors } = JSON.parse(text) as GraphResponse<unknown>;
         assert.deepEqual(
           errors!.map(({ extensions }) => extensions!.code),
@@ -292,9 +292,9 @@ for (const kind of databaseKinds) {
         await subscribe(users.ann, watched, { after }),
       ];
       const counts = await countResponses(async () => {
-        const answers = await nextOfAll([one, other]);
+        const responses = await nextOfAll([one, other]);
         assert.deepEqual(
-          answers.map((answer) => readChange(answer).kind),
+          responses.map((response) => readChange(response).kind),
           ['RESYNC', 'RESYNC'],
         );
       });

@@ -127,7 +127,7 @@ export async function readRefusedUpgrade(
 ): Promise<RefusedUpgrade> {
   const socket = connect(url, options);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    socket.on('unexpected-response', (_, answer) => resolve(answer));
+    socket.on('unexpected-response', (_, response) => resolve(response));
     socket.on('open', () => reject(new Error('The socket was opened.')));
     socket.on('error', reject);
   });

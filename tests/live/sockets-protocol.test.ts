@@ -218,8 +218,8 @@ describe('a socket', () => {
     await eventually(() => isAdmitting, 'the init is being handled');
     resolve();
     assert.equal((await client.next()).type, 'connection_ack');
-    const answers = [await client.next(), await client.next(), await client.next(), await client.next()];
-    const data = answers.filter(({ type }) => type === 'data').map(({ payload }) => payload!['data']);
+    const responses = [await client.next(), await client.next(), await client.next(), await client.next()];
+    const data = responses.filter(({ type }) => type === 'data').map(({ payload }) => payload!['data']);
     assert.deepEqual(data, ['two', 'three']);
     await client.close();
   });

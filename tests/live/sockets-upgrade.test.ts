@@ -53,10 +53,10 @@ for (const kind of databaseKinds) {
     });
 
     test('is required at the socket address: other requests get 426', async () => {
-      const answer = await testbed.send('GET', '/graphql/ws');
-      assert.equal(answer.status, 426);
-      assert.equal(answer.headers.get('upgrade'), 'websocket');
-      assert.match(problemOf(answer).detail, /graphql-transport-ws/);
+      const response = await testbed.send('GET', '/graphql/ws');
+      assert.equal(response.status, 426);
+      assert.equal(response.headers.get('upgrade'), 'websocket');
+      assert.match(problemOf(response).detail, /graphql-transport-ws/);
       const posted = await testbed.post('/graphql/ws', {});
       assert.equal(posted.status, 405);
       assert.equal(posted.headers.get('allow'), 'GET');
@@ -88,9 +88,9 @@ for (const kind of databaseKinds) {
         );
         const connection = await RawConnection.open(testbed.url);
         const text = `GET /tree/graphql HTTP/1.1\r\n${headers.join('')}\r\n${'content-length' in changed ? 'hello' : ''}`;
-        const answer = await connection.exchange(text);
-        assert.equal(answer?.status, status, JSON.stringify(changed));
-        assert.match(answer.head, /application\/(problem\+)?json/);
+        const response = await connection.exchange(text);
+        assert.equal(response?.status, status, JSON.stringify(changed));
+        assert.match(response.head, /application\/(problem\+)?json/);
         if (status === 400) assert.equal(await connection.read(), undefined, 'the connection ends');
         connection.close();
       }
@@ -100,10 +100,10 @@ for (const kind of databaseKinds) {
     test('is ignored for protocols other than WebSocket', async () => {
       const body = JSON.stringify(administrator);
       const connection = await RawConnection.open(testbed.url);
-      const answer = await connection.exchange(
+      const response = await connection.exchange(
         `POST /tree/login HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
-      assert.equal(answer?.status, 200);
+      assert.equal(response?.status, 200);
       connection.close();
     });
 

@@ -140,7 +140,7 @@ export function dataOf(data: unknown): GraphResult {
 
 /** A stream that yields the values that a test pushes. */
 export class StubStream implements GraphStream {
-  readonly #answers: GraphResult[] = [];
+  readonly #responses: GraphResult[] = [];
   #wake: () => void = () => undefined;
   /** The number of calls of `next`. */
   nextCalls = 0;
@@ -153,7 +153,7 @@ export class StubStream implements GraphStream {
   stopsAfter = Infinity;
 
   push(...data: unknown[]): void {
-    this.#answers.push(...data.map(dataOf));
+    this.#responses.push(...data.map(dataOf));
     this.#wake();
   }
 
@@ -172,7 +172,7 @@ export class StubStream implements GraphStream {
     this.nextCalls++;
     for (;;) {
       if (this.#failure) throw this.#failure as Error;
-      const value = this.#answers.shift();
+      const value = this.#responses.shift();
       if (value) return { done: false, value };
       if (this.hasEnded) return { done: true, value: undefined };
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -180,7 +180,7 @@ export class StubStream implements GraphStream {
   }
 
   return(): Promise<IteratorResult<GraphResult, undefined>> {
-    this.#answers.length = 0;
+    this.#responses.length = 0;
     this.end();
     return Promise.resolve({ done: true, value: undefined });
   }

@@ -125,7 +125,7 @@ describe('subscriptions that are not read', () => {
 
   test('compute few responses on event streams, and delay no other client', async () => {
     const app = await start();
-    const ask = (userId: string) =>
+    const openStream = (userId: string) =>
       EventClient.open(
         app.url,
         { query: 'subscription{a}' },
@@ -142,12 +142,12 @@ describe('subscriptions that are not read', () => {
     }
     const computed = await settled(() => computedFor('ann'));
     assert.ok(computed >= 2 && computed <= 6, `${computed} responses were computed`);
-    const reader = await ask('bob');
+    const reader = await openStream('bob');
     for (let event = 0; event < 20; event++) assert.equal((await reader.next())?.event, 'next');
     reader.disconnect();
     nonReaders.forEach((each) => each.close());
     // Their memory is free again.
-    const next = await ask('ann');
+    const next = await openStream('ann');
     assert.equal((await next.next())?.event, 'next');
     next.disconnect();
     await app.stop();
@@ -157,49 +157,49 @@ describe('subscriptions that are not read', () => {
 describe('operations over sockets', () => {
   const limits = { operationsPerUser: 3 };
   const holdResponses = (app: StubApp) => {
-    const answers: (() => void)[] = [];
+    const finishers: (() => void)[] = [];
     const signals: AbortSignal[] = [];
     app.open = (_, __, graphLimits) => {
       signals.push(graphLimits!.signal!);
-      return new Promise((resolve) => answers.push(() => resolve(dataOf({}))));
+      return new Promise((resolve) => finishers.push(() => resolve(dataOf({}))));
     };
-    return { answers, signals };
+    return { finishers, signals };
   };
 
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
     test(`get an error of ${protocol} beyond the limit of a user, but a subscription closes the socket with 1013`, async () => {
       const app = await start(limits);
-      const { answers } = holdResponses(app);
+      const { finishers } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       for (let id = 0; id < 4; id++) client.start(String(id), '{a}');
       const { id, type, payload } = await client.next();
       assert.deepEqual({ id, type }, { id: '3', type: 'error' });
       assert.match(JSON.stringify(payload), /UNAVAILABLE/);
-      assert.equal(answers.length, 3);
+      assert.equal(finishers.length, 3);
       // An error would end a subscription permanently.
       client.start('4', 'subscription{a}');
       assert.equal((await client.closed()).code, 1013);
-      assert.equal(answers.length, 3);
+      assert.equal(finishers.length, 3);
       await app.stop();
     });
 
     test(`count until they end if their ${protocol} socket closes while they run`, async () => {
       const app = await start(limits);
-      const { answers, signals } = holdResponses(app);
+      const { finishers, signals } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       for (let id = 0; id < 3; id++) client.start(String(id), '{a}');
-      await eventually(() => answers.length === 3, 'all run');
+      await eventually(() => finishers.length === 3, 'all run');
       client.socket.terminate();
       await eventually(() => signals.every(({ aborted }) => aborted), 'all are aborted');
       const other = await SocketClient.connect(app.url, app.token('ann'));
       other.start('1', '{a}');
       assert.equal((await other.next()).type, 'error');
-      answers.forEach((answer) => answer());
+      finishers.forEach((finish) => finish());
       await eventually(() => {
         other.start('2', '{a}');
-        return answers.length === 4;
+        return finishers.length === 4;
       }, 'there is room again');
-      answers.forEach((answer) => answer());
+      finishers.forEach((finish) => finish());
       other.socket.terminate();
       await app.stop();
     });
@@ -237,10 +237,10 @@ describe('requests over HTTP', () => {
     test(`are aborted when a client that accepts ${accept} disconnects, and not after a response`, async () => {
       const app = await start();
       const signals: AbortSignal[] = [];
-      let answer: () => void = () => undefined;
+      let finish: () => void = () => undefined;
       app.open = (_, __, graphLimits) => {
         signals.push(graphLimits!.signal!);
-        return new Promise((resolve) => (answer = () => resolve(dataOf({}))));
+        return new Promise((resolve) => (finish = () => resolve(dataOf({}))));
       };
       const leaving = new AbortController();
       const send = (signal: AbortSignal | null) =>
@@ -259,10 +259,10 @@ describe('requests over HTTP', () => {
       leaving.abort();
       await assert.rejects(left);
       await eventually(() => signals[0]!.aborted, 'it is stopped');
-      answer();
+      finish();
       const stays = send(null);
       await eventually(() => signals.length === 2, 'it runs');
-      answer();
+      finish();
       assert.equal((await stays).status, 200);
       await (await stays).text();
       assert.ok(!signals[1]!.aborted);

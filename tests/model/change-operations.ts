@@ -48,9 +48,9 @@ const create = operationKind(
     const parentId = parent && resolveFolderId(world, user, parent);
     const versioned = expectedVersion(world, parentId ?? world.model.root.id, version);
     const input = { parentId, name, ...textInput, ...versioned };
-    await world.mutate<FolderPayload>(user, 'createFolder', input, payload, (answer) => {
+    await world.mutate<FolderPayload>(user, 'createFolder', input, payload, (response) => {
       const folder = createFolder(world.model, user, input);
-      folder.id = answer?.folder.id ?? '';
+      folder.id = response?.folder.id ?? '';
       return { folder: expected(world, user, folder) };
     });
   },

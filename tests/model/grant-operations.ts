@@ -109,11 +109,11 @@ const wait = operationKind(
       [12, fc.integer({ min: 1, max: 9 })],
       [1, fc.integer({ min: 1, max: 40 }).map((days) => days * 86_400)],
     ),
-    isSwept: fc.boolean(),
+    isPurged: fc.boolean(),
   }),
-  async (world, { seconds, isSwept }) => {
+  async (world, { seconds, isPurged }) => {
     await world.wait(seconds);
-    if (isSwept) await world.sweep();
+    if (isPurged) await world.purge();
   },
 );
 

@@ -129,8 +129,8 @@ export async function comparePage(
   await world.compare(
     list.actor,
     { query: list.query, field: isTop ? 'list' : 'folder', variables: { ...list.variables, ...page } },
-    (answer) => {
-      read = isTop ? (answer as Connection) : (answer as { list: Connection } | null | undefined)?.list;
+    (response) => {
+      read = isTop ? (response as Connection) : (response as { list: Connection } | null | undefined)?.list;
       const entries = list.entries();
       if (!entries) return null;
       const expectedPage = expectedPageOf(entries, expected(entries), read);

@@ -179,8 +179,8 @@ const trash = operationKind(3, fc.record({ actor: actors, size: sizes }), async 
     await world.compare<{ pageInfo: { endCursor: string | null } }>(
       user,
       { query, field: 'trash', variables: { first, after } },
-      (answer) => {
-        after = answer?.pageInfo.endCursor ?? null;
+      (response) => {
+        after = response?.pageInfo.endCursor ?? null;
         const hasNextPage = start + first < all.length;
         return {
           items: all.slice(start, start + first).map((each) => expectedTrash(world.model, user, each)),

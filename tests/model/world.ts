@@ -91,7 +91,7 @@ export class World {
     }
   }
 
-  async sweep(): Promise<void> {
+  async purge(): Promise<void> {
     await this.#people.testbed.purge();
   }
 
@@ -118,7 +118,7 @@ export class World {
   ): Promise<void> {
     const body = await this.execute(actor, query, variables);
     const actual = toOutcome(body, field);
-    const expected = toPlain(attempt(() => expect(actual.refused ? undefined : (actual.answer as Answer))));
+    const expected = toPlain(attempt(() => expect(actual.refused ? undefined : (actual.response as Answer))));
     if (isDeepStrictEqual(actual, expected)) return;
     disagree(`${actor.username}: ${query} ${JSON.stringify(variables)}`, actual, expected);
   }
@@ -166,17 +166,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-type Outcome = { readonly answer: unknown; readonly refused?: undefined } | { readonly refused: object };
+type Outcome = { readonly response: unknown; readonly refused?: undefined } | { readonly refused: object };
 
 function toOutcome({ data, errors }: Body, field: string | undefined): Outcome {
-  if (!errors) return { answer: field === undefined ? data : data?.[field] };
+  if (!errors) return { response: field === undefined ? data : data?.[field] };
   const { code, version } = errors[0]!.extensions;
   return { refused: { code, ...(version !== undefined && { version }) } };
 }
 
 function attempt(work: () => unknown): Outcome {
   try {
-    return { answer: work() };
+    return { response: work() };
   } catch (error) {
     if (!(error instanceof ModelRefusal)) throw error;
     return { refused: { code: error.code, version: error.version } };

@@ -115,8 +115,8 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await found('U\u0308BEL'), ['100% Übel']);
       assert.deepEqual(await found('R_S'), ['under_score']);
       assert.deepEqual(await found('g!'), ['bang!']);
-      for (const nobody of ['\0', 'x'.repeat(129), '\ud800', 'nobody at all', '%%']) {
-        assert.deepEqual(await found(nobody), []);
+      for (const unmatched of ['\0', 'x'.repeat(129), '\ud800', 'nobody at all', '%%']) {
+        assert.deepEqual(await found(unmatched), []);
       }
       assert.equal((await page({ text: '' })).totalCount, (await page({})).totalCount);
     });
@@ -251,11 +251,11 @@ for (const kind of databaseKinds) {
       const query = 'mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}';
       const demote = (id: string, authToken: string) =>
         people.execute(query, { input: { id, isAdministrator: false } }, authToken);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         demote(two[1]!.id, first!.authToken),
         demote(two[0]!.id, second!.authToken),
       ]);
-      const codes = answers.map(({ errors }) => errors?.[0]?.extensions.code);
+      const codes = responses.map(({ errors }) => errors?.[0]?.extensions.code);
       assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);
     });
 

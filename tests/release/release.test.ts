@@ -1,32 +1,43 @@
-/** `npm run release` in a repository of its own, with real git; the scripts that it runs are noted, and not run. */
+/** Runs `npm version` in a temporary repository with the real lifecycle scripts, except the slow ones, which are recorded. */
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { release } from '../../release/release.ts';
-import { currentVersion, filesWithVersion } from '../../release/versions.ts';
+import { listVersionFiles } from '../../release/release.ts';
 
 const source = join(import.meta.dirname, '../..');
 const workspaces = ['contract', 'client', 'console', 'server'];
 const copied = [
-  'package.json',
-  'package-lock.json',
+  '.npmrc',
   'contract/schema.graphql',
   'contract/released-schema.graphql',
-  ...filesWithVersion(source),
+  ...listVersionFiles(source),
 ];
-/** They tell of earlier versions, or of those of others; what is made up in a test is no version of ours. */
-const tellsOfOthers =
+/** Scripts that a release runs. They are tested on their own and take long, so here they only record their names. */
+const recorded = [
+  'check',
+  'check:audit:required',
+  'generate',
+  'released-schema',
+  'fixture',
+  'licences',
+  'sbom',
+];
+/** Files that mention earlier versions, versions of other packages, or invented versions. */
+const otherVersions =
   /^(CHANGELOG\.md|docs\/(decisions\/.*|licences\.md|versioning\.md)|tests\/.*|.*\.test\.tsx?)$/;
-/** Lines in which Espalier has that version. */
-const namings = (text: string, version: string) =>
+/** Returns the lines that give Espalier this version. */
+const findVersion = (text: string, version: string) =>
   text
     .split('\n')
     .filter((line) => /espalier|image\.version|"version":/i.test(line))
     .filter((line) => new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?!\\d|\\.\\d)`).test(line));
+const currentVersion = (JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest).version;
+/** npm scripts use the Node of this process, as they do in the repository. */
+const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
 const changelog = `# Changelog
 
 ## Unreleased
@@ -39,28 +50,37 @@ const changelog = `# Changelog
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly scripts: Record<string, string>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-describe('a release', () => {
+describe('npm version', () => {
   let root: string;
-  let scripts: string[];
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'espalier-release-'));
-    scripts = [];
     for (const file of copied) cpSync(join(source, file), join(root, file), { recursive: true });
     write('CHANGELOG.md', changelog);
+    write('.gitignore', 'scripts.log\n');
+    const manifest = JSON.parse(read('package.json')) as Manifest;
+    for (const name of recorded) {
+      manifest.scripts[name] = `test "$FAILING" != ${name} && echo ${name} >> scripts.log`;
+    }
+    for (const [name, script] of Object.entries(manifest.scripts)) {
+      manifest.scripts[name] = script.replaceAll(' release/', ` ${join(source, 'release')}/`);
+    }
+    write('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
     git('init', '--quiet');
-    git('config', 'user.name', 'Somebody');
-    git('config', 'user.email', 'somebody@example.com');
+    git('config', 'user.name', 'Test');
+    git('config', 'user.email', 'test@example.com');
     git('config', 'commit.gpgsign', 'false');
     git('config', 'tag.gpgsign', 'false');
     commit();
-    make('0.1.0');
+    const first = release(['0.1.0', '--allow-same-version']);
+    assert.equal(first.status, 0, first.stderr);
     write('CHANGELOG.md', read('CHANGELOG.md').replace('## Unreleased\n', '## Unreleased\n\n- A leaf.\n'));
     commit();
-    scripts = [];
+    rmSync(join(root, 'scripts.log'));
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
@@ -71,58 +91,61 @@ describe('a release', () => {
     git('add', '--all');
     git('commit', '--quiet', '--message', 'test: something');
   };
-  const make = (wanted: string, isDry = false) =>
-    release({
-      root,
-      wanted,
-      date: '2027-01-31',
-      isDry,
-      script: (name) => scripts.push(name),
-      say: () => undefined,
+  const release = (args: readonly string[], env: Record<string, string> = {}) =>
+    spawnSync('npm', ['version', ...args], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH, ...env },
     });
-  const removeIcon = () =>
-    write(
-      'contract/schema.graphql',
-      // With what is said of it.
-      read('contract/schema.graphql').replace(/^( {2}""".*"""\n)? {2}icon: String$/m, ''),
-    );
+  const runScripts = () =>
+    existsSync(join(root, 'scripts.log')) ? read('scripts.log').trim().split('\n') : [];
+  const assertRejected = (args: readonly string[], message: RegExp, env?: Record<string, string>) => {
+    const [head, status] = [git('rev-parse', 'HEAD'), git('status', '--porcelain')];
+    const ended = release(args, env);
+    assert.notEqual(ended.status, 0);
+    assert.match(ended.stderr, message);
+    assert.equal(git('rev-parse', 'HEAD'), head);
+    assert.equal(git('status', '--porcelain'), status);
+    assert.equal(git('tag', '--list'), 'v0.1.0');
+  };
 
-  test('is one commit with a tag, and one version in all packages and in what they ask of each other', () => {
-    assert.equal(make('minor'), '0.2.0');
-    const manifests = workspaces.map(
+  test('makes one commit with a tag, sets one version in all packages, and prints how to publish', () => {
+    const ended = release(['minor']);
+    assert.equal(ended.status, 0, ended.stderr);
+    assert.match(ended.stdout, /- A leaf\.[^]*git push --follow-tags\n {2}npm publish --workspaces/);
+    const manifests = ['.', ...workspaces].map(
       (workspace) => JSON.parse(read(`${workspace}/package.json`)) as Manifest,
     );
     const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, Manifest> };
-    for (const each of [...manifests, ...workspaces.map((workspace) => lock.packages[workspace]!)]) {
+    for (const each of [...manifests, ...['', ...workspaces].map((path) => lock.packages[path]!)]) {
       assert.equal(each.version, '0.2.0', each.name);
-      for (const [name, range] of Object.entries({ ...each.dependencies, ...each.devDependencies }))
-        if (/^@?espalier/.test(name)) assert.equal(range, '0.2.0', `${each.name} wants ${name}`);
+      for (const [name, range] of Object.entries({ ...each.dependencies, ...each.devDependencies })) {
+        if (/^@?espalier/.test(name)) assert.equal(range, '0.2.0', `${each.name} requires ${name}`);
+      }
     }
     assert.equal(git('log', '-1', '--format=%s'), 'chore(release): 0.2.0');
     assert.equal(git('rev-parse', 'v0.2.0^{commit}'), git('rev-parse', 'HEAD'));
+    assert.equal(git('cat-file', '-t', 'v0.2.0'), 'tag');
     assert.equal(git('status', '--porcelain'), '');
-    const checks = ['check', 'check:audit:required'];
-    assert.deepEqual(scripts, [...checks, 'generate', 'released-schema', 'fixture', 'licences', 'sbom']);
-  });
-
-  test('is refused, and nothing is written, if the packages could not be audited', () => {
-    const script = (name: string) => {
-      if (name === 'check:audit:required') throw new Error('NOT AUDITED');
-    };
-    const before = git('rev-parse', 'HEAD');
-    assert.throws(
-      () =>
-        release({ root, wanted: 'minor', date: '2027-01-31', isDry: false, script, say: () => undefined }),
-      /NOT AUDITED/,
+    assert.deepEqual(runScripts(), recorded);
+    assert.match(
+      read('CHANGELOG.md'),
+      /^# Changelog\n\n## Unreleased\n\n## 0\.2\.0 - \d{4}-\d\d-\d\d\n\n- A leaf\.\n\n## 0\.1\.0 - /,
     );
-    assert.equal(git('status', '--porcelain'), '');
-    assert.equal(git('rev-parse', 'HEAD'), before);
-    assert.equal(git('tag', '--list', 'v0.2.0'), '');
   });
 
-  test('names the new version wherever the image is made, run or shown, and nowhere the old one', () => {
-    make('minor');
-    const images = filesWithVersion(source).filter((file) => !file.endsWith('.json'));
+  test('changes only version numbers in the lock file', () => {
+    const before = read('package-lock.json');
+    assert.equal(release(['minor']).status, 0);
+    assert.equal(
+      read('package-lock.json').replaceAll('"0.2.0"', '"0.1.0"'),
+      before.replaceAll('"0.2.0"', '"0.1.0"'),
+    );
+  });
+
+  test('writes the new version into every file that names the image', () => {
+    assert.equal(release(['minor']).status, 0);
+    const images = listVersionFiles(source).filter((file) => !file.endsWith('.json'));
     assert.deepEqual(images, [
       'Dockerfile',
       'deploy/compose.yaml',
@@ -131,87 +154,57 @@ describe('a release', () => {
       'docs/kubernetes.md',
     ]);
     for (const file of images) {
-      const before = namings(readFileSync(join(source, file), 'utf8'), currentVersion(source));
+      const before = findVersion(readFileSync(join(source, file), 'utf8'), currentVersion);
       assert.ok(before.length > 0, file);
-      assert.deepEqual(namings(read(file), '0.1.0'), [], file);
-      assert.equal(namings(read(file), '0.2.0').length, before.length, file);
+      assert.deepEqual(findVersion(read(file), '0.1.0'), [], file);
+      assert.equal(findVersion(read(file), '0.2.0').length, before.length, file);
     }
     assert.match(read('Dockerfile'), /^ {2}org\.opencontainers\.image\.version="0\.2\.0"$/m);
   });
 
-  test('is refused when a file that should name the version of the image does not', () => {
+  test('rejects a failed check or audit, and changes nothing', () => {
+    assertRejected(['minor'], /npm error/, { FAILING: 'check' });
+    assertRejected(['minor'], /npm error/, { FAILING: 'check:audit:required' });
+  });
+
+  test('rejects uncommitted files, a released version and an older version', () => {
+    assertRejected(['0.1.0', '--allow-same-version'], /There is a release v0\.1\.0 already\./);
+    assertRejected(['0.0.9'], /0\.0\.9 is older than 0\.1\.0/);
+    write('new.txt', 'new');
+    assertRejected(['minor'], /something that is not committed/);
+    assert.deepEqual(runScripts(), []);
+  });
+
+  test('rejects a release without changes, and one where a file does not name the image', () => {
+    write('CHANGELOG.md', read('CHANGELOG.md').replace('- A leaf.\n', ''));
+    commit();
+    assertRejected(['minor'], /CHANGELOG\.md has nothing under "## Unreleased"/);
+    git('revert', '--no-edit', 'HEAD');
     write('deploy/compose.yaml', read('deploy/compose.yaml').replaceAll('espalier:0.1.0', 'espalier:latest'));
     commit();
-    assert.throws(() => make('minor'), /deploy\/compose\.yaml does not name the version of the image/);
-    assert.equal(git('status', '--porcelain'), '');
-    assert.deepEqual(scripts, []);
+    assertRejected(['minor'], /deploy\/compose\.yaml does not name the version of the image/);
   });
 
-  test('moves what was not released under the version and the day', () => {
-    make('patch');
-    assert.equal(
-      read('CHANGELOG.md'),
-      '# Changelog\n\n## Unreleased\n\n## 0.1.1 - 2027-01-31\n\n- A leaf.\n\n## 0.1.0 - 2027-01-31\n\n### Added\n\n- A tree.\n',
-    );
-  });
-
-  test('changes nothing and runs nothing when it is dry', () => {
-    const before = git('rev-parse', 'HEAD');
-    assert.equal(make('major', true), '1.0.0');
-    assert.equal(git('rev-parse', 'HEAD'), before);
-    assert.equal(git('status', '--porcelain'), '');
-    assert.equal(git('tag', '--list'), 'v0.1.0');
-    assert.deepEqual(scripts, []);
-  });
-
-  test('is refused when something is not committed, is released already, is older, or is no version', () => {
-    assert.throws(() => make('0.1.0'), /There is a release v0\.1\.0 already\./);
-    assert.throws(() => make('0.0.9'), /0\.0\.9 is older than 0\.1\.0/);
-    assert.throws(() => make('huge'), /"huge" is none of major, minor, patch/);
-    write('new.txt', 'new');
-    assert.throws(() => make('minor'), /something that is not committed/);
-  });
-
-  test('is refused when there is nothing to tell of it', () => {
-    make('minor');
-    assert.throws(() => make('minor'), /CHANGELOG\.md has nothing under "## Unreleased"/);
-  });
-
-  test('may break clients of the schema only with a number that says so', () => {
-    removeIcon();
+  test('rejects a patch release that breaks clients of the schema, and allows a minor one before 1.0.0', () => {
+    const schema = read('contract/schema.graphql');
+    write('contract/schema.graphql', schema.replace(/^( {2}""".*"""\n)? {2}icon: String$/m, ''));
     commit();
-    assert.throws(() => make('patch'), /0\.1\.1 may break no client, and this does: .*icon was removed/);
-    assert.equal(make('minor', true), '0.2.0');
-  });
-
-  test('leaves everything as it was when the check fails', () => {
-    const failing = () =>
-      release({
-        root,
-        wanted: 'minor',
-        date: '2027-01-31',
-        isDry: false,
-        script: () => assert.fail('lint'),
-        say: () => undefined,
-      });
-    assert.throws(failing, /lint/);
-    assert.equal(git('status', '--porcelain'), '');
-    assert.equal(git('tag', '--list'), 'v0.1.0');
+    assertRejected(['patch'], /0\.1\.1 may break no client, and this does: .*icon was removed/);
+    assert.equal(release(['minor']).status, 0);
   });
 });
 
-test('no file of the repository names the version but those that a release changes', () => {
-  const known = new Set(filesWithVersion(source));
-  const version = currentVersion(source);
+test('only files that a release changes name the version', () => {
+  const versionFiles = new Set(listVersionFiles(source));
   const listing = ['-c', 'safe.directory=*', 'ls-files'];
   const all = execFileSync('git', listing, { cwd: source, encoding: 'utf8' })
     .trim()
     .split('\n')
     .filter((file) => existsSync(join(source, file)));
   assert.ok(all.length > 500, String(all.length));
-  const others = all.filter((file) => !known.has(file) && !tellsOfOthers.test(file));
-  const found = others.filter(
-    (file) => namings(readFileSync(join(source, file), 'utf8'), version).length > 0,
+  const others = all.filter((file) => !versionFiles.has(file) && !otherVersions.test(file));
+  const named = others.filter(
+    (file) => findVersion(readFileSync(join(source, file), 'utf8'), currentVersion).length > 0,
   );
-  assert.deepEqual(found, []);
+  assert.deepEqual(named, []);
 });

@@ -58,7 +58,7 @@ export class History {
       for (; (waiting[nextObservation]?.low ?? Infinity) <= number; nextObservation++) {
         const observation = waiting[nextObservation]!;
         observation.onLow?.(model);
-        open.push({ observation, tried: [] });
+        open.push({ observation, alternatives: [] });
       }
       open = open.filter((each) => !matches(model, each));
       const [failed] = open.filter(({ observation }) => observation.high <= number);
@@ -70,7 +70,7 @@ export class History {
 
 interface OpenObservation {
   readonly observation: Observation;
-  readonly tried: unknown[];
+  readonly alternatives: unknown[];
 }
 
 export function readNumber(cursor: string): number {
@@ -87,16 +87,16 @@ function apply(model: TreeModel, { number, title, apply: run }: Change): string 
   }
 }
 
-function matches(model: TreeModel, { observation, tried }: OpenObservation): boolean {
+function matches(model: TreeModel, { observation, alternatives }: OpenObservation): boolean {
   const expected = observation.expected(model);
-  tried.push(...expected);
+  alternatives.push(...expected);
   return expected.some((each) => isDeepStrictEqual(observation.actual, each));
 }
 
-function describe({ observation: { title, low, high, actual }, tried }: OpenObservation): string {
+function describe({ observation: { title, low, high, actual }, alternatives }: OpenObservation): string {
   return [
     `${title} differs from the model at ${low} to ${high}.`,
     `Actual:   ${JSON.stringify(actual)}`,
-    `Expected: ${tried.map((each) => JSON.stringify(each)).join('\n or       ')}`,
+    `Expected: ${alternatives.map((each) => JSON.stringify(each)).join('\n or       ')}`,
   ].join('\n');
 }

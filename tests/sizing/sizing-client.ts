@@ -4,7 +4,7 @@ import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../support/api-client.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
-export interface Places {
+export interface FolderIds {
   /** Contains 50 folders. */
   readonly shelfId: string;
   /** Receives the changes. */
@@ -21,14 +21,14 @@ interface Shelf {
 
 export class SizingClient {
   readonly #person: Credentials;
-  readonly #places: Places;
+  readonly #folderIds: FolderIds;
   #connection: RawConnection | undefined;
-  #pair: LoginResponse | undefined;
-  #made = 0;
+  #tokens: LoginResponse | undefined;
+  #created = 0;
 
-  constructor(person: Credentials, places: Places) {
+  constructor(person: Credentials, folderIds: FolderIds) {
     this.#person = person;
-    this.#places = places;
+    this.#folderIds = folderIds;
   }
 
   /** Connects to the node for all later requests. */
@@ -42,41 +42,41 @@ export class SizingClient {
   }
 
   get authToken(): string {
-    return this.#pair!.authToken;
+    return this.#tokens!.authToken;
   }
 
   async logIn(): Promise<void> {
-    this.#pair = await this.#post<LoginResponse>('/login', this.#person);
+    this.#tokens = await this.#post<LoginResponse>('/login', this.#person);
   }
 
   async refresh(): Promise<void> {
-    const { refreshToken } = this.#pair!;
-    this.#pair = await this.#post<LoginResponse>('/login/refresh', { refreshToken }, this.authToken);
+    const { refreshToken } = this.#tokens!;
+    this.#tokens = await this.#post<LoginResponse>('/login/refresh', { refreshToken }, this.authToken);
   }
 
-  async look(): Promise<void> {
-    const { folder } = await this.#ask<Shelf>(query, { id: this.#places.shelfId });
+  async readShelf(): Promise<void> {
+    const { folder } = await this.#query<Shelf>(query, { id: this.#folderIds.shelfId });
     const { totalCount, items } = folder.folders;
     if (totalCount !== foldersOnShelf || items.length !== foldersOnShelf)
-      throw new Error(`Of ${foldersOnShelf} folders, ${items.length} were told of ${totalCount}.`);
+      throw new Error(`Of ${foldersOnShelf} folders, ${items.length} of ${totalCount} were returned.`);
   }
 
   async change(): Promise<void> {
-    const { deskId: parentId } = this.#places;
-    await this.#ask(change, { input: { parentId, name: `${this.#person.username}, ${++this.#made}` } });
+    const { deskId: parentId } = this.#folderIds;
+    await this.#query(change, { input: { parentId, name: `${this.#person.username}, ${++this.#created}` } });
   }
 
   /** The cursor from which to follow changes. */
   async cursor(): Promise<string> {
-    return (await this.#ask<{ cursor: string }>('{cursor}', {})).cursor;
+    return (await this.#query<{ cursor: string }>('{cursor}', {})).cursor;
   }
 
-  async #ask<Data>(text: string, variables: unknown): Promise<Data> {
+  async #query<Data>(text: string, variables: unknown): Promise<Data> {
     type Body = { data: Data; errors?: unknown };
     const { data, errors } = await this.#post<Body>(
       '/graphql',
       { query: text, variables },
-      this.#pair!.authToken,
+      this.#tokens!.authToken,
     );
     if (errors) throw new Error(JSON.stringify(errors));
     return data;
@@ -93,9 +93,9 @@ export class SizingClient {
       '',
       text,
     ].join('\r\n');
-    const answer = await this.#connection!.exchange(request);
-    if (answer?.status !== 200)
-      throw new Error(`${path}: ${answer?.status ?? 'hung up'} ${answer?.body ?? ''}`);
-    return JSON.parse(answer.body) as Body;
+    const response = await this.#connection!.exchange(request);
+    if (response?.status !== 200)
+      throw new Error(`${path}: ${response?.status ?? 'hung up'} ${response?.body ?? ''}`);
+    return JSON.parse(response.body) as Body;
   }
 }

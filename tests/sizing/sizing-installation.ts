@@ -11,7 +11,7 @@ import { importBatch, createEstate, type RunQuery } from '../large-tree/estate.t
 import { estateName, shapeEstate } from '../large-tree/tree-shape.ts';
 import { administrator, NodeProcess, stopNodes } from '../many-nodes/node-process.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
-import { foldersOnShelf, SizingClient, type Places } from './sizing-client.ts';
+import { foldersOnShelf, SizingClient, type FolderIds } from './sizing-client.ts';
 import {
   listChildren,
   readCpuMicroseconds,
@@ -94,7 +94,7 @@ export class SizingInstallation {
    * Creates the tree and returns the id of its top folder. Also updates the statistics of PostgreSQL, which
    * would take up to a minute otherwise.
    */
-  async plant(folders: number): Promise<string> {
+  async createTree(folders: number): Promise<string> {
     const estateId = await createEstate(await this.#administrator(), shapeEstate(folders));
     const { dialect } = this.#database!;
     await this.#database!.transaction(async (transaction) => {
@@ -104,36 +104,36 @@ export class SizingInstallation {
   }
 
   /** Creates users with one grant each, on the whole tree, and logs them in. */
-  async invite(count: number, estateId: string): Promise<{ clients: SizingClient[]; places: Places }> {
-    const ask = await this.#administrator();
-    const folders = Array.from({ length: foldersOnShelf }, (_, place) => ({
-      name: `Book ${place + 1}`,
+  async createClients(count: number, estateId: string): Promise<{ clients: SizingClient[]; folderIds: FolderIds }> {
+    const query = await this.#administrator();
+    const folders = Array.from({ length: foldersOnShelf }, (_, index) => ({
+      name: `Book ${index + 1}`,
       folders: [],
     }));
-    await importBatch(ask, estateId, [
+    await importBatch(query, estateId, [
       { name: 'Shelf', folders },
       { name: 'Desk', folders: [] },
     ]);
-    const { shelf, desk } = await ask<Record<'shelf' | 'desk', Id>>(
+    const { shelf, desk } = await query<Record<'shelf' | 'desk', Id>>(
       `{shelf: folder(path: "/${estateName}/Shelf"){id} desk: folder(path: "/${estateName}/Desk"){id}}`,
     );
-    const places = { shelfId: shelf.id, deskId: desk.id };
+    const folderIds = { shelfId: shelf.id, deskId: desk.id };
     const clients: SizingClient[] = [];
     for (let number = 1; number <= count; number++) {
       const person = { username: `reader ${number}`, password: `walnut cabin ${number}` };
-      const { createUser } = await ask<{ createUser: { user: Id } }>(
+      const { createUser } = await query<{ createUser: { user: Id } }>(
         'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
         { input: person },
       );
-      await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+      await query('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
         input: { folderId: estateId, userId: createUser.user.id, level: 'WRITE' },
       });
-      const client = new SizingClient(person, places);
+      const client = new SizingClient(person, folderIds);
       await client.connect(this.nodeUrls[0]!);
       await client.logIn();
       clients.push(client);
     }
-    return { clients, places };
+    return { clients, folderIds };
   }
 
   async remove(): Promise<void> {

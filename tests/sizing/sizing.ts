@@ -9,7 +9,7 @@ import type { DeliverInput, OpenInput } from '../../bench/sockets.ts';
 import { changesSubscription } from '../../client/src/follow-changes.ts';
 import type { Measure, Study, StudyOptions } from '../overload/study.ts';
 import { SizingInstallation } from './sizing-installation.ts';
-import type { Places, SizingClient } from './sizing-client.ts';
+import type { FolderIds, SizingClient } from './sizing-client.ts';
 
 const folders = 100_000;
 /** Each client sends its next request as soon as the last one is answered. */
@@ -20,7 +20,7 @@ const warmUpRounds = 3;
 
 /** The requests of a round by kind. */
 const kinds = {
-  query: { requests: 320, request: (client: SizingClient) => client.look() },
+  query: { requests: 320, request: (client: SizingClient) => client.readShelf() },
   change: { requests: 160, request: (client: SizingClient) => client.change() },
   login: { requests: 16, request: (client: SizingClient) => client.logIn() },
   refresh: { requests: 160, request: (client: SizingClient) => client.refresh() },
@@ -67,15 +67,15 @@ class SizingBench {
   }
 
   async run(): Promise<Measure[]> {
-    const estateId = await this.#installation.plant(folders);
+    const estateId = await this.#installation.createTree(folders);
     const { folder: folderBytes } = await this.#installation.bytesOnDisk();
-    const { clients, places } = await this.#installation.invite(clientCount, estateId);
+    const { clients, folderIds } = await this.#installation.createClients(clientCount, estateId);
     try {
       const alone = await this.#rounds(clients, Object.keys(kinds) as Kind[]);
-      const told = await this.#tellSockets(clients, places);
+      const delivery = await this.#measureDelivery(clients, folderIds);
       await this.#installation.addNode();
       const urls = this.#installation.nodeUrls;
-      await Promise.all(clients.map((client, place) => client.connect(urls[place % urls.length]!)));
+      await Promise.all(clients.map((client, index) => client.connect(urls[index % urls.length]!)));
       const two = (await this.#rounds(clients, ['change'])).change;
       const { journalEntry } = await this.#installation.bytesOnDisk();
       return [
@@ -84,7 +84,7 @@ class SizingBench {
         ...cpu('a change, with two nodes', two),
         ...cpu('a login', alone.login),
         ...cpu('a refresh', alone.refresh),
-        ...cpu('a change told to one socket', told),
+        ...cpu('a change told to one socket', delivery),
         measure('changes a second, with one node', '', alone.change, ({ perSecond }) => perSecond),
         measure('changes a second, with two nodes', '', two, ({ perSecond }) => perSecond),
         measure(
@@ -119,21 +119,21 @@ class SizingBench {
   async #load(clients: readonly SizingClient[], name: Kind): Promise<Run> {
     const { requests, request } = kinds[name];
     let left = requests;
-    const askOn = async (client: SizingClient) => {
+    const sendRequests = async (client: SizingClient) => {
       while (left-- > 0) {
         this.#options.signal.throwIfAborted();
         await request(client);
       }
     };
     const start = performance.now();
-    const used = await this.#used(requests, () => Promise.all(clients.map(askOn)));
+    const used = await this.#used(requests, () => Promise.all(clients.map(sendRequests)));
     const perSecond = (requests * 1000) / (performance.now() - start);
     const connections = (await this.#installation.connections()) / this.#installation.nodeUrls.length;
     return { ...used, perSecond, connections };
   }
 
   /** Measures the cost of a change that all sockets receive, divided by the number of sockets. */
-  async #tellSockets(clients: readonly SizingClient[], { deskId }: Places) {
+  async #measureDelivery(clients: readonly SizingClient[], { deskId }: FolderIds) {
     const url = this.#installation.nodeUrls[0]!;
     const after = await clients[0]!.cursor();
     const subscribers = Array.from({ length: socketCount }, (_, index) => ({

@@ -207,8 +207,8 @@ async function testBoundary(
   if (moment.endsWith('AuthTokenExpires') || moment === 'authTokenExpires') {
     const { text } = authTokens.at(moment === 'authTokenExpires' ? -1 : -2)!;
     const authorization = `Bearer ${text}`;
-    const answer = await world.post(node, '/graphql', { query: '{__typename}' }, authorization);
-    world.compare(answer, model.authorize(authorization), [text]);
+    const response = await world.post(node, '/graphql', { query: '{__typename}' }, authorization);
+    world.compare(response, model.authorize(authorization), [text]);
     return;
   }
   const old = refreshTokens.at(-2);
@@ -257,10 +257,10 @@ async function run(
   const authorization = formatHeader(text, header);
   const expected = world.model.authorize(authorization);
   const body = { query: mutation(name, '__typename'), variables: { input } };
-  const answer = await world.post(node, '/graphql', body, authorization);
-  world.compare(answer, expected, [text]);
+  const response = await world.post(node, '/graphql', body, authorization);
+  world.compare(response, expected, [text]);
   if (!expected.session) return undefined;
-  world.assertSame(name, readOutcome(answer.json<GraphBody<unknown>>()), outcome(expected.session));
+  world.assertSame(name, readOutcome(response.json<GraphBody<unknown>>()), outcome(expected.session));
   return expected.session;
 }
 

@@ -73,11 +73,11 @@ export function selectAuthToken(model: TokenModel, session: ModelSession, choice
   const { which, damage, index } = choice;
   // The key of a token older than any refresh token may be purged already, so the expected response would be
   // undefined.
-  const known = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
-  const spentWith = known.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
-  const older = which === 'older' ? known[index % (known.length || 1)] : undefined;
-  if (known.length === 0) return noToken;
-  const { text } = (which === 'spent' ? spentWith : older) ?? known.at(-1)!;
+  const usable = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
+  const spentWith = usable.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
+  const older = which === 'older' ? usable[index % (usable.length || 1)] : undefined;
+  if (usable.length === 0) return noToken;
+  const { text } = (which === 'spent' ? spentWith : older) ?? usable.at(-1)!;
   return damage ? authTokenDamage[damage](text, index) : text;
 }
 

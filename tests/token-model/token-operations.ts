@@ -35,7 +35,7 @@ const credentials: Record<string, (user: ModelUser) => { username: string; passw
   otherCase: ({ username, password }) => ({ username: username.toUpperCase(), password }),
   wrong: ({ username }) => ({ username, password: 'walnut cabin' }),
   otherPasswordCase: ({ username, password }) => ({ username, password: password.toUpperCase() }),
-  nobody: ({ password }) => ({ username: 'dora', password }),
+  unknownUser: ({ password }) => ({ username: 'dora', password }),
 };
 
 const tokensChoice = fc.record({
@@ -59,8 +59,8 @@ export const clientOperations: OperationTable = {
       const user = world.model.users[index % world.model.users.length]!;
       const { username, password } = credentials[how]!(user);
       const expected = world.model.logIn(username, password);
-      const answer = await world.post(node, '/login', { username, password });
-      const tokens = world.compare(answer, expected, [password]);
+      const response = await world.post(node, '/login', { username, password });
+      const tokens = world.compare(response, expected, [password]);
       if (tokens) world.startSession(world.model.findUser(username)!, tokens);
     },
   ),
@@ -74,8 +74,8 @@ export const clientOperations: OperationTable = {
       const { authorization, secrets } = chooseHeader(world, header);
       // §4.1: with an auth token the body of a logout is not validated, and this operation tests the body.
       const sent = path === '/logout' ? undefined : authorization;
-      const answer = await world.post(node, path, body, sent, headers);
-      world.compare(answer, { status: 400 }, secrets);
+      const response = await world.post(node, path, body, sent, headers);
+      world.compare(response, { status: 400 }, secrets);
     },
   ),
 
@@ -91,17 +91,17 @@ export const clientOperations: OperationTable = {
     const { authorization, refreshToken, secrets } = chooseTokens(world, choice);
     const { model, nodes } = world;
     const first = model.refresh(authorization, refreshToken);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: racers }, (_each, index) =>
         world.post(nodes[index % 2]!, '/login/refresh', { refreshToken }, authorization),
       ),
     );
-    const winner = first.session ? answers.find(({ status }) => status === 200) : answers[0];
+    const winner = first.session ? responses.find(({ status }) => status === 200) : responses[0];
     if (!winner) throw new Disagreement('No request has won the race.');
     const tokens = world.compare(winner, first, secrets);
     if (tokens && first.session) model.exchange(first.session, tokenIn(authorization), tokens);
-    for (const answer of answers) {
-      if (answer !== winner) world.compare(answer, model.refresh(authorization, refreshToken), secrets);
+    for (const response of responses) {
+      if (response !== winner) world.compare(response, model.refresh(authorization, refreshToken), secrets);
     }
   }),
 
@@ -118,29 +118,29 @@ export const clientOperations: OperationTable = {
       const refreshToken = sent === 'token' || sent === 'both' ? chooseRefreshToken(world, token) : undefined;
       const sentHeader = withHeader ? authorization : undefined;
       const expected = world.model.logOut(sentHeader, refreshToken);
-      const answer = await world.post(
+      const response = await world.post(
         node,
         '/logout',
         refreshToken === undefined ? '' : { refreshToken },
         sentHeader,
       );
-      world.compare(answer, expected, [...secrets, refreshToken ?? '']);
+      world.compare(response, expected, [...secrets, refreshToken ?? '']);
     },
   ),
 
   verify: defineOperation(12, headerChoice, async (world, node, choice) => {
     const { text: authToken } = chooseHeader(world, choice);
-    const answer = await world.post(node, '/login/verify', { authToken });
-    world.compare(answer, world.model.verify(authToken), [authToken]);
+    const response = await world.post(node, '/login/verify', { authToken });
+    world.compare(response, world.model.verify(authToken), [authToken]);
   }),
 
   query: defineOperation(20, headerChoice, async (world, node, choice) => {
     const { authorization, secrets } = chooseHeader(world, choice);
     const expected = world.model.authorize(authorization);
-    const answer = await world.post(node, '/graphql', { query: '{viewer{user{id}}}' }, authorization);
-    world.compare(answer, expected, secrets);
+    const response = await world.post(node, '/graphql', { query: '{viewer{user{id}}}' }, authorization);
+    world.compare(response, expected, secrets);
     if (!expected.session) return;
-    const { data } = answer.json<GraphBody<unknown>>();
+    const { data } = response.json<GraphBody<unknown>>();
     world.assertSame('the viewer', data, { viewer: { user: { id: expected.session.user.id } } });
   }),
 
@@ -166,8 +166,8 @@ export async function refreshWith(
   refreshToken: string,
 ): Promise<void> {
   const expected = world.model.refresh(authorization, refreshToken);
-  const answer = await world.post(node, '/login/refresh', { refreshToken }, authorization);
-  const tokens = world.compare(answer, expected, [authorization ?? '', refreshToken]);
+  const response = await world.post(node, '/login/refresh', { refreshToken }, authorization);
+  const tokens = world.compare(response, expected, [authorization ?? '', refreshToken]);
   if (tokens && expected.session) world.model.exchange(expected.session, tokenIn(authorization), tokens);
 }
 

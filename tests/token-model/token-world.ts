@@ -106,11 +106,11 @@ export class TokenWorld {
   }
 
   /** Returns the tokens of the response, if any. `secrets` were sent and must not be in the response. */
-  compare(answer: TestResponse, expected: Expected, secrets: readonly string[] = []): Tokens | undefined {
+  compare(response: TestResponse, expected: Expected, secrets: readonly string[] = []): Tokens | undefined {
     const seen = {
-      status: answer.status,
-      tokenExpired: answer.headers.get('token-expired'),
-      challenge: readChallenge(answer.headers.get('www-authenticate')),
+      status: response.status,
+      tokenExpired: response.headers.get('token-expired'),
+      challenge: readChallenge(response.headers.get('www-authenticate')),
     };
     const wanted = {
       status: expected.status,
@@ -118,10 +118,10 @@ export class TokenWorld {
       challenge: expected.challenge ?? null,
     };
     this.assertSame('the answer', seen, wanted);
-    if (expected.tokens) return this.#compareTokens(answer, expected);
+    if (expected.tokens) return this.#compareTokens(response, expected);
     for (const secret of secrets) {
-      if (secret.length >= minSecretLength && answer.text.includes(secret)) {
-        throw new Disagreement(`The answer repeats what was sent: ${answer.text}`);
+      if (secret.length >= minSecretLength && response.text.includes(secret)) {
+        throw new Disagreement(`The answer repeats what was sent: ${response.text}`);
       }
     }
     return undefined;
@@ -165,8 +165,8 @@ export class TokenWorld {
     this.model.start(user, sid, tokens);
   }
 
-  #compareTokens(answer: TestResponse, { tokens, expiresIn }: Expected): Tokens {
-    const { authToken, refreshToken, ...rest } = answer.json<LoginResponse>();
+  #compareTokens(response: TestResponse, { tokens, expiresIn }: Expected): Tokens {
+    const { authToken, refreshToken, ...rest } = response.json<LoginResponse>();
     this.assertSame('the rest of the response', rest, { expires_in: expiresIn });
     if (typeof tokens === 'object') {
       this.assertSame('the repeated tokens', { authToken, refreshToken }, tokens);

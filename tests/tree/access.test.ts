@@ -29,11 +29,11 @@ for (const kind of databaseKinds) {
     /** Creates folders below a new top folder, and returns their ids by path. */
     async function createTree(top: string, paths: readonly string[]): Promise<Record<string, string>> {
       const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
-      await admin.ask('mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}', {
+      await admin.query('mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}', {
         list,
       });
       const ids: Record<string, string> = {};
-      for (const { path } of list) ids[path] = await admin.idOf(`/${path}`);
+      for (const { path } of list) ids[path] = await admin.findId(`/${path}`);
       return ids;
     }
 
@@ -44,12 +44,12 @@ for (const kind of databaseKinds) {
 
       before(async () => {
         ids = await createTree('Deep', [
-          'Open/Way/Goal/Inside/Far inside',
-          `Open/Way/Goal/${secret} closed/Below`,
-          `Open/Way/Goal/Bare/${secret} sibling`,
-          'Open/Way/Goal/Bare/Reopened/End',
-          `Open/Way/${secret} beside`,
-          `Open/${secret} beside/Inside`,
+          'Open/Path/Goal/Inside/Far inside',
+          `Open/Path/Goal/${secret} closed/Below`,
+          `Open/Path/Goal/Bare/${secret} sibling`,
+          'Open/Path/Goal/Bare/Reopened/End',
+          `Open/Path/${secret} sibling`,
+          `Open/${secret} sibling/Inside`,
           `${secret} top/Inside`,
           'Deleted',
         ]);
@@ -61,31 +61,31 @@ for (const kind of databaseKinds) {
         };
         const updateQuery =
           'mutation($id: ID!, $title: String, $icon: String, $description: String, $properties: JSON){updateFolder(input: {id: $id, title: $title, icon: $icon, description: $description, properties: $properties}){folder{id}}}';
-        const passages = ['Deep', 'Deep/Open', 'Deep/Open/Way', 'Deep/Open/Way/Goal/Bare'];
+        const passages = ['Deep', 'Deep/Open', 'Deep/Open/Path', 'Deep/Open/Path/Goal/Bare'];
         testbed.clock.advanceSeconds(60);
         for (const path of passages)
-          await admin.ask(updateQuery, { id: ids[path] ?? (await admin.idOf(`/${path}`)), ...details });
+          await admin.query(updateQuery, { id: ids[path] ?? (await admin.findId(`/${path}`)), ...details });
         ann = await admin.createUser(testbed, 'ann');
         const grant = async (path: string, level: string) =>
-          admin.grant(await admin.idOf(`/${path}`), { userId: ann.userId }, level);
-        await grant('Deep/Open/Way/Goal', 'READ');
-        await grant(`Deep/Open/Way/Goal/${secret} closed`, 'NONE');
-        await grant('Deep/Open/Way/Goal/Bare', 'NONE');
-        await grant('Deep/Open/Way/Goal/Bare/Reopened', 'READ');
+          admin.grant(await admin.findId(`/${path}`), { userId: ann.userId }, level);
+        await grant('Deep/Open/Path/Goal', 'READ');
+        await grant(`Deep/Open/Path/Goal/${secret} closed`, 'NONE');
+        await grant('Deep/Open/Path/Goal/Bare', 'NONE');
+        await grant('Deep/Open/Path/Goal/Bare/Reopened', 'READ');
         await grant(`Deep/${secret} top/Inside`, 'NONE');
-        await admin.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', {
+        await admin.query('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', {
           id: ids['Deep/Deleted'],
         });
-        const all = await admin.everything();
-        const seen = await ann.everything();
+        const all = await admin.readAll();
+        const seen = await ann.readAll();
         hiddenIds = all.filter(({ id }) => !seen.some((each) => each.id === id)).map(({ id }) => id);
       });
 
       test('is reachable from the root, step by step', async () => {
-        const path = ['Deep', 'Open', 'Way', 'Goal', 'Inside', 'Far inside'];
+        const path = ['Deep', 'Open', 'Path', 'Goal', 'Inside', 'Far inside'];
         let id: string | undefined;
         for (const name of path) {
-          const { folder } = await ann.ask<{
+          const { folder } = await ann.query<{
             folder: { folders: { totalCount: number; items: { id: string; name: string }[] } };
           }>('query($id: ID){folder(id: $id){folders{totalCount items{id name}}}}', { id });
           id = folder.folders.items.find((each) => each.name === name)?.id;
@@ -96,20 +96,20 @@ for (const kind of databaseKinds) {
 
       test('shows the whole subtree down to deeper grants, and only the names of passages', async () => {
         assert.deepEqual(
-          (await ann.everything()).map(({ path, accessLevel }) => [path, accessLevel]),
+          (await ann.readAll()).map(({ path, accessLevel }) => [path, accessLevel]),
           [
             ['/Deep', 'NONE'],
             ['/Deep/Open', 'NONE'],
-            ['/Deep/Open/Way', 'NONE'],
-            ['/Deep/Open/Way/Goal', 'READ'],
-            ['/Deep/Open/Way/Goal/Bare', 'NONE'],
-            ['/Deep/Open/Way/Goal/Bare/Reopened', 'READ'],
-            ['/Deep/Open/Way/Goal/Bare/Reopened/End', 'READ'],
-            ['/Deep/Open/Way/Goal/Inside', 'READ'],
-            ['/Deep/Open/Way/Goal/Inside/Far inside', 'READ'],
+            ['/Deep/Open/Path', 'NONE'],
+            ['/Deep/Open/Path/Goal', 'READ'],
+            ['/Deep/Open/Path/Goal/Bare', 'NONE'],
+            ['/Deep/Open/Path/Goal/Bare/Reopened', 'READ'],
+            ['/Deep/Open/Path/Goal/Bare/Reopened/End', 'READ'],
+            ['/Deep/Open/Path/Goal/Inside', 'READ'],
+            ['/Deep/Open/Path/Goal/Inside/Far inside', 'READ'],
           ],
         );
-        const { folder } = await ann.ask<{ folder: Record<string, unknown> }>(
+        const { folder } = await ann.query<{ folder: Record<string, unknown> }>(
           '{folder(path: "/Deep/Open"){name title icon description properties version createdAt updatedAt access{items{level}}}}',
         );
         const { createdAt } = folder;
@@ -128,9 +128,9 @@ for (const kind of databaseKinds) {
 
       test('shows no hidden folder in any field of the schema', async () => {
         assert.ok(hiddenIds.length > 5);
-        const answers = await ann.tryEverything(await readQueryType(admin), hiddenIds, secret);
-        assert.ok(answers.length > 50, `${answers.length} answers`);
-        for (const { query, text } of answers) {
+        const responses = await ann.tryEverything(await readQueryType(admin), hiddenIds, secret);
+        assert.ok(responses.length > 50, `${responses.length} answers`);
+        for (const { query, text } of responses) {
           const visibleText = text.replaceAll(/"message":"(\\"|[^"])*"/g, '');
           assert.ok(!visibleText.includes(secret), `${query} answers ${text}`);
           for (const id of hiddenIds) assert.ok(!visibleText.includes(id), `${query} answers ${text}`);
@@ -139,7 +139,7 @@ for (const kind of databaseKinds) {
 
       test('allows no change of a hidden folder, and does not reveal whether it exists', async () => {
         const unknown = '01900000-0000-7000-8000-000000000000';
-        const goal = await ann.idOf('/Deep/Open/Way/Goal');
+        const goal = await ann.findId('/Deep/Open/Path/Goal');
         const mutations = [
           'createFolder(input: {parentId: $id, name: "x"}){folder{id}}',
           'updateFolder(input: {id: $id, name: "x"}){folder{id}}',
@@ -153,7 +153,7 @@ for (const kind of databaseKinds) {
         ];
         for (const mutation of mutations) {
           const errorFor = async (id: string) => {
-            const error = (await ann.errorsOf(`mutation($id: ID!){${mutation}}`, { id }))[0]!;
+            const error = (await ann.readErrors(`mutation($id: ID!){${mutation}}`, { id }))[0]!;
             return { ...error, message: error.message.replaceAll(id, '…') };
           };
           const expected = await errorFor(unknown);
@@ -195,7 +195,7 @@ for (const kind of databaseKinds) {
         for (const [level, operations] of Object.entries(allowed)) {
           await admin.grant(ids['Levels/B']!, { userId: bob.userId }, level);
           for (const [attempt, query] of Object.entries(attempts)) {
-            const errors = await bob.errorsOf(query.replace('…', carl.userId), { id: ids['Levels/B'] });
+            const errors = await bob.readErrors(query.replace('…', carl.userId), { id: ids['Levels/B'] });
             const codes = errors.map(({ extensions }) => extensions.code);
             assert.deepEqual(
               codes,
@@ -210,17 +210,17 @@ for (const kind of databaseKinds) {
 
       test('follow the nearest grant, and the highest one on the same folder', async () => {
         const group = await admin.createGroup('Readers', [bob.userId]);
-        const inner = await admin.idOf('/Levels/A/Inner');
-        const innermost = await admin.idOf('/Levels/A/Inner/Innermost');
+        const inner = await admin.findId('/Levels/A/Inner');
+        const innermost = await admin.findId('/Levels/A/Inner/Innermost');
         const levelOf = async (id: string) =>
           (
-            await bob.ask<{ folder: { accessLevel: string } | null }>(
+            await bob.query<{ folder: { accessLevel: string } | null }>(
               'query($id: ID!){folder(id: $id){accessLevel}}',
               { id },
             )
           ).folder?.accessLevel;
 
-        await admin.grant(await admin.idOf('/Levels/A'), { groupId: group }, 'WRITE');
+        await admin.grant(await admin.findId('/Levels/A'), { groupId: group }, 'WRITE');
         assert.equal(await levelOf(innermost), 'WRITE');
         await admin.grant(inner, { userId: bob.userId }, 'READ');
         assert.equal(await levelOf(innermost), 'READ');
@@ -239,7 +239,7 @@ for (const kind of databaseKinds) {
       test('allow a revocation only for the subject of the grant', async () => {
         const group = await admin.createGroup('Keepers', [bob.userId]);
         await admin.grant(ids['Levels/B']!, { groupId: group }, 'READ');
-        const [error] = await admin.errorsOf(
+        const [error] = await admin.readErrors(
           'mutation($input: RevokeAccessInput!){revokeAccess(input: $input){folder{id}}}',
           { input: { folderId: ids['Levels/B'], userId: group } },
         );
@@ -249,7 +249,7 @@ for (const kind of databaseKinds) {
 
       test('allow administrators everything, whatever the grants say', async () => {
         await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
-        const { folder } = await admin.ask<{ folder: { accessLevel: string } }>(
+        const { folder } = await admin.query<{ folder: { accessLevel: string } }>(
           'query($id: ID!){folder(id: $id){accessLevel}}',
           { id: ids['Levels/B'] },
         );
@@ -259,55 +259,55 @@ for (const kind of databaseKinds) {
       test('do not rise by a move, or by deleting a folder and restoring it elsewhere', async () => {
         const tree = await createTree('Gain', ['Shared/Thing', 'Own']);
         const dora = await admin.createUser(testbed, 'dora');
-        await admin.grant(await admin.idOf('/Gain/Shared'), { userId: dora.userId }, 'WRITE');
+        await admin.grant(await admin.findId('/Gain/Shared'), { userId: dora.userId }, 'WRITE');
         await admin.grant(tree['Gain/Own']!, { userId: dora.userId }, 'MANAGE');
         const move = { id: tree['Gain/Shared/Thing'], parentId: tree['Gain/Own'] };
-        const codeOf = async (query: string) => (await dora.errorsOf(query, move))[0]?.extensions.code;
+        const codeOf = async (query: string) => (await dora.readErrors(query, move))[0]?.extensions.code;
         const moveQuery =
           'mutation($id: ID!, $parentId: ID!){moveFolder(input: {id: $id, parentId: $parentId}){folder{id}}}';
         assert.equal(await codeOf(moveQuery), 'FORBIDDEN');
-        await dora.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: move.id });
+        await dora.query('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: move.id });
         assert.equal(
           await codeOf(
             'mutation($id: ID!, $parentId: ID!){restoreFolder(input: {id: $id, parentId: $parentId}){folder{id}}}',
           ),
           'FORBIDDEN',
         );
-        await dora.ask('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{path}}}', { id: move.id });
-        assert.equal(await dora.idOf('/Gain/Shared/Thing'), move.id);
+        await dora.query('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{path}}}', { id: move.id });
+        assert.equal(await dora.findId('/Gain/Shared/Thing'), move.id);
       });
 
       test('prevent a user from exposing a hidden folder to others by a move or a restore', async () => {
         const tree = await createTree('Pact', ['Own/Box/Vault', 'Shared']);
         const [gil, hope] = [await admin.createUser(testbed, 'gil'), await admin.createUser(testbed, 'hope')];
         const shared = tree['Pact/Shared']!;
-        await admin.grant(await admin.idOf('/Pact/Own'), { userId: gil.userId }, 'WRITE');
+        await admin.grant(await admin.findId('/Pact/Own'), { userId: gil.userId }, 'WRITE');
         await admin.grant(tree['Pact/Own/Box/Vault']!, { userId: gil.userId }, 'NONE');
         await admin.grant(shared, { userId: gil.userId }, 'WRITE');
         await admin.grant(shared, { userId: hope.userId }, 'READ');
-        const box = { id: await admin.idOf('/Pact/Own/Box'), parentId: shared };
+        const box = { id: await admin.findId('/Pact/Own/Box'), parentId: shared };
         const input = '(input: {id: $id, parentId: $parentId}){folder{id}}';
         const codeOf = async (name: string) =>
-          (await gil.errorsOf(`mutation($id: ID!, $parentId: ID!){${name}${input}}`, box))[0]?.extensions
+          (await gil.readErrors(`mutation($id: ID!, $parentId: ID!){${name}${input}}`, box))[0]?.extensions
             .code;
         assert.equal(await codeOf('moveFolder'), 'FORBIDDEN');
-        await gil.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: box.id });
+        await gil.query('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: box.id });
         assert.equal(await codeOf('restoreFolder'), 'FORBIDDEN');
-        await admin.ask(`mutation($id: ID!, $parentId: ID!){restoreFolder${input}}`, box);
-        assert.equal(await hope.idOf('/Pact/Shared/Box/Vault'), tree['Pact/Own/Box/Vault']);
+        await admin.query(`mutation($id: ID!, $parentId: ID!){restoreFolder${input}}`, box);
+        assert.equal(await hope.findId('/Pact/Shared/Box/Vault'), tree['Pact/Own/Box/Vault']);
       });
 
       test('require WRITE on the parent to move or delete a shared folder', async () => {
         const tree = await createTree('Top', ['Shared/Thing', 'Elsewhere']);
         const emil = await admin.createUser(testbed, 'emil');
-        await admin.grant(await admin.idOf('/Top/Shared'), { userId: emil.userId }, 'MANAGE');
+        await admin.grant(await admin.findId('/Top/Shared'), { userId: emil.userId }, 'MANAGE');
         await admin.grant(tree['Top/Elsewhere']!, { userId: emil.userId }, 'MANAGE');
-        const id = await admin.idOf('/Top/Shared');
+        const id = await admin.findId('/Top/Shared');
         for (const query of [
           'mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}',
           `mutation($id: ID!){moveFolder(input: {id: $id, parentId: "${tree['Top/Elsewhere']}"}){folder{id}}}`,
         ]) {
-          assert.equal((await emil.errorsOf(query, { id }))[0]!.extensions.code, 'FORBIDDEN');
+          assert.equal((await emil.readErrors(query, { id }))[0]!.extensions.code, 'FORBIDDEN');
         }
       });
     });
@@ -322,11 +322,11 @@ for (const kind of databaseKinds) {
           'Floor 3/Vault/Deep',
           'Only hidden/Vault',
         ]);
-        top = await admin.idOf('/Amid');
+        top = await admin.findId('/Amid');
         fay = await admin.createUser(testbed, 'fay');
         await admin.grant(top, { userId: fay.userId }, 'WRITE');
         for (const path of ['/Amid/Floor 2', '/Amid/Floor 7', '/Amid/Only hidden/Vault']) {
-          await admin.grant(await admin.idOf(path), { userId: fay.userId }, 'NONE');
+          await admin.grant(await admin.findId(path), { userId: fay.userId }, 'NONE');
         }
       });
 
@@ -360,7 +360,7 @@ for (const kind of databaseKinds) {
         for (const first of [1, 2, 3, 5, 11]) {
           const names: string[] = [];
           for (let after: string | null = null; ;) {
-            const { folders }: Page['folder'] = (await fay.ask<Page>(query, { id: top, first, after }))
+            const { folders }: Page['folder'] = (await fay.query<Page>(query, { id: top, first, after }))
               .folder;
             assert.equal(folders.totalCount, visible.length);
             names.push(...folders.items.map(({ name }) => name));
@@ -375,7 +375,7 @@ for (const kind of databaseKinds) {
       test('are not found by filters, and do not affect the filters of others', async () => {
         const found = async (filter: string) =>
           (
-            await fay.ask<Page>(
+            await fay.query<Page>(
               `query($id: ID!){folder(id: $id){folders(filter: ${filter}){totalCount items{name} pageInfo{hasNextPage endCursor}}}}`,
               { id: top },
             )
@@ -386,7 +386,7 @@ for (const kind of databaseKinds) {
       });
 
       test('do not appear in a search, its count and its pages', async () => {
-        const { search } = await fay.ask<{ search: { totalCount: number; items: { name: string }[] } }>(
+        const { search } = await fay.query<{ search: { totalCount: number; items: { name: string }[] } }>(
           'query($id: ID!){search(text: "room", under: $id, first: 100){totalCount items{name}}}',
           { id: top },
         );
@@ -395,7 +395,7 @@ for (const kind of databaseKinds) {
       });
 
       test('do not appear in descendants, exports and the counts of a move or a delete', async () => {
-        const { folder, exportFolders } = await fay.ask<{
+        const { folder, exportFolders } = await fay.query<{
           folder: { descendants: { totalCount: number; items: { name: string }[] } };
           exportFolders: { path: string }[];
         }>(
@@ -409,9 +409,9 @@ for (const kind of databaseKinds) {
         assert.equal(folder.descendants.totalCount, 23);
         assert.equal(folder.descendants.items.length, 23);
         assert.equal(exportFolders.length, 23);
-        const { deleteFolder } = await fay.ask<{ deleteFolder: { folderCount: number } }>(
+        const { deleteFolder } = await fay.query<{ deleteFolder: { folderCount: number } }>(
           'mutation($id: ID!){deleteFolder(input: {id: $id}){folderId folderCount}}',
-          { id: await fay.idOf('/Amid/Only hidden') },
+          { id: await fay.findId('/Amid/Only hidden') },
         );
         assert.equal(deleteFolder.folderCount, 1);
       });
@@ -419,8 +419,8 @@ for (const kind of databaseKinds) {
       test('block their name for others, with the same message as for a visible folder', async () => {
         const create =
           'mutation($id: ID!, $name: String!){createFolder(input: {parentId: $id, name: $name}){folder{id}}}';
-        const hidden = await fay.errorsOf(create, { id: top, name: 'Floor 2' });
-        const visibleName = await fay.errorsOf(create, { id: top, name: 'Floor 4' });
+        const hidden = await fay.readErrors(create, { id: top, name: 'Floor 2' });
+        const visibleName = await fay.readErrors(create, { id: top, name: 'Floor 4' });
         assert.equal(hidden[0]!.extensions.code, 'CONFLICT');
         assert.deepEqual(Object.keys(hidden[0]!.extensions), ['code']);
         assert.equal(hidden[0]!.message.replace('Floor 2', 'Floor 4'), visibleName[0]!.message);
@@ -433,16 +433,16 @@ for (const kind of databaseKinds) {
         const gus = await admin.createUser(testbed, 'gus');
         const group = await admin.createGroup('Explorers', [gus.userId]);
         const explain = async (person: Person, path: string) => {
-          const folderId = await admin.idOf(path);
+          const folderId = await admin.findId(path);
           return (
-            await person.ask<{ explainAccess: Record<string, unknown> }>(
+            await person.query<{ explainAccess: Record<string, unknown> }>(
               'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level isPassage grant{level folder{path} user{username} group{name}}}}',
               { userId: gus.userId, folderId },
             )
           ).explainAccess;
         };
-        await admin.grant(await admin.idOf('/Explained/One'), { groupId: group }, 'WRITE');
-        await admin.grant(await admin.idOf('/Explained/One/Two/Three'), { userId: gus.userId }, 'READ');
+        await admin.grant(await admin.findId('/Explained/One'), { groupId: group }, 'WRITE');
+        await admin.grant(await admin.findId('/Explained/One/Two/Three'), { userId: gus.userId }, 'READ');
         const byGroup = {
           level: 'WRITE',
           isPassage: false,
@@ -476,12 +476,12 @@ for (const kind of databaseKinds) {
       test('is available to administrators, managers of the folder and the user concerned', async () => {
         await createTree('Explain', ['Here']);
         const [hal, ida] = [await admin.createUser(testbed, 'hal'), await admin.createUser(testbed, 'ida')];
-        const folderId = await admin.idOf('/Explain/Here');
+        const folderId = await admin.findId('/Explain/Here');
         await admin.grant(folderId, { userId: hal.userId }, 'WRITE');
         const query =
           'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level}}';
         const codes = async (person: Person, userId: string) =>
-          (await person.errorsOf(query, { userId, folderId })).map(({ extensions }) => extensions.code);
+          (await person.readErrors(query, { userId, folderId })).map(({ extensions }) => extensions.code);
         assert.deepEqual(await codes(hal, ida.userId), ['FORBIDDEN']);
         assert.deepEqual(await codes(hal, hal.userId), []);
         assert.deepEqual(await codes(ida, hal.userId), ['NOT_FOUND']);
@@ -493,6 +493,6 @@ for (const kind of databaseKinds) {
 }
 
 async function readQueryType(person: Person): Promise<GraphQLObjectType> {
-  const introspection = await person.ask<IntrospectionQuery>(getIntrospectionQuery());
+  const introspection = await person.query<IntrospectionQuery>(getIntrospectionQuery());
   return buildClientSchema(introspection).getQueryType()!;
 }

@@ -52,9 +52,9 @@ for (const kind of databaseKinds) {
       input: object,
       selection = '__typename',
     ): Promise<Payload> {
-      const answer = await testbed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
-      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
-      return answer.data![name]!;
+      const response = await testbed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
+      assert.equal(response.errors, undefined, JSON.stringify(response.errors));
+      return response.data![name]!;
     }
 
     async function create(userId: string, input: object): Promise<FolderData> {
@@ -63,15 +63,15 @@ for (const kind of databaseKinds) {
     }
 
     async function query(userId: string, id: string, selection: string): Promise<unknown> {
-      const answer = await testbed.run<{ folder: unknown }>(
+      const response = await testbed.run<{ folder: unknown }>(
         userId,
         `query($id:ID!){folder(id:$id){${selection}}}`,
         {
           id,
         },
       );
-      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
-      return answer.data!.folder;
+      assert.equal(response.errors, undefined, JSON.stringify(response.errors));
+      return response.data!.folder;
     }
 
     for (const user of ['an administrator', 'a user with one deep grant']) {

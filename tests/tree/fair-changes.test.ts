@@ -36,11 +36,11 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
+      const response = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
         input,
       });
-      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
-      return answer.data![name]!;
+      assert.equal(response.errors, undefined, JSON.stringify(response.errors));
+      return response.data![name]!;
     }
 
     test('run before most of the mutations that another user sent earlier', async () => {
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
         while (started < count);
       };
       await waitUntilStarted(refusedChanges);
-      const later = send(adminId, 'createFolder', { name: 'Not kept waiting' });
+      const later = send(adminId, 'createFolder', { name: 'Not delayed' });
       await waitUntilStarted(refusedChanges + 1);
       gate.resolve();
       assert.doesNotMatch(await later, /errors/);

@@ -96,8 +96,8 @@ for (const kind of databaseKinds) {
             "list":[1,[2,{"x":[]}],{}],"":"empty key","__proto__":{"polluted":true},"constructor":1,"ключ":"🌳","10":1,"9":2}`,
         ) as Record<string, unknown>;
         const id = await tree.create('json', undefined, { properties: input });
-        const answer = await tree.testbed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
-        assert.equal(answer.text, JSON.stringify({ data: { folder: { properties: input } } }));
+        const response = await tree.testbed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
+        assert.equal(response.text, JSON.stringify({ data: { folder: { properties: input } } }));
         assert.equal(({} as { polluted?: boolean }).polluted, undefined);
       });
 
@@ -142,11 +142,11 @@ for (const kind of databaseKinds) {
         for (const levels of [33, 290, 1_000, 20_000]) {
           const text = `${'{"in":'.repeat(levels)}1${'}'.repeat(levels)}`;
           const body = `{"query":"mutation($p: JSON){createFolder(input: {name: \\"n\\", properties: $p}){folder{id}}}","variables":{"p":${text}}}`;
-          const answer = await tree.testbed.postRaw('/graphql', body, {
+          const response = await tree.testbed.postRaw('/graphql', body, {
             'content-type': 'application/json',
             authorization: `Bearer ${tree.authToken}`,
           });
-          assert.match(answer.text, /"code":"BAD_INPUT"/, String(levels));
+          assert.match(response.text, /"code":"BAD_INPUT"/, String(levels));
         }
       });
 

@@ -92,12 +92,12 @@ for (const kind of databaseKinds) {
     test('include the number of descendants at every depth, also after moves and deletions', async () => {
       const countDescendants = async (id: string, depth: number | null, authToken?: string) => {
         const query = 'query($id: ID, $depth: Int){folder(id: $id){descendants(depth: $depth){totalCount}}}';
-        const answer = await tree.query<{ folder: { descendants: { totalCount: number } } }>(
+        const response = await tree.query<{ folder: { descendants: { totalCount: number } } }>(
           query,
           { id: id, depth },
           authToken,
         );
-        return answer.folder.descendants.totalCount;
+        return response.folder.descendants.totalCount;
       };
       const id = await tree.idOf('/Wing');
       const counts = async () => Promise.all([1, 2, 3, 4, null].map((depth) => countDescendants(id, depth)));

@@ -249,12 +249,12 @@ for (const kind of databaseKinds) {
 
     test('charges a count of descendants the same with and without hidden folders further down', async () => {
       const counts = `{${Array.from({ length: 3 }, (_, index) => `a${index}: folder(id: "${openId}"){descendants{totalCount}}`).join(' ')}}`;
-      const answer = async () => tree.execute(counts, undefined, wide.authToken);
-      const before = await answer();
+      const response = async () => tree.execute(counts, undefined, wide.authToken);
+      const before = await response();
       assert.equal(before.errors, undefined);
       const [id] = (await tree.createChain(['Closed', 'inside'], openId)) as [string];
       await tree.mutate('grantAccess', { folderId: id, userId: wide.id, level: 'NONE' });
-      assert.deepEqual(await answer(), before);
+      assert.deepEqual(await response(), before);
       await tree.delete(id);
     });
 

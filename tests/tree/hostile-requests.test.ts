@@ -46,10 +46,10 @@ for (const kind of databaseKinds) {
         ['mutation($t: ID!){restoreFolder(input: {id: $t}){folder{id}}}', 'NOT_FOUND'],
       ];
       for (const [query, code] of refused) {
-        const answer = await tree.testbed.query(query, tree.authToken, { t: long });
-        assert.ok(answer.text.length < 1_000, query);
+        const response = await tree.testbed.query(query, tree.authToken, { t: long });
+        assert.ok(response.text.length < 1_000, query);
         assert.equal(
-          answer.json<{ errors: { extensions: { code: string } }[] }>().errors[0]!.extensions.code,
+          response.json<{ errors: { extensions: { code: string } }[] }>().errors[0]!.extensions.code,
           code,
         );
       }

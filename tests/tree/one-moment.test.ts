@@ -111,11 +111,11 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
+      const response = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), {
         input,
       });
-      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
-      return answer.data![name]!;
+      assert.equal(response.errors, undefined, JSON.stringify(response.errors));
+      return response.data![name]!;
     }
 
     async function create(name: string, parentId?: string): Promise<string> {

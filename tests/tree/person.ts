@@ -47,33 +47,33 @@ export class Person {
   }
 
   /** Returns the data of the response. Errors fail the test. */
-  async ask<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {
+  async query<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {
     const { data, errors } = await this.send(query, variables);
     assert.equal(errors, undefined, `${query}: ${JSON.stringify(errors)}`);
     return data as Data;
   }
 
-  async errorsOf(query: string, variables?: Record<string, unknown>): Promise<GraphError[]> {
+  async readErrors(query: string, variables?: Record<string, unknown>): Promise<GraphError[]> {
     return (await this.send(query, variables)).errors ?? [];
   }
 
-  async idOf(path: string): Promise<string> {
+  async findId(path: string): Promise<string> {
     const query = 'query($path: String!){folder(path: $path){id}}';
-    const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
+    const { folder } = await this.query<{ folder: { id: string } | null }>(query, { path });
     assert.ok(folder, `${path} is not there`);
     return folder.id;
   }
 
   /** Returns all folders below the root that this person sees. */
-  async everything(): Promise<SeenFolder[]> {
+  async readAll(): Promise<SeenFolder[]> {
     const query = '{folder{descendants{items{id path accessLevel}}}}';
-    return (await this.ask<{ folder: { descendants: { items: SeenFolder[] } } }>(query)).folder.descendants
+    return (await this.query<{ folder: { descendants: { items: SeenFolder[] } } }>(query)).folder.descendants
       .items;
   }
 
   async createUser(testbed: Testbed, username: string): Promise<Person> {
     const credentials = { username, password: `a password of ${username}'s` };
-    await this.ask(
+    await this.query(
       'mutation($username: String!, $password: String!){createUser(input: {username: $username, password: $password}){user{id}}}',
       credentials,
     );
@@ -81,12 +81,12 @@ export class Person {
   }
 
   async createGroup(name: string, userIds: readonly string[]): Promise<string> {
-    const { createGroup } = await this.ask<{ createGroup: { group: { id: string } } }>(
+    const { createGroup } = await this.query<{ createGroup: { group: { id: string } } }>(
       'mutation($name: String!){createGroup(input: {name: $name}){group{id}}}',
       { name },
     );
     const groupId = createGroup.group.id;
-    await this.ask(
+    await this.query(
       'mutation($groupId: ID!, $userIds: [ID!]!){addToGroup(input: {groupId: $groupId, userIds: $userIds}){group{id}}}',
       { groupId, userIds },
     );
@@ -94,20 +94,20 @@ export class Person {
   }
 
   async removeFromGroup(groupId: string, userId: string): Promise<void> {
-    await this.ask(
+    await this.query(
       'mutation($groupId: ID!, $userIds: [ID!]!){removeFromGroup(input: {groupId: $groupId, userIds: $userIds}){group{id}}}',
       { groupId, userIds: [userId] },
     );
   }
 
   async grant(folderId: string, subject: Subject, level: string): Promise<void> {
-    await this.ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+    await this.query('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
       input: { folderId, ...subject, level },
     });
   }
 
   async revoke(folderId: string, subject: Subject): Promise<void> {
-    await this.ask('mutation($input: RevokeAccessInput!){revokeAccess(input: $input){folder{id}}}', {
+    await this.query('mutation($input: RevokeAccessInput!){revokeAccess(input: $input){folder{id}}}', {
       input: { folderId, ...subject },
     });
   }
@@ -115,9 +115,9 @@ export class Person {
   /** Deletes a folder if it exists. */
   async deleteByPath(path: string): Promise<void> {
     const query = 'query($path: String!){folder(path: $path){id}}';
-    const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
+    const { folder } = await this.query<{ folder: { id: string } | null }>(query, { path });
     if (folder)
-      await this.ask('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}', folder);
+      await this.query('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}', folder);
   }
 
   /** Sends every query field with every field below it, with the ids and the text as arguments. */
@@ -126,14 +126,14 @@ export class Person {
     ids: readonly string[],
     text: string,
   ): Promise<{ query: string; text: string }[]> {
-    const answers: { query: string; text: string }[] = [];
+    const responses: { query: string; text: string }[] = [];
     for (const field of Object.values(queryType.getFields())) {
       for (const args of argumentsOf(field, ids, text, this.userId)) {
         const query = `{${field.name}${args}${selectionOf(field, 4)}}`;
-        answers.push({ query, text: (await this.#testbed.query(query, this.authToken)).text });
+        responses.push({ query, text: (await this.#testbed.query(query, this.authToken)).text });
       }
     }
-    return answers;
+    return responses;
   }
 }
 

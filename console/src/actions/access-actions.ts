@@ -36,7 +36,10 @@ export const grantAccess: Action<
   ],
 };
 
-export const revokeAccess: Action<{ input: GrantInput }, { revokeAccess: { folder: { id: string } | null } }> = {
+export const revokeAccess: Action<
+  { input: GrantInput },
+  { revokeAccess: { folder: { id: string } | null } }
+> = {
   label: 'Take access away',
   document: /* GraphQL */ `
     mutation ($input: RevokeAccessInput!) {

@@ -40,7 +40,9 @@ export function useCommands(commands: readonly Command[]): void {
 
 /** Lists the offered commands. Of several with one id, the latest counts. */
 export function listCommands(): readonly Command[] {
-  const byId = new Map([...offered].flatMap(({ current }) => current).map((command) => [command.id, command]));
+  const byId = new Map(
+    [...offered].flatMap(({ current }) => current).map((command) => [command.id, command]),
+  );
   return [...byId.values()];
 }
 

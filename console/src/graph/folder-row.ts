@@ -1,8 +1,8 @@
-/** A folder as lists show it, and what somebody may do with it. */
+/** A folder as lists display it, and access levels. */
 
 export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
 
-/** As much of a folder as a row of the tree shows. */
+/** The fields of a folder that a row displays. */
 export interface FolderRow {
   readonly id: string;
   readonly name: string;

@@ -1,77 +1,77 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EspalierError, type Client } from '@espalier/client';
-import { follow } from './follow.ts';
+import { followSubscription } from './follow.ts';
 
 const entry = (number: number) => ({ number, cursor: `c${number}` });
 
-/** Each connection tells its entries, and then fails, or ends when it has no failure. */
-function serverOf(...connections: { readonly tells: readonly number[]; readonly fails?: Error }[]) {
-  const asked: unknown[] = [];
+/** Each connection sends its entries and then fails, or ends if it has no failure. */
+function createServer(...connections: { readonly sends: readonly number[]; readonly fails?: Error }[]) {
+  const cursors: unknown[] = [];
   const subscribe = (_: unknown, variables: () => { after?: string }) => {
-    asked.push(variables().after);
-    const { tells, fails } = connections.shift()!;
+    cursors.push(variables().after);
+    const { sends, fails } = connections.shift()!;
     return (async function* () {
       await Promise.resolve();
-      for (const number of tells) yield { journal: entry(number) };
+      for (const number of sends) yield { journal: entry(number) };
       if (fails) throw fails;
     })();
   };
   const query = () => Promise.resolve({ cursor: 'now' });
-  return { client: { query, subscribe } as unknown as Pick<Client, 'query' | 'subscribe'>, asked };
+  return { client: { query, subscribe } as unknown as Pick<Client, 'query' | 'subscribe'>, cursors };
 }
 
-async function followed(
-  server: ReturnType<typeof serverOf>,
+async function runFollow(
+  server: ReturnType<typeof createServer>,
   after = { current: 'c0' as string | undefined },
 ) {
-  const told: number[] = [];
+  const received: number[] = [];
   const pauses: number[] = [];
   let error: unknown;
-  await follow<{ number: number; cursor: string }>(server.client, {
+  await followSubscription<{ number: number; cursor: string }>(server.client, {
     document: '',
     after,
     signal: new AbortController().signal,
-    tell: ({ number }) => told.push(number),
+    onEvent: ({ number }) => received.push(number),
     pause: (ms) => Promise.resolve(void pauses.push(ms)),
   }).catch((reason: unknown) => (error = reason));
-  return { told, pauses, error, asked: server.asked };
+  return { received, pauses, error, cursors: server.cursors };
 }
 
 const away = new EspalierError('UNREACHABLE', 'Away.');
 const forbidden = new EspalierError('FORBIDDEN', 'No administrator any more.');
 
-test('after a lost connection it goes on from the last entry that it was told', async () => {
-  const { told, asked } = await followed(
-    serverOf({ tells: [1, 2], fails: away }, { tells: [3] }, { tells: [], fails: forbidden }),
+test('resumes after the last received entry when the connection is lost', async () => {
+  const { received, cursors } = await runFollow(
+    createServer({ sends: [1, 2], fails: away }, { sends: [3] }, { sends: [], fails: forbidden }),
   );
-  assert.deepEqual(told, [1, 2, 3]);
-  assert.deepEqual(asked, ['c0', 'c2', 'c3']);
+  assert.deepEqual(received, [1, 2, 3]);
+  assert.deepEqual(cursors, ['c0', 'c2', 'c3']);
 });
 
-test('a server that stays away is asked less and less often; what it tells begins anew', async () => {
-  const { pauses } = await followed(
-    serverOf(
-      { tells: [], fails: away },
-      { tells: [], fails: away },
-      { tells: [1], fails: away },
-      { tells: [], fails: forbidden },
+test('increases the backoff while the server is unreachable, and resets it after an event', async () => {
+  const { pauses } = await runFollow(
+    createServer(
+      { sends: [], fails: away },
+      { sends: [], fails: away },
+      { sends: [1], fails: away },
+      { sends: [], fails: forbidden },
     ),
   );
   assert.deepEqual(pauses, [500, 1_000, 500]);
 });
 
-test('a refusal ends it, and is told', async () => {
-  assert.equal((await followed(serverOf({ tells: [1], fails: forbidden }))).error, forbidden);
+test('rejects with a final error', async () => {
+  assert.equal((await runFollow(createServer({ sends: [1], fails: forbidden }))).error, forbidden);
   const forgotten = new EspalierError('NOT_FOUND', 'Too long ago.');
-  assert.equal((await followed(serverOf({ tells: [], fails: forgotten }))).error, forgotten);
+  assert.equal((await runFollow(createServer({ sends: [], fails: forgotten }))).error, forgotten);
 });
 
-test('a line that is lost before anything was told goes on from where it began', async () => {
-  const { told, asked } = await followed(
-    serverOf({ tells: [], fails: away }, { tells: [1] }, { tells: [], fails: forbidden }),
+test('resumes from the initial cursor when the connection is lost before the first event', async () => {
+  const { received, cursors } = await runFollow(
+    createServer({ sends: [], fails: away }, { sends: [1] }, { sends: [], fails: forbidden }),
     { current: undefined },
   );
-  assert.deepEqual(told, [1]);
-  assert.deepEqual(asked, ['now', 'now', 'c1']);
+  assert.deepEqual(received, [1]);
+  assert.deepEqual(cursors, ['now', 'now', 'c1']);
 });

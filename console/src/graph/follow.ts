@@ -1,61 +1,62 @@
-/** Follows what the server tells from a place on, across lost connections and servers that are restarted. */
+/** Follows a subscription from a cursor on, across lost connections and server restarts. */
 
 import type { Client } from '@espalier/client';
 import { isTransient } from './problem.ts';
 
-interface Told {
+interface WithCursor {
   readonly cursor: string;
 }
 
-interface Following<What extends Told> {
-  /** A subscription with `$after`, to one field that tells its cursor each time. */
+interface FollowOptions<Event extends WithCursor> {
+  /** A subscription with `$after` to one field, whose events carry a cursor. */
   readonly document: string;
   readonly variables?: object;
-  /** Moves on with each that is told; where there is none yet, it is the present. */
+  /** The cursor of the last event. Undefined starts at the present. */
   readonly after: { current: string | undefined };
   readonly signal: AbortSignal;
-  readonly tell: (what: What) => void;
-  /** Which error ends it; unless told, each that does not pass by itself. */
-  readonly isEnd?: (error: unknown) => boolean;
-  /** Before each attempt, and after one that failed. */
+  readonly onEvent: (event: Event) => void;
+  /** Which errors end it. By default, all that are not transient. */
+  readonly isFinalError?: (error: unknown) => boolean;
+  /** Called before each attempt. */
   readonly onAttempt?: () => void;
+  /** Called after each failed attempt. */
   readonly onFailure?: () => void;
-  /** Before it is tried again. */
+  /** Waits before the next attempt. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-const shortestPauseMs = 500;
-const longestPauseMs = 15_000;
+const minBackoffMs = 500;
+const maxBackoffMs = 15_000;
 
-/** Rejects with the error that ends it, or when the signal is aborted. */
-export async function follow<What extends Told>(
+/** Rejects with the final error, or when the signal is aborted. */
+export async function followSubscription<Event extends WithCursor>(
   client: Pick<Client, 'query' | 'subscribe'>,
-  following: Following<What>,
+  options: FollowOptions<Event>,
 ): Promise<never> {
-  const { document, variables, after, signal, tell, onAttempt, onFailure } = following;
-  const { isEnd = (error) => !isTransient(error), pause = wait } = following;
-  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  const { document, variables, after, signal, onEvent, onAttempt, onFailure } = options;
+  const { isFinalError = (error) => !isTransient(error), pause = wait } = options;
+  for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
     try {
-      // Asked for at once: a line that is lost before anything is told must lose nothing.
-      after.current ??= (await client.query<Told>('{ cursor }', {}, { signal })).cursor;
+      // Read the cursor before subscribing, so that a connection lost before the first event loses none.
+      after.current ??= (await client.query<WithCursor>('{ cursor }', {}, { signal })).cursor;
       onAttempt?.();
-      const told = client.subscribe<Readonly<Record<string, What>>>(
+      const events = client.subscribe<Readonly<Record<string, Event>>>(
         document,
         () => ({ ...variables, after: after.current }),
         { signal, onGoingAway: (cursor) => (after.current = cursor) },
       );
-      for await (const answer of told) {
-        const [what] = Object.values(answer);
-        if (!what) continue;
-        after.current = what.cursor;
-        pauseMs = shortestPauseMs;
-        tell(what);
+      for await (const response of events) {
+        const [event] = Object.values(response);
+        if (!event) continue;
+        after.current = event.cursor;
+        backoffMs = minBackoffMs;
+        onEvent(event);
       }
     } catch (error) {
-      if (signal.aborted || isEnd(error)) throw error;
+      if (signal.aborted || isFinalError(error)) throw error;
       onFailure?.();
     }
-    await pause(pauseMs);
+    await pause(backoffMs);
     signal.throwIfAborted();
   }
 }

@@ -1,11 +1,20 @@
-/** The changes of all folders that the viewer sees, as they happen: one subscription for the whole page. */
+/** Publishes the changes of all visible folders as they happen, from one subscription per page. */
 
 import { EspalierError } from '@espalier/client';
-import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
 import { folderRowFields, type AccessLevel, type FolderRow } from './folder-row.ts';
-import { follow } from './follow.ts';
+import { followSubscription } from './follow.ts';
 import { queries } from './use-graph.ts';
 
 export type { AccessLevel, FolderRow };
@@ -54,63 +63,18 @@ export type LiveStatus = 'connecting' | 'live' | 'lost';
 
 interface Live {
   readonly status: LiveStatus;
-  /** Answers with how to stop. */
+  /** Returns a function that removes the listener. */
   readonly listen: (listener: (change: FolderChange) => void) => () => void;
 }
 
 const LiveContext = createContext<Live | null>(null);
 
 export function LiveProvider({ children }: { children: ReactNode }) {
-  const { state } = useSession();
-  const viewerId = state.kind === 'signedIn' ? state.viewer.id : null;
   const listeners = useRef(new Set<(change: FolderChange) => void>());
-  const after = useRef<string | undefined>(undefined);
-  const isOpen = useRef(false);
+  const isSocketOpen = useRef(false);
   const [status, setStatus] = useState<LiveStatus>('connecting');
-
-  useEffect(() => {
-    if (viewerId === null) return;
-    const ending = new AbortController();
-    const { signal } = ending;
-    const tell = (change: FolderChange) => {
-      noteChange(change);
-      for (const listener of listeners.current) listener(change);
-    };
-    follow(client, {
-      document: changesDocument,
-      after,
-      signal,
-      tell,
-      isEnd: (error) => error instanceof EspalierError && error.code === 'LOGGED_OUT',
-      // A socket that is open already says nothing more about itself.
-      onAttempt: () => isOpen.current && setStatus('live'),
-      onFailure: () => setStatus('lost'),
-    }).catch(() => undefined);
-    return () => ending.abort();
-  }, [viewerId]);
-
-  // What is shown as live shall say so only while it is.
-  useEffect(() => {
-    const lost = () => setStatus('lost');
-    const closed = () => {
-      isOpen.current = false;
-      lost();
-    };
-    const connected = () => {
-      isOpen.current = true;
-      setStatus('live');
-    };
-    const stops = [client.socket.on('closed', closed), client.socket.on('connected', connected)];
-    // A socket may have outlived it, or may be dead without a word: a new one is sure.
-    const back = () => client.socket.terminate();
-    addEventListener('offline', lost);
-    addEventListener('online', back);
-    return () => {
-      for (const stop of stops) stop();
-      removeEventListener('offline', lost);
-      removeEventListener('online', back);
-    };
-  }, []);
+  useChangeSubscription(listeners.current, isSocketOpen, setStatus);
+  useSocketStatus(isSocketOpen, setStatus);
 
   const live = useMemo<Live>(
     () => ({
@@ -125,29 +89,85 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
-/** What was read of the folder, of those around it and of what is inside is read again when it is shown. */
-function noteChange({ kind, folderId, folder, oldParent, newParent, at }: FolderChange): void {
+/** Subscribes while a user is signed in. */
+function useChangeSubscription(
+  listeners: ReadonlySet<(change: FolderChange) => void>,
+  isSocketOpen: RefObject<boolean>,
+  setStatus: (status: LiveStatus) => void,
+): void {
+  const { state } = useSession();
+  const viewerId = state.kind === 'signedIn' ? state.viewer.id : null;
+  const after = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (viewerId === null) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onEvent = (change: FolderChange) => {
+      invalidateQueries(change);
+      for (const listener of listeners) listener(change);
+    };
+    followSubscription(client, {
+      document: changesDocument,
+      after,
+      signal,
+      onEvent,
+      isFinalError: (error) => error instanceof EspalierError && error.code === 'LOGGED_OUT',
+      // A socket that is already open sends no "connected" event.
+      onAttempt: () => isSocketOpen.current && setStatus('live'),
+      onFailure: () => setStatus('lost'),
+    }).catch(() => undefined);
+    return () => controller.abort();
+  }, [viewerId, listeners, isSocketOpen, setStatus]);
+}
+
+/** Derives the status from the events of the socket and of the browser. */
+function useSocketStatus(isSocketOpen: RefObject<boolean>, setStatus: (status: LiveStatus) => void): void {
+  useEffect(() => {
+    const onLost = () => setStatus('lost');
+    const onClosed = () => {
+      isSocketOpen.current = false;
+      onLost();
+    };
+    const onConnected = () => {
+      isSocketOpen.current = true;
+      setStatus('live');
+    };
+    const stops = [client.socket.on('closed', onClosed), client.socket.on('connected', onConnected)];
+    // After an outage, the socket may be dead without a close event. A new one is safe.
+    const onOnline = () => client.socket.terminate();
+    addEventListener('offline', onLost);
+    addEventListener('online', onOnline);
+    return () => {
+      for (const stop of stops) stop();
+      removeEventListener('offline', onLost);
+      removeEventListener('online', onOnline);
+    };
+  }, [isSocketOpen, setStatus]);
+}
+
+/** Invalidates the queries of the folder, its parents and its descendants. */
+function invalidateQueries({ kind, folderId, folder, oldParent, newParent, at }: FolderChange): void {
   if (kind === 'RESYNC') {
     void queries.invalidateQueries();
     return;
   }
   const touched = new Set<unknown>([folderId, folder?.parent?.id, oldParent?.id, newParent?.id]);
-  for (const [[, of], data] of queries.getQueriesData({ queryKey: ['folder'] })) {
-    if (isInside(data, folderId, kind === 'CREATE')) touched.add(of);
+  for (const [[, subjectId], data] of queries.getQueriesData({ queryKey: ['folder'] })) {
+    if (isAffected(data, folderId, kind === 'CREATE')) touched.add(subjectId);
   }
   void queries.invalidateQueries({
-    predicate: ({ queryKey: [subject, of] }) =>
-      // Where it is the viewer's access that has changed, only the topmost folder is told.
-      subject === 'folder' && (at === null || touched.has(of)),
+    predicate: ({ queryKey: [subject, subjectId] }) =>
+      // A change of the viewer's access reports only the topmost folder, so all folders are invalidated.
+      subject === 'folder' && (at === null || touched.has(subjectId)),
   });
   if (kind === 'DELETE' || kind === 'CREATE') void queries.invalidateQueries({ queryKey: ['trash'] });
 }
 
-/** Whether what was read is inside a folder; what was missing may be, if that is new. */
-function isInside(data: unknown, id: string | null, isNew: boolean): boolean {
-  const read = data as { folder?: { ancestors?: readonly { id: string }[] } | null } | undefined;
-  if (read?.folder === null) return isNew;
-  return read?.folder?.ancestors?.some((above) => above.id === id) ?? false;
+/** Returns whether a cached folder is inside the changed one. A missing folder may be inside a new one. */
+function isAffected(data: unknown, id: string | null, isNew: boolean): boolean {
+  const cached = data as { folder?: { ancestors?: readonly { id: string }[] } | null } | undefined;
+  if (cached?.folder === null) return isNew;
+  return cached?.folder?.ancestors?.some((ancestor) => ancestor.id === id) ?? false;
 }
 
 export function useLive(): Live {

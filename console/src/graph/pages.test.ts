@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
-import { readFilledPage, readNextPage } from './pages.ts';
+import { readAllPages, readFilledPage, readNextPage } from './pages.ts';
 
 const queryKey = ['letters'];
 const ends: (() => void)[] = [];
@@ -9,8 +9,8 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A list of letters, two on a page; the server answers when the test lets it, as of the moment of the question. */
-function bed() {
+/** A list of letters, two on a page. Responses have the state at request time and arrive when the test delivers them. */
+function createList() {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
   const server = { letters: [...'abcdef'], error: null as Error | null };
   const waiting: (() => void)[] = [];
@@ -32,7 +32,7 @@ function bed() {
   });
   const stop = list.subscribe(() => {});
   ends.push(stop, () => queries.clear());
-  /** Lets all answers go until nothing is asked any more. */
+  /** Lets all answers go until nothing is cursors any readMore. */
   const settle = async () => {
     for (let idle = 0; idle < 3; idle++) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -40,105 +40,125 @@ function bed() {
       for (const answer of waiting.splice(0)) answer();
     }
   };
-  const shown = () =>
+  const displayed = () =>
     list
       .getCurrentResult()
       .data?.pages.flatMap(({ items }) => items)
       .join('');
   const state = () => queries.getQueryState<{ pages: unknown[] }>(queryKey);
-  const more = () => readNextPage(list, state);
-  return { queries, server, settle, shown, state, more, stop };
+  const readMore = () => readNextPage(list, state);
+  return { queries, server, settle, displayed, state, readMore, stop };
 }
 
-describe('the next page', () => {
-  test('is read alone if nothing has changed', async () => {
-    const { server, settle, shown, more } = bed();
+describe('readNextPage', () => {
+  test('reads only the next page if nothing has changed', async () => {
+    const { server, settle, displayed, readMore } = createList();
     await settle();
     server.letters.unshift('x');
-    void more();
+    void readMore();
     await settle();
-    assert.equal(shown(), 'abcd');
+    assert.equal(displayed(), 'abcd');
   });
 
-  test('comes after what is being read again', async () => {
-    const { queries, server, settle, shown, state, more } = bed();
+  test('waits for a pending refetch', async () => {
+    const { queries, server, settle, displayed, state, readMore } = createList();
     await settle();
     server.letters.unshift('x');
     void queries.invalidateQueries({ queryKey });
-    void more();
+    void readMore();
     await settle();
-    assert.equal(shown(), 'xabc');
+    assert.equal(displayed(), 'xabc');
     assert.equal(state()!.isInvalidated, false);
   });
 
-  test('comes after what could not be read again, once it can', async () => {
-    const { queries, server, settle, shown, state, more } = bed();
+  test('reads the list again first if the last refetch failed', async () => {
+    const { queries, server, settle, displayed, state, readMore } = createList();
     await settle();
     server.letters.unshift('x');
     server.error = new Error('broken');
     void queries.invalidateQueries({ queryKey });
-    void more();
+    void readMore();
     await settle();
-    assert.deepEqual([shown(), state()!.isInvalidated], ['ab', true]);
+    assert.deepEqual([displayed(), state()!.isInvalidated], ['ab', true]);
     server.error = null;
-    void more();
+    void readMore();
     await settle();
-    assert.equal(shown(), 'xabc');
+    assert.equal(displayed(), 'xabc');
   });
 
-  test('loses nothing that changes while it is read', async () => {
-    const { queries, server, settle, shown, state, more } = bed();
+  test('loses no change that arrives while it reads', async () => {
+    const { queries, server, settle, displayed, state, readMore } = createList();
     await settle();
-    void more();
+    void readMore();
     for (const letter of ['x', 'y']) {
       server.letters.unshift(letter);
       void queries.invalidateQueries({ queryKey });
-      void more();
+      void readMore();
     }
     await settle();
-    assert.match(shown()!, /^yxab/);
+    assert.match(displayed()!, /^yxab/);
     assert.equal(state()!.isInvalidated, false);
   });
 
-  test('is not read when whoever looked at the list has gone: what has changed is read when they come back', async () => {
-    const { queries, server, settle, state, more, stop } = bed();
+  test('reads nothing after the list is unmounted, and leaves it stale', async () => {
+    const { queries, server, settle, state, readMore, stop } = createList();
     await settle();
     server.letters.unshift('x');
     void queries.invalidateQueries({ queryKey });
-    void more();
+    void readMore();
     stop();
     await settle();
     assert.deepEqual([state()!.data!.pages.length, state()!.isInvalidated], [1, true]);
   });
 });
 
-describe('empty pages', () => {
+describe('readFilledPage', () => {
   const pages = (...items: string[][]) => {
-    const asked: (string | null)[] = [];
+    const cursors: (string | null)[] = [];
     const read = (after: string | null) => {
-      asked.push(after);
+      cursors.push(after);
       const index = Number(after ?? 0);
       const pageInfo = { hasNextPage: index + 1 < items.length, endCursor: String(index + 1) };
       return Promise.resolve({ items: items[index]!, totalCount: 0, pageInfo });
     };
-    return { asked, read };
+    return { cursors, read };
   };
 
-  test('are passed over until a page has items', async () => {
-    const { asked, read } = pages([], [], ['a'], ['b']);
+  test('skips empty pages', async () => {
+    const { cursors, read } = pages([], [], ['a'], ['b']);
     assert.deepEqual((await readFilledPage(null, read)).items, ['a']);
-    assert.deepEqual(asked, [null, '1', '2']);
+    assert.deepEqual(cursors, [null, '1', '2']);
   });
 
-  test('end with the last page', async () => {
-    const { asked, read } = pages([], []);
+  test('returns the last page even if it is empty', async () => {
+    const { cursors, read } = pages([], []);
     assert.deepEqual((await readFilledPage(null, read)).items, []);
-    assert.equal(asked.length, 2);
+    assert.equal(cursors.length, 2);
   });
 
-  test('end after twenty of them, and leave the rest to the next request', async () => {
-    const { asked, read } = pages(...Array.from({ length: 50 }, () => []));
+  test('stops after twenty empty pages', async () => {
+    const { cursors, read } = pages(...Array.from({ length: 50 }, () => []));
     assert.equal((await readFilledPage(null, read)).pageInfo.hasNextPage, true);
-    assert.equal(asked.length, 20);
+    assert.equal(cursors.length, 20);
+  });
+});
+
+describe('readAllPages', () => {
+  test('reads all pages of a list, each after the cursor of the page before', async () => {
+    const pages = [
+      { items: ['a', 'b'], pageInfo: { hasNextPage: true, endCursor: 'b' } },
+      { items: ['c'], pageInfo: { hasNextPage: false, endCursor: 'c' } },
+    ];
+    const cursors: (string | null)[] = [];
+    const items = await readAllPages((after) => {
+      cursors.push(after);
+      return Promise.resolve(pages[cursors.length - 1]!);
+    });
+    assert.deepEqual(items, ['a', 'b', 'c']);
+    assert.deepEqual(cursors, [null, 'b']);
+  });
+
+  test('returns no items for a missing list', async () => {
+    assert.deepEqual(await readAllPages(() => Promise.resolve(null)), []);
   });
 });

@@ -1,45 +1,44 @@
-/** The next page of a list that may be changing: none of its changes is lost by it. */
+/** Reads lists page by page: the next page of a changing list, the next page with items, and all pages. */
 
-/** As a list of pages can be read; the promises are of what is under way then. */
+/** The part of an infinite query that reads pages. With `cancelRefetch: false`, a call joins a pending request. */
 export interface PagedList {
   readonly refetch: (options: { cancelRefetch: false }) => Promise<{ readonly isError: boolean }>;
   readonly fetchNextPage: (options: { cancelRefetch: false }) => Promise<unknown>;
 }
 
-/** What is known of a query. */
 interface ListState {
   readonly fetchStatus: string;
   readonly isInvalidated: boolean;
 }
 
 /**
- * A next page makes the whole list pass for fresh, and would end the reading of it that is under way: so a list in which
- * something has changed is read again first.
+ * Reads the next page. It would mark the whole list as fresh and cancel a pending refetch. So a list that is stale is
+ * read again first.
  */
-export async function readNextPage(list: PagedList, stateNow: () => ListState | undefined): Promise<void> {
-  const isBehind = () => {
-    const state = stateNow();
+export async function readNextPage(list: PagedList, readState: () => ListState | undefined): Promise<void> {
+  const isStale = () => {
+    const state = readState();
     return state !== undefined && (state.fetchStatus !== 'idle' || state.isInvalidated);
   };
-  if (isBehind()) {
+  if (isStale()) {
     const { isError } = await list.refetch({ cancelRefetch: false });
-    // It failed, or whoever looked at it has gone.
-    if (isError || isBehind()) return;
+    // The refetch failed, or the component is unmounted.
+    if (isError || isStale()) return;
   }
   await list.fetchNextPage({ cancelRefetch: false });
 }
 
-/** As every connection of the graph has it. */
+/** One page of a Relay connection. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** A search may return empty pages before it finds something. */
+/** A search may return empty pages before one with results. */
 const maxEmptyPages = 20;
 
-/** Reads on while a page is empty and is not the last one. */
+/** Reads the next page that has items, or the last page. */
 export async function readFilledPage<Item>(
   after: string | null,
   read: (after: string | null) => Promise<Page<Item>>,
@@ -51,13 +50,13 @@ export async function readFilledPage<Item>(
   }
   return page;
 }
-/** The server returns at most this many items in one page. */
 
-export const maxPageSize = 1000;
+/** The server returns at most this many items in one page. */
+export const maxPageSize = 1_000;
 
 export type ItemPage<Item> = Omit<Page<Item>, 'totalCount'>;
-/** `readPage` gets null for the first page; it returns null if there is no such list. */
 
+/** Reads all pages in sequence. `readPage` gets null for the first page, and returns null if the list does not exist. */
 export async function readAllPages<Item>(
   readPage: (after: string | null) => Promise<ItemPage<Item> | null>,
 ): Promise<readonly Item[]> {

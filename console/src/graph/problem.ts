@@ -1,8 +1,8 @@
-/** Refusals and failures, as people are told of them. */
+/** Texts for errors, and whether a retry can help. */
 
 import { EspalierError, type ErrorCode } from '@espalier/client';
 
-/** What went wrong, and what to do about it, for people. */
+/** Explains an error to the user, with a remedy where there is one. */
 export function describeProblem(error: unknown): { readonly code: string; readonly text: string } {
   if (!(error instanceof EspalierError)) {
     return { code: 'INTERNAL', text: 'Something went wrong on this page. Load it anew.' };
@@ -12,18 +12,18 @@ export function describeProblem(error: unknown): { readonly code: string; readon
     UNREACHABLE: 'The server cannot be reached. Look at the connection, then try again.',
     LOGGED_OUT: 'The session is over. Sign in to go on.',
     INVALID_CREDENTIALS: 'The user name or the password is not right.',
-    TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${inSeconds(retryAfterSeconds)}.`,
+    TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${formatDelay(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,
   };
   return { code, text: texts[code] ?? message };
 }
 
-/** Whether it may be better later. */
+/** Returns whether a later attempt may succeed. */
 export function isTransient(error: unknown): boolean {
   return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE', 'INTERNAL'].includes(error.code);
 }
 
-function inSeconds(seconds: number | undefined): string {
+function formatDelay(seconds: number | undefined): string {
   if (seconds === undefined || seconds < 2) return 'in a moment';
   return seconds < 120 ? `in ${Math.ceil(seconds)} seconds` : `in ${Math.ceil(seconds / 60)} minutes`;
 }

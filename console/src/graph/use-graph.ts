@@ -1,4 +1,4 @@
-/** Reading the graph from a component: asked once, kept, and read again when something of it has changed. */
+/** Reads the graph from a component, with a shared query cache. */
 
 import { QueryClient, useQuery, type UseQueryOptions, type UseQueryResult } from '@tanstack/react-query';
 import { client } from '../session/client.ts';
@@ -6,7 +6,7 @@ import { client } from '../session/client.ts';
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The client itself asks again while the server cannot be reached.
+      // The client itself retries while the server cannot be reached.
       retry: false,
       staleTime: 30_000,
       refetchOnWindowFocus: true,
@@ -15,7 +15,7 @@ export const queries = new QueryClient({
 });
 
 /**
- * What a question is about, the most general first: `['folder', id, 'access']`. Whoever changes something of it tells by
+ * Names a query from general to specific: `['folder', id, 'access']`. After a change, invalidate a prefix:
  * `queries.invalidateQueries({ queryKey: ['folder', id] })`.
  */
 export type GraphQueryKey = readonly [subject: string, ...rest: unknown[]];
@@ -23,13 +23,13 @@ export type GraphQueryKey = readonly [subject: string, ...rest: unknown[]];
 type Options<Result> = Omit<UseQueryOptions<Result, Error, Result, GraphQueryKey>, 'queryKey' | 'queryFn'>;
 
 export function useGraph<Result>(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   document: string,
   variables?: object,
   options?: Options<Result>,
 ): UseQueryResult<Result> {
   return useQuery<Result, Error, Result, GraphQueryKey>({
-    queryKey: about,
+    queryKey,
     queryFn: ({ signal }) => client.query<Result>(document, variables ?? {}, { signal }),
     ...options,
   });

@@ -1,10 +1,10 @@
-/** What is done from now on, of what a filter lets through: makes what was read of it before be read again. */
+/** Follows new journal entries that pass a filter, and invalidates a query when one arrives. */
 
 import { EspalierError } from '@espalier/client';
 import { useEffect, useRef } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
-import { follow } from './follow.ts';
+import { followSubscription } from './follow.ts';
 import { queries, type GraphQueryKey } from './use-graph.ts';
 
 interface TailFilter {
@@ -18,12 +18,12 @@ interface TailEntry {
 }
 
 interface Tail {
-  /** Only administrators may follow the journal. */
+  /** Must be false for users who are not administrators, because only those may follow the journal. */
   readonly isEnabled: boolean;
   readonly filter: TailFilter;
-  /** What is to be read again after an entry. */
+  /** The query to read again after an entry. */
   readonly staleQuery: GraphQueryKey;
-  /** Whether an entry matters, if not all do that the filter lets through. */
+  /** Selects the relevant entries. By default, all that pass the filter. */
   readonly isRelevant?: (entry: TailEntry) => boolean;
 }
 
@@ -36,8 +36,8 @@ const tailDocument = /* GraphQL */ `
   }
 `;
 
-/** What comes in quick succession is read once. */
-const gatherMs = 150;
+/** Entries within this interval cause one read. */
+const batchMs = 150;
 
 export function useJournalTail(tail: Tail): void {
   const latest = useRef(tail);
@@ -45,44 +45,50 @@ export function useJournalTail(tail: Tail): void {
     latest.current = tail;
   });
   const { isEnabled } = tail;
-  const asked = JSON.stringify(tail.filter);
+  const filterText = JSON.stringify(tail.filter);
   const isSignedIn = useSession().state.kind === 'signedIn';
   useEffect(() => {
     if (!isEnabled || !isSignedIn) return;
-    const ending = new AbortController();
+    const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const readAgain = () => {
+    const invalidate = () => {
       timer = undefined;
       void queries.invalidateQueries({ queryKey: latest.current.staleQuery });
     };
-    const tell = (entry: TailEntry) => {
-      if (latest.current.isRelevant?.(entry) ?? true) timer ??= setTimeout(readAgain, gatherMs);
+    const onEntry = (entry: TailEntry) => {
+      if (latest.current.isRelevant?.(entry) ?? true) timer ??= setTimeout(invalidate, batchMs);
     };
-    void followAlways(JSON.parse(asked) as TailFilter, ending.signal, tell, readAgain);
+    void followJournal(JSON.parse(filterText) as TailFilter, controller.signal, onEntry, invalidate);
     return () => {
-      ending.abort();
+      controller.abort();
       if (timer === undefined) return;
       clearTimeout(timer);
-      readAgain();
+      invalidate();
     };
-  }, [isEnabled, isSignedIn, asked]);
+  }, [isEnabled, isSignedIn, filterText]);
 }
 
-/** The answers stay right when it is refused; they are only not told anew by themselves. */
-async function followAlways(
+/** A final error is ignored: the data stays correct, but is no longer updated by itself. */
+async function followJournal(
   filter: TailFilter,
   signal: AbortSignal,
-  tell: (entry: TailEntry) => void,
-  readAgain: () => void,
+  onEvent: (entry: TailEntry) => void,
+  invalidate: () => void,
 ): Promise<void> {
-  const isForgotten = (error: unknown) => error instanceof EspalierError && error.code === 'NOT_FOUND';
+  const isCursorUnknown = (error: unknown) => error instanceof EspalierError && error.code === 'NOT_FOUND';
   try {
     const after = { current: undefined };
-    await follow(client, { document: tailDocument, variables: { filter }, after, signal, tell });
+    await followSubscription(client, {
+      document: tailDocument,
+      variables: { filter },
+      after,
+      signal,
+      onEvent,
+    });
   } catch (error) {
-    if (signal.aborted || !isForgotten(error)) return;
-    // The place is forgotten by now, or the server has another journal, as after a restore.
-    readAgain();
-    await followAlways(filter, signal, tell, readAgain);
+    if (signal.aborted || !isCursorUnknown(error)) return;
+    // The cursor is pruned, or the server has another journal, for example after a restore.
+    invalidate();
+    await followJournal(filter, signal, onEvent, invalidate);
   }
 }

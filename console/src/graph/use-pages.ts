@@ -1,18 +1,18 @@
-/** A list of the graph that is read page by page: the first, and on demand the next. */
+/** Hooks for lists: page by page, or all pages at once. */
 
-import { keepPreviousData, useInfiniteQuery, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
 import { client } from '../session/client.ts';
 import {
-  readAllPages,
   maxPageSize,
+  readAllPages,
   readFilledPage,
+  readNextPage,
   type ItemPage,
   type Page,
   type PagedList,
-  readNextPage,
 } from './pages.ts';
 import { queries, type GraphQueryKey } from './use-graph.ts';
-import { useState, useRef } from 'react';
 
 export interface List<Item> {
   readonly items: readonly Item[];
@@ -21,11 +21,10 @@ export interface List<Item> {
 
 export type { Page };
 
-/** With what `<ShowMore of>` needs. */
+/** The input of `<ShowMore>` and `<QueryResult>`. */
 export interface Pages<Item> extends NextPage {
-  /** For `<Answer of>`. */
   readonly data: List<Item> | undefined;
-  /** What is shown is of what was asked for before; the answer is on its way. */
+  /** `data` belongs to the previous variables. The new response is pending. */
   readonly isPreviousData: boolean;
   readonly error: Error | null;
   readonly isPending: boolean;
@@ -34,21 +33,20 @@ export interface Pages<Item> extends NextPage {
 }
 
 interface PagesOptions {
-  /** False: nothing is asked. */
   readonly isEnabled?: boolean;
   readonly pollMs?: number;
 }
 
-/** The document takes `$after`; `pageOf` finds the page in its answer. */
+/** The document takes `$after`. `pageOf` selects the page from the response. */
 export function usePages<Result, Item>(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   document: string,
   variables: object,
   pageOf: (result: Result) => Page<Item>,
   { pollMs, isEnabled = true }: PagesOptions = {},
 ): Pages<Item> {
   const query = useInfiniteQuery({
-    queryKey: about,
+    queryKey,
     queryFn: ({ pageParam, signal }): Promise<Page<Item>> =>
       readFilledPage(pageParam, async (after) =>
         pageOf(await client.query<Result>(document, { ...variables, after }, { signal })),
@@ -63,22 +61,21 @@ export function usePages<Result, Item>(
     placeholderData: keepPreviousData,
     ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
   });
-  const next = useNextPage(about, query);
+  const next = useNextPage(queryKey, query);
   const { data, error, isPending, refetch, hasNextPage, isPlaceholderData: isPreviousData } = query;
   return { data, isPreviousData, error, isPending, refetch, hasMore: hasNextPage, ...next };
 }
 
-/** The document takes `$first` and `$after`; `pageOf` finds the page in its answer. */
-
+/** Reads all pages. The document takes `$first` and `$after`. `pageOf` selects the page from the response. */
 export function useAllPages<Result, Item>(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   document: string,
   variables: object,
   pageOf: (result: Result) => ItemPage<Item> | null,
   { isEnabled = true }: { readonly isEnabled?: boolean } = {},
 ): UseQueryResult<readonly Item[]> {
   return useQuery({
-    queryKey: about,
+    queryKey,
     queryFn: ({ signal }) =>
       readAllPages(async (after) =>
         pageOf(await client.query<Result>(document, { ...variables, first: maxPageSize, after }, { signal })),
@@ -92,20 +89,21 @@ export interface NextPage {
   readonly readMore: () => void;
 }
 
+/** "Show more" for a list that is read page by page. */
 export function useNextPage(
-  about: GraphQueryKey,
+  queryKey: GraphQueryKey,
   list: PagedList & { readonly isFetchingNextPage: boolean },
 ): NextPage {
   const [isWaiting, setWaiting] = useState(false);
-  const isAsked = useRef(false);
+  const isRunning = useRef(false);
   const readMore = async () => {
-    if (isAsked.current) return;
-    isAsked.current = true;
+    if (isRunning.current) return;
+    isRunning.current = true;
     setWaiting(true);
     try {
-      await readNextPage(list, () => queries.getQueryState(about));
+      await readNextPage(list, () => queries.getQueryState(queryKey));
     } finally {
-      isAsked.current = false;
+      isRunning.current = false;
       setWaiting(false);
     }
   };

@@ -1,4 +1,4 @@
-/** The groups that a user is in. */
+/** Reads the groups of a user. */
 
 import { useAllPages } from './use-pages.ts';
 import type { GraphQueryKey } from './use-graph.ts';
@@ -26,7 +26,7 @@ const groupsDocument = /* GraphQL */ `
   }
 `;
 
-interface GroupsAnswer {
+interface GroupsResponse {
   readonly user: { readonly groups: Omit<Page<GroupName>, 'totalCount'> | null } | null;
 }
 
@@ -34,9 +34,9 @@ export function aboutUserGroups(userId: string): GraphQueryKey {
   return ['people', 'userGroups', userId];
 }
 
-/** For administrators, and for users about themselves. */
+/** Administrators can read the groups of all users. Others can read their own. */
 export function useUserGroups(userId: string, options?: { readonly isEnabled: boolean }) {
-  return useAllPages<GroupsAnswer, GroupName>(
+  return useAllPages<GroupsResponse, GroupName>(
     aboutUserGroups(userId),
     groupsDocument,
     { id: userId },

@@ -3,7 +3,7 @@
 import { EspalierError } from '@espalier/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { follow } from '../graph/follow.ts';
+import { followSubscription } from '../graph/follow.ts';
 import { queries, type GraphQueryKey } from '../graph/use-graph.ts';
 import { useNextPage } from '../graph/use-pages.ts';
 import { client } from '../session/client.ts';
@@ -135,7 +135,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
     const ending = new AbortController();
     let gathered: JournalEntry[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = (entry: JournalEntry & { readonly cursor: string }) => {
+    const onEvent = (entry: JournalEntry & { readonly cursor: string }) => {
       gathered.push(entry);
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -145,14 +145,16 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
     };
     const { signal } = ending;
     const variables = { filter };
-    follow(client, { document: tailDocument, variables, after, signal, tell }).catch((error: unknown) => {
-      if (signal.aborted) return;
-      if (error instanceof EspalierError && error.code === 'NOT_FOUND') {
-        // The place is forgotten by now, or the server has another journal, as after a restore.
-        after.current = undefined;
-        readAnew();
-      } else setEnd(error);
-    });
+    followSubscription(client, { document: tailDocument, variables, after, signal, onEvent }).catch(
+      (error: unknown) => {
+        if (signal.aborted) return;
+        if (error instanceof EspalierError && error.code === 'NOT_FOUND') {
+          // The place is forgotten by now, or the server has another journal, as after a restore.
+          after.current = undefined;
+          readAnew();
+        } else setEnd(error);
+      },
+    );
     return () => {
       ending.abort();
       clearTimeout(timer);

@@ -110,7 +110,7 @@ function OwnSessions() {
       <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) => <SessionTable caption="Your sessions, the newest first" sessions={items} />}
       </QueryResult>
-      <ShowMore pages={list} things="sessions" />
+      <ShowMore pages={list} noun="sessions" />
       {isRevoking && <RevokeAllDialog onClose={() => setRevoking(false)} />}
     </section>
   );

@@ -38,7 +38,7 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
           all.length === 0 ? (
             <p className="soft">Nothing is granted to {name}.</p>
           ) : (
-            <TruncatedList of={inOrderOfPaths(all)} things="grants">
+            <TruncatedList items={inOrderOfPaths(all)} noun="grants">
               {(grants) => (
                 <ul className="people-list">
                   {grants.map((grant) => (

@@ -64,7 +64,7 @@ export function GroupList() {
       <QueryResult query={list}>
         {({ items }) => (items.length > 0 ? <GroupTable groups={items} /> : <NoGroups text={text} />)}
       </QueryResult>
-      <ShowMore pages={list} things="groups" />
+      <ShowMore pages={list} noun="groups" />
       {isMaking && <NewGroupDialog onClose={() => setMaking(false)} />}
     </main>
   );

@@ -101,7 +101,7 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
           )
         }
       </QueryResult>
-      <ShowMore pages={list} things="members" />
+      <ShowMore pages={list} noun="members" />
       {isAdding && <AddMembersDialog group={group} onClose={() => setAdding(false)} />}
     </section>
   );

@@ -72,7 +72,7 @@ export function SessionsScreen() {
           )
         }
       </QueryResult>
-      <ShowMore pages={list} things="sessions" />
+      <ShowMore pages={list} noun="sessions" />
       {revoking === 'others' && <RevokeAllDialog onClose={() => setRevoking(null)} />}
       {revoking === 'theirs' && user && <RevokeAllDialog user={user} onClose={() => setRevoking(null)} />}
     </main>

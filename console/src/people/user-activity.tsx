@@ -62,7 +62,7 @@ export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
           )
         }
       </QueryResult>
-      <ShowMore pages={list} things="entries" />
+      <ShowMore pages={list} noun="entries" />
     </section>
   );
 }

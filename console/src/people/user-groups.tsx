@@ -25,7 +25,7 @@ export function UserGroups({ user }: { user: UserFacts }) {
           groups.length === 0 ? (
             <p className="soft">{username} is in no group.</p>
           ) : (
-            <TruncatedList of={groups} things="groups">
+            <TruncatedList items={groups} noun="groups">
               {(part) => (
                 <ul className="people-list">
                   {part.map((group) => (

@@ -65,7 +65,7 @@ export function UserList() {
           )
         }
       </QueryResult>
-      <ShowMore pages={list} things="users" />
+      <ShowMore pages={list} noun="users" />
       {isMaking && <NewUserDialog onClose={() => setMaking(false)} />}
     </main>
   );

@@ -32,7 +32,7 @@ export function UserSessions({ user }: { user: UserFacts }) {
           )
         }
       </QueryResult>
-      <ShowMore pages={list} things="sessions" />
+      <ShowMore pages={list} noun="sessions" />
       {isRevoking && <RevokeAllDialog user={user} onClose={() => setRevoking(false)} />}
     </section>
   );

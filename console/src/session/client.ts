@@ -1,12 +1,12 @@
-/** The one client of this page: the console can do only what every client can. */
+/** The client of this page. The console uses only the public API. */
 
 import { createClient, tabStorage } from '@espalier/client';
 import { apiRoot } from '../console-address.ts';
 
 export const client = createClient({
   url: apiRoot,
-  // Another name for each server of an origin, so that their sessions do not mix.
+  // The name contains the server, so that sessions of several servers on one origin do not mix.
   storage: tabStorage({ name: `console:${apiRoot}` }),
-  // Who looks at a page wants to know soon that it does not work; what is followed comes back by itself.
+  // Report failures soon, because a person is waiting. Subscriptions reconnect by themselves.
   retrySeconds: 8,
 });

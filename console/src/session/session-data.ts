@@ -1,45 +1,45 @@
-/** What is kept beside the components, and must not outlive whoever it is of. */
+/** Data kept outside of components, which must not outlive the session of its user. */
 
-interface Kept {
-  readonly forget: () => void;
-  readonly unsaved: () => readonly string[];
+interface UserData {
+  readonly clear: () => void;
+  readonly listUnsaved: () => readonly string[];
 }
 
-const all = new Set<Kept>();
-let leaves = 0;
+const registered = new Set<UserData>();
+let signOuts = 0;
 
 /**
- * `forget` is called when somebody signs out, or somebody else is signed in; `unsaved` says by name what would be lost then.
- * Answers with how to stop.
+ * `clear` is called when the user signs out, or when another user signs in. `unsaved` names the data that would be lost.
+ * Returns a function that removes the registration.
  */
-export function onSignOut(forget: () => void, unsaved: Kept['unsaved'] = () => []): () => void {
-  const kept = { forget, unsaved };
-  all.add(kept);
-  return () => all.delete(kept);
+export function onSignOut(clear: () => void, unsaved: () => readonly string[] = () => []): () => void {
+  const data = { clear, listUnsaved: unsaved };
+  registered.add(data);
+  return () => registered.delete(data);
 }
 
 export function listUnsaved(): readonly string[] {
-  return [...all].flatMap(({ unsaved }) => unsaved());
+  return [...registered].flatMap((data) => data.listUnsaved());
 }
 
-/** Another number than before if somebody has left since. */
+/** Changes whenever a user has signed out or has been replaced. */
 export function countSignOuts(): number {
-  return leaves;
+  return signOuts;
 }
 
-/** What whoever is here waits for. Once they have left it is never told, and what waits for it goes on for nobody. */
+/** Settles like `work`, unless the user has signed out meanwhile. Then it never settles. */
 export function whileSignedIn<Value>(work: Promise<Value>): Promise<Value> {
-  const before = leaves;
+  const before = signOuts;
   return new Promise((resolve, reject) => {
-    const only =
-      <Told>(tell: (told: Told) => void) =>
-      (told: Told) =>
-        leaves === before && tell(told);
-    work.then(only(resolve), only(reject));
+    const ifSignedIn =
+      <Outcome>(settle: (outcome: Outcome) => void) =>
+      (outcome: Outcome) =>
+        signOuts === before && settle(outcome);
+    work.then(ifSignedIn(resolve), ifSignedIn(reject));
   });
 }
 
 export function clearUserData(): void {
-  leaves++;
-  for (const { forget } of [...all]) forget();
+  signOuts++;
+  for (const { clear } of [...registered]) clear();
 }

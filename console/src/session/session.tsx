@@ -1,6 +1,6 @@
-/** Who is signed in here, in all tabs: told to the page as it changes. */
+/** The session of the signed-in user, shared by all tabs. */
 
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
 import { countSignOuts, clearUserData, listUnsaved } from './session-data.ts';
@@ -13,22 +13,21 @@ export interface Viewer {
 }
 
 export type SessionState =
-  /** Not known yet. */
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'signedIn'; readonly viewer: Viewer }
-  /** The session is over without the person's doing: what they were at is kept until they are back. */
+  /** The session ended without a sign-out. The data of the user is kept until they sign in again. */
   | { readonly kind: 'ended'; readonly viewer: Viewer }
-  /** The server does not say who is signed in. */
+  /** The viewer could not be read. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
 interface Session {
   readonly state: SessionState;
   readonly signIn: (credentials: { username: string; password: string }) => Promise<void>;
   readonly signOut: () => Promise<void>;
-  /** After `failed`. */
+  /** Reads the viewer again after `failed`. */
   readonly retry: () => void;
-  /** The viewer has another name, or may do other things. */
+  /** Reads the viewer again after a change of the name or the rights. */
   readonly reload: () => Promise<void>;
 }
 
@@ -49,7 +48,7 @@ const viewerDocument = /* GraphQL */ `
   }
 `;
 
-interface ViewerAnswer {
+interface ViewerResponse {
   readonly viewer: {
     readonly user: {
       readonly id: string;
@@ -61,72 +60,76 @@ interface ViewerAnswer {
 }
 
 async function readViewer(): Promise<Viewer> {
-  const { viewer } = await client.query<ViewerAnswer>(viewerDocument);
+  const { viewer } = await client.query<ViewerResponse>(viewerDocument);
   const { user, session } = viewer;
   return { ...user, isAdministrator: user.isAdministrator === true, sessionId: session.id };
+}
+
+/**
+ * Tracks the signed-in user. A read that was overtaken by a newer one has no effect. After the session ends, the viewer is
+ * kept so that the same user can go on.
+ */
+function createSessionTracker(queries: QueryClient, setState: (state: SessionState) => void) {
+  let viewer: Viewer | null = null;
+  let lastRead = 0;
+
+  const show = (next: SessionState) => {
+    viewer = 'viewer' in next ? next.viewer : null;
+    setState(next);
+  };
+  const end = () => {
+    lastRead++;
+    show(viewer ? { kind: 'ended', viewer } : { kind: 'signedOut' });
+  };
+  /** Removes all data of a user before the next one signs in. */
+  const clear = () => {
+    clearUserData();
+    queries.clear();
+  };
+  const leave = () => {
+    lastRead++;
+    clear();
+    show({ kind: 'signedOut' });
+  };
+  const enter = (next: Viewer) => {
+    if (viewer && viewer.id !== next.id) clear();
+    else if (viewer) void queries.invalidateQueries();
+    show({ kind: 'signedIn', viewer: next });
+  };
+  /** With `rejects`, an error is thrown to the caller. Otherwise a known viewer stays. */
+  const read = async ({ rejects = false } = {}) => {
+    const id = ++lastRead;
+    const isOvertaken = () => id !== lastRead;
+    try {
+      const next = (await client.isLoggedIn()) ? await readViewer() : null;
+      if (isOvertaken()) return;
+      if (next) enter(next);
+      else end();
+    } catch (error) {
+      const isOver = !(await client.isLoggedIn());
+      if (isOvertaken()) return;
+      if (isOver) end();
+      else if (!viewer) show({ kind: 'failed', error });
+      else if (rejects) throw error;
+    }
+  };
+  return { read, end, leave };
 }
 
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [state, setState] = useState<SessionState>({ kind: 'starting' });
   const queries = useQueryClient();
-  const isLeaving = useRef(false);
-  const isEntering = useRef(false);
-  /** Whose page it is, also when their session has ended. */
-  const known = useRef<Viewer | null>(null);
-  /** Of the latest question who is signed in: an answer to an older one is of no use. */
-  const turn = useRef(0);
-
-  const { read, end, leave } = useMemo(() => {
-    const show = (next: SessionState) => {
-      known.current = 'viewer' in next ? next.viewer : null;
-      setState(next);
-    };
-    const end = () => {
-      turn.current++;
-      show(known.current ? { kind: 'ended', viewer: known.current } : { kind: 'signedOut' });
-    };
-    /** Nothing of somebody is left for the next one. */
-    const forget = () => {
-      clearUserData();
-      queries.clear();
-    };
-    const leave = () => {
-      turn.current++;
-      forget();
-      show({ kind: 'signedOut' });
-    };
-    const welcome = (viewer: Viewer) => {
-      if (known.current && known.current.id !== viewer.id) forget();
-      else if (known.current) void queries.invalidateQueries();
-      show({ kind: 'signedIn', viewer });
-    };
-    /** Rejects only where whoever asked is to be told. */
-    const read = async ({ isAsked = false } = {}) => {
-      const mine = ++turn.current;
-      const isLate = () => mine !== turn.current;
-      try {
-        const viewer = (await client.isLoggedIn()) ? await readViewer() : null;
-        if (isLate()) return;
-        if (viewer) welcome(viewer);
-        else end();
-      } catch (error) {
-        const isOver = !(await client.isLoggedIn());
-        if (isLate()) return;
-        if (isOver) end();
-        else if (!known.current) show({ kind: 'failed', error });
-        else if (isAsked) throw error;
-      }
-    };
-    return { read, end, leave };
-  }, [queries]);
+  const isSigningIn = useRef(false);
+  const isSigningOut = useRef(false);
+  const { read, end, leave } = useMemo(() => createSessionTracker(queries, setState), [queries]);
 
   useEffect(() => {
     void read();
     return client.onSession(({ type }) => {
-      if (type === 'login' && !isEntering.current) void read();
+      if (type === 'login' && !isSigningIn.current) void read();
       else if (type === 'ended') end();
-      // Signed out in another tab: what is not saved in this one waits for the same person to come back.
-      else if (type === 'logout' && !isLeaving.current && listUnsaved().length > 0) end();
+      // After a sign-out in another tab, unsaved data of this tab waits for the same user.
+      else if (type === 'logout' && !isSigningOut.current && listUnsaved().length > 0) end();
       else if (type === 'logout') leave();
     });
   }, [read, end, leave]);
@@ -135,25 +138,25 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     () => ({
       state,
       async signIn(credentials) {
-        isEntering.current = true;
+        isSigningIn.current = true;
         try {
           await client.login(credentials);
-          await read({ isAsked: true });
+          await read({ rejects: true });
         } finally {
-          isEntering.current = false;
+          isSigningIn.current = false;
         }
       },
       async signOut() {
-        if (isLeaving.current) return;
-        isLeaving.current = true;
+        if (isSigningOut.current) return;
+        isSigningOut.current = true;
         const before = countSignOuts();
         try {
           await client.logout();
         } catch {
-          // The tokens are gone from here; the server ends the session when it expires.
+          // The tokens are deleted here. The server ends the session when it expires.
         } finally {
-          isLeaving.current = false;
-          // As a rule the page has been left by now, and somebody else may be here.
+          isSigningOut.current = false;
+          // Usually the "logout" event has called `leave` already, and another user may be signed in.
           if (countSignOuts() === before) leave();
         }
       },
@@ -174,7 +177,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** For what is shown to people who are signed in, or were until now. */
+/** For components that are rendered only while a user is signed in, or the session has just ended. */
 export function useViewer(): Viewer {
   const { state } = useSession();
   if (!('viewer' in state)) throw new Error('useViewer needs somebody who is signed in');

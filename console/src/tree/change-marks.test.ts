@@ -41,7 +41,7 @@ function createMarks() {
   return { marks, pass };
 }
 
-test('a row tells who did what, for some seconds, and screen readers are told', () => {
+test('marks a row for some seconds and announces the change', () => {
   const { marks, pass } = createMarks();
   marks.note(change('UPDATE'), { before: folder('Old'), viewerId: 'me' });
   assert.equal(marks.markOf('f'), 'renamed by ada, just now');
@@ -51,7 +51,7 @@ test('a row tells who did what, for some seconds, and screen readers are told', 
   assert.equal(marks.markOf('f'), null);
 });
 
-test('each kind of change has its words', () => {
+test('describes each kind of change', () => {
   const cases: readonly (readonly [FolderChange, FolderRow | undefined, string])[] = [
     [change('CREATE'), undefined, 'added by ada, just now'],
     [change('UPDATE'), folder('New'), 'changed by ada, just now'],
@@ -60,14 +60,14 @@ test('each kind of change has its words', () => {
     [change('UPDATE', { by: null }), folder('New'), 'changed, just now'],
     [change('CREATE', { at: null, by: null }), undefined, 'shown to you with other rights, just now'],
   ];
-  for (const [one, before, text] of cases) {
+  for (const [each, before, text] of cases) {
     const { marks } = createMarks();
-    marks.note(one, { before, viewerId: 'me' });
+    marks.note(each, { before, viewerId: 'me' });
     assert.equal(marks.markOf('f'), text);
   }
 });
 
-test('a deleted folder is told of where it was', () => {
+test('marks the parent of a deleted folder', () => {
   const { marks } = createMarks();
   marks.note(change('DELETE'), {
     before: folder('Old'),
@@ -78,14 +78,15 @@ test('a deleted folder is told of where it was', () => {
   assert.equal(marks.markOf('f'), null);
 });
 
-test('many changes are told by their number', () => {
+test('announces only the number of many changes', () => {
   const { marks, pass } = createMarks();
-  for (let at = 0; at < 27; at++) marks.note(change('UPDATE', { folderId: `f${at}` }), { viewerId: 'me' });
+  for (let index = 0; index < 27; index++)
+    marks.note(change('UPDATE', { folderId: `f${index}` }), { viewerId: 'me' });
   pass(2_000);
   assert.equal(marks.announcement, '27 changes by others.');
 });
 
-test('what one does oneself is not marked', () => {
+test('ignores changes by the viewer', () => {
   const { marks, pass } = createMarks();
   marks.note(change('UPDATE', { by: { id: 'me', username: 'me' } }), {
     before: folder('Old'),
@@ -106,10 +107,16 @@ test('calls a gone folder deleted only if that is certain', () => {
     [{ kind: 'UPDATE' }, true, '“Lab” is not there any more.'],
   ];
   for (const [details, isAdministrator, text] of cases) {
-    assert.equal(describeGoneFolder({ ...change('DELETE'), ...details }, { name: 'Lab', isAdministrator }), text);
+    assert.equal(
+      describeGoneFolder({ ...change('DELETE'), ...details }, { name: 'Lab', isAdministrator }),
+      text,
+    );
   }
   assert.equal(
-    describeGoneFolder({ ...change('DELETE'), at: null, by: null }, { name: undefined, isAdministrator: false }),
+    describeGoneFolder(
+      { ...change('DELETE'), at: null, by: null },
+      { name: undefined, isAdministrator: false },
+    ),
     'The folder is not shown to you any more.',
   );
 });

@@ -113,7 +113,10 @@ interface GoneFolderOptions {
 }
 
 /** Explains a change after which the viewer cannot see the folder. */
-export function describeGoneFolder({ kind, at, by }: FolderChange, { name, isAdministrator }: GoneFolderOptions): string {
+export function describeGoneFolder(
+  { kind, at, by }: FolderChange,
+  { name, isAdministrator }: GoneFolderOptions,
+): string {
   const folder = name === undefined ? 'The folder' : `“${name}”`;
   if (at === null) return `${folder} is not shown to you any more.`;
   // Another change was reported before the deletion.

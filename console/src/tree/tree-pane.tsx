@@ -74,9 +74,7 @@ export function TreePane({ openId }: { openId: string | null }) {
             onMenu={(folder, at) => setMenu({ folder, at })}
             onPointerDown={onPointerDown}
           />
-          {root?.folders.totalCount === 0 && (
-            <EmptyTree root={root} onCreate={() => actions.create(root)} />
-          )}
+          {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
       <p className="visually-hidden" role="status">

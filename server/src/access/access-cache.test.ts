@@ -7,8 +7,8 @@ import { createAccessCache } from './access-cache.ts';
 const maxAttempts = 3;
 
 /** A database whose snapshots have other access numbers than reads outside of them. */
-function databaseWith(numberOf: (moment: number) => number) {
-  const counted = { moments: 0, reports: 0 };
+function databaseWith(numberOf: (snapshot: number) => number) {
+  const counted = { snapshots: 0, reports: 0 };
   const reader = (accessNumber: number) =>
     ({
       get: (statement: { parts: readonly unknown[] }) => {
@@ -21,9 +21,9 @@ function databaseWith(numberOf: (moment: number) => number) {
     }) as unknown as Reader;
   const database = {
     ...reader(5),
-    moment: (work: (reader: Reader) => Promise<unknown>) => {
-      assert.ok(++counted.moments <= 100, 'it is read without end');
-      return work(reader(numberOf(counted.moments)));
+    shortSnapshot: (work: (reader: Reader) => Promise<unknown>) => {
+      assert.ok(++counted.snapshots <= 100, 'reads endlessly');
+      return work(reader(numberOf(counted.snapshots)));
     },
     reportOutdated: () => {
       counted.reports++;
@@ -36,12 +36,12 @@ function databaseWith(numberOf: (moment: number) => number) {
 test('refuses, after a few attempts, a database whose snapshots stay older than its head', async () => {
   const { database, counted } = databaseWith(() => 3);
   await assert.rejects(async () => createAccessCache(database).accessOf('ann'), { message: 'outdated' });
-  assert.deepEqual(counted, { moments: maxAttempts, reports: 1 });
+  assert.deepEqual(counted, { snapshots: maxAttempts, reports: 1 });
 });
 
-test('reads again while a snapshot that was begun before is older than the head', async () => {
-  const { database, counted } = databaseWith((moment) => (moment < 2 ? 3 : 5));
+test('reads again while a shared snapshot is older than the head', async () => {
+  const { database, counted } = databaseWith((snapshot) => (snapshot < 2 ? 3 : 5));
   const { access, position } = await createAccessCache(database).accessOf('ann');
   assert.deepEqual([access.isAdministrator, position.accessNumber], [true, 5]);
-  assert.deepEqual(counted, { moments: 2, reports: 0 });
+  assert.deepEqual(counted, { snapshots: 2, reports: 0 });
 });

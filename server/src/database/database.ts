@@ -93,6 +93,18 @@ export interface Database extends Reader {
   close(): PromiseOrValue<void>;
 }
 
+/** Ends the snapshot when the work is done. */
+export async function useSnapshot<T>(
+  snapshot: Snapshot,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(snapshot);
+  } finally {
+    snapshot.end();
+  }
+}
+
 export interface DatabaseFault {
   /** For anyone, without names or paths. */
   readonly summary: string;

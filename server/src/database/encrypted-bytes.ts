@@ -7,12 +7,12 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** Derives a key for one purpose from a random secret. */
-export function sealingKey(secret: string, { salt, purpose }: { salt: string; purpose: string }): Uint8Array {
+export function deriveKey(secret: string, { salt, purpose }: { salt: string; purpose: string }): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
 /** Bytes that are bound to a name can only be decrypted with that name. */
-export function sealBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array {
+export function encryptBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array {
   const iv = randomBytes(ivBytes);
   const encryptor = createCipheriv(cipher, key, iv).setAAD(Buffer.from(boundTo));
   const encrypted = Buffer.concat([encryptor.update(bytes), encryptor.final()]);
@@ -20,7 +20,7 @@ export function sealBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uin
 }
 
 /** Returns undefined if the bytes were not encrypted with this key and name, or were changed. */
-export function openBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array | undefined {
+export function decryptBytes(encrypted: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array | undefined {
   const bytes = Buffer.from(encrypted);
   try {
     const decryptor = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });

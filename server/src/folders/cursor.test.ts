@@ -12,14 +12,14 @@ const cursor = toCursor(parentId, folder);
 const ids = fc.uuid();
 const folders = fc.record({ id: ids, key: fc.uint8Array({ maxLength: 300 }) });
 
-const assertRefused = (parent: string, given: string) =>
+const assertRefused = (parent: string, text: string) =>
   assert.throws(
-    () => fromCursor(parent, given, 'after'),
+    () => fromCursor(parent, text, 'after'),
     (error) => error instanceof Refusal && error.code === 'BAD_INPUT' && error.message.includes('`after`'),
-    JSON.stringify(given),
+    JSON.stringify(text),
   );
 
-test('a cursor leads back to the place it was made for', () => {
+test('returns the position from which a cursor was made', () => {
   fc.assert(
     fc.property(ids, folders, (parent, { id, key }) => {
       const position = fromCursor(parent, toCursor(parent, { id, key }), 'after');
@@ -29,16 +29,16 @@ test('a cursor leads back to the place it was made for', () => {
   );
 });
 
-test('a cursor is the same each time and safe in a URL', () => {
+test('makes the same cursor each time, safe in a URL', () => {
   assert.equal(toCursor(parentId, folder), cursor);
   fc.assert(fc.property(ids, folders, (parent, each) => assert.match(toCursor(parent, each), /^[\w-]+$/)));
 });
 
-test('two folders of the same name have different cursors', () => {
+test('makes different cursors for two folders with the same name', () => {
   assert.notEqual(toCursor(parentId, { ...folder, id: parentId }), cursor);
 });
 
-test('a cursor of another list is refused', () => {
+test('rejects a cursor of another list', () => {
   fc.assert(
     fc.property(ids, ids, folders, (parent, other, each) => {
       fc.pre(parent !== other);
@@ -47,7 +47,7 @@ test('a cursor of another list is refused', () => {
   );
 });
 
-test('a cursor with any one character edited is refused', () => {
+test('rejects a cursor with any one character edited', () => {
   const letters = fc.oneof(fc.constantFrom(...'AZaz09-_+/= .'), fc.string({ unit: 'binary', maxLength: 1 }));
   fc.assert(
     fc.property(folders, fc.nat(), letters, (each, place, letter) => {
@@ -61,13 +61,13 @@ test('a cursor with any one character edited is refused', () => {
   );
 });
 
-test('a cursor that is cut short, prolonged or padded is refused', () => {
+test('rejects a cursor that is truncated, extended or padded', () => {
   for (let length = 0; length < cursor.length; length++) assertRefused(parentId, cursor.slice(0, length));
   for (const end of ['A', '=', '==', ' ', '\n']) assertRefused(parentId, cursor + end);
   assertRefused(parentId, ` ${cursor}`);
 });
 
-test('the other alphabet of base64 is refused even where it means the same bytes', () => {
+test('rejects the other alphabet of base64, even where it means the same bytes', () => {
   const key = sortKey('\u{1f7ff}'.repeat(30));
   const whole = toCursor(parentId, { ...folder, key });
   const other = whole.replaceAll('-', '+').replaceAll('_', '/');
@@ -75,7 +75,7 @@ test('the other alphabet of base64 is refused even where it means the same bytes
   assertRefused(parentId, other);
 });
 
-test('garbage is refused', () => {
+test('rejects random texts', () => {
   for (const garbage of ['', '0', 'null', '[]', parentId, 'A'.repeat(28), 'A'.repeat(10_000)]) {
     assertRefused(parentId, garbage);
   }
@@ -84,7 +84,7 @@ test('garbage is refused', () => {
   );
 });
 
-test('a refusal names the argument and does not echo what was given', () => {
+test('names the argument in the refusal and does not repeat its value', () => {
   assert.throws(() => fromCursor(parentId, 'nonsense', 'before'), {
     name: 'Refusal',
     message: '`before` is not a cursor of this list of folders.',

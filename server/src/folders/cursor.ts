@@ -6,7 +6,7 @@
 
 import { openCursor, sealCursor } from '../database/cursor-checksum.ts';
 import { readStored } from '../database/stored-settings.ts';
-import { sealBytes, openBytes } from '../database/encrypted-bytes.ts';
+import { encryptBytes, decryptBytes } from '../database/encrypted-bytes.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { toIdBytes, toFolderId } from './folder-rows.ts';
@@ -56,7 +56,7 @@ export function timeOfKey(key: Uint8Array): number {
 
 /** Encrypts a position of the list `list`. */
 export async function sealPosition(reader: Reader, list: string, position: Uint8Array): Promise<Uint8Array> {
-  return sealBytes(position, await readCursorKey(reader), list);
+  return encryptBytes(position, await readCursorKey(reader), list);
 }
 
 /** Undefined if the position was not encrypted here, or belongs to another list. */
@@ -65,7 +65,7 @@ export async function openPosition(
   list: string,
   sealed: Uint8Array,
 ): Promise<Buffer | undefined> {
-  const position = openBytes(sealed, await readCursorKey(reader), list);
+  const position = decryptBytes(sealed, await readCursorKey(reader), list);
   return position && Buffer.from(position);
 }
 

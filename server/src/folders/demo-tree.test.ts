@@ -15,7 +15,7 @@ import { readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
 const now = Date.UTC(2026, 0, 31, 12);
 
 for (const kind of databaseKinds) {
-  describe(`the demonstration tree on ${kind.name}`, () => {
+  describe(`demonstration tree on ${kind.name}`, () => {
     let stored: TestDatabase;
     let database: Database;
 
@@ -47,14 +47,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(top, top.toSorted());
     });
 
-    test('is not changed by planting it a second time', async () => {
+    test('does not change when it is created a second time', async () => {
       await plant();
       const planted = await levelsOf(database);
       await plant();
       assert.deepEqual(await levelsOf(database), planted);
     });
 
-    test('is not planted where a folder is already', async () => {
+    test('is not created where there is a folder already', async () => {
       await database.transaction(async (transaction) => {
         const { rootId } = await Ancestry.begin(transaction);
         insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await levelsOf(database), own);
     });
 
-    test('leaves no folder behind when its planting is rolled back', async () => {
+    test('leaves no folder behind when its creation is rolled back', async () => {
       const failing = runChange(database, async (transaction) => {
         await plantDemoTree(transaction, now);
         throw new Error('on purpose');
@@ -89,7 +89,7 @@ async function childrenOf(reader: ConsistentReader, parents: readonly Folder[]):
   return [...byParent.values()].flatMap(({ folders }) => folders);
 }
 
-/** The folders below the root, a list for each level. */
+/** The folders below the root, one list for each level. */
 function levelsOf(database: Database): Promise<Folder[][]> {
   return database.shortSnapshot(async (reader) => {
     const levels: Folder[][] = [];

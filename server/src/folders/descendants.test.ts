@@ -10,9 +10,9 @@ const steps = fc.record({
   name: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 255 }),
 });
 
-/** The last of a way of folders, each inside the one before. */
-function descendantAt(way: readonly { id: string; name: string }[]): Descendant {
-  const last = way.at(-1)!;
+/** The last folder of a path. */
+function descendantAt(path: readonly { id: string; name: string }[]): Descendant {
+  const last = path.at(-1)!;
   return {
     folder: {
       ...last,
@@ -24,44 +24,44 @@ function descendantAt(way: readonly { id: string; name: string }[]): Descendant 
       updatedAt: 0,
       accessLevel: accessLevels.READ,
     },
-    above: way.length > 1 ? descendantAt(way.slice(0, -1)) : undefined,
-    depth: way.length,
+    above: path.length > 1 ? descendantAt(path.slice(0, -1)) : undefined,
+    depth: path.length,
   };
 }
 
-const placeAt = (way: readonly { id: string; name: string }[]) => ({
-  id: way.at(-1)!.id,
-  key: pathKey(descendantAt(way)),
+const positionAt = (path: readonly { id: string; name: string }[]) => ({
+  id: path.at(-1)!.id,
+  key: pathKey(descendantAt(path)),
 });
 
-const placesOn = (way: readonly { id: string; name: string }[]) =>
-  way.map(({ id, name }) => ({ id, key: Buffer.from(sortKey(name)) }));
+const positionsOn = (path: readonly { id: string; name: string }[]) =>
+  path.map(({ id, name }) => ({ id, key: Buffer.from(sortKey(name)) }));
 
-test('the key of a descendant leads back to the places on the way to it', () => {
+test('returns the positions of a path from the key of a descendant', () => {
   fc.assert(
-    fc.property(fc.array(steps, { minLength: 1, maxLength: 12 }), (way) => {
-      assert.deepEqual(positionsOfKey(placeAt(way), 'after'), placesOn(way));
+    fc.property(fc.array(steps, { minLength: 1, maxLength: 12 }), (path) => {
+      assert.deepEqual(positionsOfKey(positionAt(path), 'after'), positionsOn(path));
     }),
   );
 });
 
-test('names of the greatest length and a way of the greatest depth go there and back', () => {
-  const way = Array.from({ length: 256 }, (_, place) => ({
-    id: `019c1407-aa00-7abc-8def-${place.toString(16).padStart(12, '0')}`,
+test('encodes and decodes names of the maximum length in a path of the maximum depth', () => {
+  const path = Array.from({ length: 256 }, (_, index) => ({
+    id: `019c1407-aa00-7abc-8def-${index.toString(16).padStart(12, '0')}`,
     name: '👩'.repeat(255),
   }));
-  assert.deepEqual(positionsOfKey(placeAt(way), 'after'), placesOn(way));
+  assert.deepEqual(positionsOfKey(positionAt(path), 'after'), positionsOn(path));
 });
 
-test('a key that is cut short, prolonged, empty or of another folder is refused', () => {
-  const way = [
+test('rejects a key that is truncated, extended, empty or of another folder', () => {
+  const path = [
     { id: '019c1407-aa00-7abc-8def-0123456789ab', name: 'Floor 2' },
     { id: '019c1407-bb00-7abc-8def-0123456789ab', name: 'Room' },
   ];
-  const { id, key } = placeAt(way);
+  const { id, key } = positionAt(path);
   const longer = Buffer.concat([key, Buffer.alloc(5)]);
   for (const bad of [key.subarray(0, -1), key.subarray(0, 17), longer, new Uint8Array()]) {
     assert.throws(() => positionsOfKey({ id, key: bad }, 'after'), { code: 'BAD_INPUT' });
   }
-  assert.throws(() => positionsOfKey({ id: way[0]!.id, key }, 'after'), { code: 'BAD_INPUT' });
+  assert.throws(() => positionsOfKey({ id: path[0]!.id, key }, 'after'), { code: 'BAD_INPUT' });
 });

@@ -29,7 +29,7 @@ const atOnce = { yieldBefore: () => undefined };
 function checking(checked: GraphQLSchema, given: Limits) {
   const documents = createDocuments(checked, given);
   const check = (query: string) =>
-    (documents.known(query) ?? documents.check(query, atOnce)) as CheckedDocument;
+    (documents.find(query) ?? documents.check(query, atOnce)) as CheckedDocument;
   return { ...documents, check };
 }
 
@@ -56,16 +56,16 @@ test('forgets the oldest refused queries, and keeps the good ones', () => {
   const some = checking(schema, limits);
   some.check('{folder{name}}');
   for (let number = 0; number < 300; number++) some.check(`{nothing${number}}`);
-  assert.equal(some.known('{nothing0}'), undefined);
-  assert.ok(some.known('{nothing299}')?.errors);
-  assert.ok(some.known('{folder{name}}')?.document);
+  assert.equal(some.find('{nothing0}'), undefined);
+  assert.ok(some.find('{nothing299}')?.errors);
+  assert.ok(some.find('{folder{name}}')?.document);
 });
 
 test('works out a long query in steps, and goes on with each only when its turn has come', async () => {
   const sizes: number[] = [];
   const turns: (() => void)[] = [];
   const task = {
-    before: (size: number) => {
+    yieldBefore: (size: number) => {
       sizes.push(size);
       return new Promise<void>((resolve) => turns.push(resolve));
     },
@@ -89,7 +89,7 @@ test('counts comments and long strings of the texts that it keeps', () => {
   const own = checking(schema, limits);
   const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
   for (const text of texts) assert.ok(own.check(text).document);
-  const kept = texts.filter((text) => own.known(text)).length;
+  const kept = texts.filter((text) => own.find(text)).length;
   assert.ok(kept > 0 && kept < 200, String(kept));
 });
 

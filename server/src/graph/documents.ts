@@ -43,7 +43,7 @@ interface Bad {
 
 export interface Documents {
   /** What was found out about this text earlier, if it is remembered. */
-  known(query: string): CheckedDocument | undefined;
+  find(query: string): CheckedDocument | undefined;
   /** Works a text out, and waits at the user's task between the steps. */
   check(query: string, task: Pick<Task, 'yieldBefore'>): PromiseOrValue<CheckedDocument>;
 }
@@ -79,7 +79,7 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
   });
 
   return {
-    known: (query) => good.get(query) ?? refused.get(query),
+    find: (query) => good.get(query) ?? refused.get(query),
     check(query, task) {
       const step = <T>(size: number, work: () => T): PromiseOrValue<T> => {
         const turn = task.yieldBefore(size);

@@ -35,7 +35,7 @@ export function createGraphTracing(tracing: Tracing) {
     traceGraph,
     traceFields,
     traceRead,
-    bindTurns,
+    bindScheduler,
     setOperation,
     traceResponses: (request: TracedRequest) => traceResponses(tracing, request),
   };
@@ -85,7 +85,7 @@ function traceResponses(tracing: Tracing, request: TracedRequest) {
   };
 }
 
-function bindTurns(turns: Scheduler): Scheduler {
+function bindScheduler(turns: Scheduler): Scheduler {
   return {
     run: (userId, work, options) => turns.run(userId, bindActive(work), options),
     runWrite: (userId, work, options) => turns.runWrite(userId, bindActive(work), options),

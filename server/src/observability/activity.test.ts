@@ -10,7 +10,7 @@ function countingFrom(now: number) {
   return { activity, go: (ms: number) => void (now += ms) };
 }
 
-test('counts by the minute, and tells of minutes in which nothing was done', () => {
+test('counts by minute, and returns minutes without any count', () => {
   const { activity, go } = countingFrom(10 * minuteMs + 59_999);
   activity.count('requests');
   go(1);
@@ -26,7 +26,7 @@ test('counts by the minute, and tells of minutes in which nothing was done', () 
   ]);
 });
 
-test('forgets what is an hour old', () => {
+test('drops counts that are an hour old', () => {
   const { activity, go } = countingFrom(0);
   activity.count('errors');
   go((maxMinutes - 1) * minuteMs);
@@ -37,7 +37,7 @@ test('forgets what is an hour old', () => {
   assert.deepEqual(errors, [...Array<number>(maxMinutes - 1).fill(0), 1]);
 });
 
-test('a clock that was set back brings nothing of later back', () => {
+test('returns no counts of later minutes after the clock was set back', () => {
   const { activity, go } = countingFrom(100 * minuteMs);
   activity.count('refreshes');
   go(-50 * minuteMs);

@@ -1,6 +1,6 @@
 /**
- * What a node does and has done lately, as plain numbers: those who do it count, and whoever asks is told. Counting costs
- * a request nothing that can be measured, and what is remembered never grows.
+ * Counts requests, logins and errors of this node by minute, for the last hour. Counting has no measurable cost, and the
+ * memory has a fixed size.
  */
 
 import type { Clock } from '../clock.ts';
@@ -8,13 +8,13 @@ import type { Clock } from '../clock.ts';
 export const countedKinds = ['requests', 'errors', 'logins', 'failedLogins', 'refreshes'] as const;
 export type CountedKind = (typeof countedKinds)[number];
 
-/** What was counted in a minute. */
+/** The counts of one minute. */
 export interface ActivityMinute extends Readonly<Record<CountedKind, number>> {
-  /** When it began. */
+  /** The start of the minute. */
   readonly at: number;
 }
 
-/** So many minutes are remembered, with the one that has begun. */
+/** Includes the current minute. */
 export const maxMinutes = 60;
 
 const minuteMs = 60_000;
@@ -28,7 +28,7 @@ export class Activity {
   /** Responses of subscriptions since the start: computed, or taken from an equal subscription. */
   readonly responses = { computed: 0, shared: 0 };
   readonly #clock: Clock;
-  /** Which minute is kept at each place of the ring, and what was counted in it. */
+  /** A ring buffer: the minute in each slot, and its counts. */
   readonly #minutes = new Float64Array(maxMinutes).fill(-1);
   readonly #counts = new Uint32Array(maxMinutes * width);
 
@@ -38,26 +38,26 @@ export class Activity {
 
   count(kind: CountedKind): void {
     const minute = this.#minuteNow();
-    const place = minute % maxMinutes;
-    if (this.#minutes[place] !== minute) {
-      this.#minutes[place] = minute;
-      this.#counts.fill(0, place * width, (place + 1) * width);
+    const slot = minute % maxMinutes;
+    if (this.#minutes[slot] !== minute) {
+      this.#minutes[slot] = minute;
+      this.#counts.fill(0, slot * width, (slot + 1) * width);
     }
-    this.#counts[place * width + countedKinds.indexOf(kind)]!++;
+    this.#counts[slot * width + countedKinds.indexOf(kind)]!++;
   }
 
-  /** The last minutes, one after the other; those in which nothing was counted, too. */
-  lastMinutes(minutes: number): ActivityMinute[] {
+  /** The last minutes in order, including those without any count. */
+  lastMinutes(count: number): ActivityMinute[] {
     const last = this.#minuteNow();
-    return Array.from({ length: minutes }, (_, place) => this.#read(last - minutes + 1 + place));
+    return Array.from({ length: count }, (_, index) => this.#read(last - count + 1 + index));
   }
 
   #read(minute: number): ActivityMinute {
-    const place = minute % maxMinutes;
-    const isKept = this.#minutes[place] === minute;
+    const slot = minute % maxMinutes;
+    const isStored = this.#minutes[slot] === minute;
     const counts = countedKinds.map((kind, offset) => [
       kind,
-      isKept ? this.#counts[place * width + offset]! : 0,
+      isStored ? this.#counts[slot * width + offset]! : 0,
     ]);
     return { ...(Object.fromEntries(counts) as Record<CountedKind, number>), at: minute * minuteMs };
   }

@@ -1,4 +1,4 @@
-/** What a node needs to work, and whether it has it. Only some of it decides whether it can be sent requests: `/readyz`. */
+/** Checks everything that a node needs. Only some of the checks decide whether it can serve requests, see `/readyz`. */
 
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,11 +10,11 @@ import type { SigningKeys } from '../sessions/signing-keys.ts';
 export interface HealthCheck {
   readonly name: string;
   readonly isOk: boolean;
-  /** In a sentence, for people. */
+  /** A sentence for operators. */
   readonly detail: string;
-  /** Why it fails, for anyone who asks `/readyz`: without names or paths. */
+  /** Why the check fails, without names or paths, because anyone can read `/readyz`. */
   readonly summary?: string;
-  /** Of the disk, if that is known. */
+  /** Of the disk, if known. */
   readonly freeBytes?: number;
 }
 
@@ -23,16 +23,16 @@ export interface HealthSubjects {
   /** Of an embedded database. */
   readonly databaseFile: string | undefined;
   readonly keys: SigningKeys;
-  /** Whether the database answers, and its file is in its place. */
+  /** Whether the database responds and, if embedded, its file exists. */
   readonly isReady: () => Promise<boolean>;
-  /** How the scheduled backups are doing; undefined if there are none. */
+  /** The state of scheduled backups; undefined if there are none. */
   readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
 }
 
-const silent = 'The database does not answer.';
+const noResponse = 'The database does not answer.';
 const unreadableSchema = 'The schema cannot be read.';
-/** As long as it takes to make room, if somebody looks. */
-const leastFreeBytes = 128 * 2 ** 20;
+/** Enough for an operator to react before the disk is full. */
+const minFreeBytes = 128 * 2 ** 20;
 
 export async function checkHealth({
   database,
@@ -45,11 +45,11 @@ export async function checkHealth({
   const fault = isUp ? undefined : database.findFault();
   return [
     checkDatabase(isUp, fault),
-    // A database that does not answer is not waited for again.
+    // A database that does not respond is not queried again.
     isUp || fault !== undefined
       ? await checkMigrations(database)
       : { name: 'migrations', isOk: false, detail: unreadableSchema },
-    checkWrites(database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: silent })),
+    checkWrites(database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: noResponse })),
     checkSigning(keys),
     checkBus(database),
     await checkDisk(databaseFile),
@@ -57,7 +57,7 @@ export async function checkHealth({
   ];
 }
 
-/** Whether this node can make auth tokens. */
+/** Whether this node can sign auth tokens. */
 export function canSign(keys: SigningKeys): boolean {
   try {
     return keys.current.privateKey !== undefined;
@@ -70,7 +70,7 @@ export function canSign(keys: SigningKeys): boolean {
 function checkDatabase(isOk: boolean, fault: DatabaseFault | undefined): HealthCheck {
   const name = 'database';
   if (fault) return { name, isOk, ...fault };
-  return { name, isOk, detail: isOk ? 'The database answers.' : silent };
+  return { name, isOk, detail: isOk ? 'The database answers.' : noResponse };
 }
 
 function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefined): HealthCheck {
@@ -82,11 +82,13 @@ function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefine
 
 async function checkMigrations(reader: Reader): Promise<HealthCheck> {
   const name = 'migrations';
-  const known = migrations.length;
+  const expected = migrations.length;
   try {
-    const taken = await readSchemaVersion(reader);
-    if (taken === known) return { name, isOk: true, detail: `The schema is up to date (${taken} steps).` };
-    const detail = `The schema has taken ${taken} steps, and this program knows ${known}: another version has changed it. Start the newer program.`;
+    const version = await readSchemaVersion(reader);
+    if (version === expected) {
+      return { name, isOk: true, detail: `The schema is up to date (${version} steps).` };
+    }
+    const detail = `The schema has taken ${version} steps, and this program knows ${expected}: another version has changed it. Start the newer program.`;
     return { name, isOk: false, detail };
   } catch {
     return { name, isOk: false, detail: unreadableSchema };
@@ -123,7 +125,7 @@ async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck>
   try {
     const { bavail, bsize } = await statfs(dirname(databaseFile));
     const freeBytes = bavail * bsize;
-    const isOk = freeBytes >= leastFreeBytes;
+    const isOk = freeBytes >= minFreeBytes;
     const megabytes = Math.floor(freeBytes / 1e6);
     const detail = isOk
       ? 'There is room where the database is.'

@@ -1,18 +1,18 @@
-/** Every number of its own that a node gives to Prometheus. `docs/metrics.md` is made from it. */
+/** All metrics of this server, without the default metrics of Node. `docs/metrics.md` is generated from it. */
 
 export interface MetricDescription {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** What its label means, and which values it has. */
+  /** The meaning and the values of each label. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of a histogram: the upper ends of its buckets. */
+  /** The upper bounds of the buckets of a histogram. */
   readonly bounds?: readonly number[];
-  /** How those of several workers become one; their sum unless it says otherwise. */
+  /** How the values of several workers are merged; the sum by default. */
   readonly aggregation?: 'first' | 'min' | 'max';
 }
 
-/** From what an answer of the embedded database takes to what nobody waits for. */
+/** From a response of the embedded database to a time that no client waits for. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const catalogue = {

@@ -1,6 +1,7 @@
-/** The port that Prometheus reads, apart from the one that clients use: nobody needs a token there, and nothing else is there. */
+/** The port that Prometheus scrapes. It is separate from the port of clients, because it requires no token. */
 
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { contentType } from './metrics.ts';
 
 export interface MetricsPort {
@@ -16,15 +17,15 @@ export interface MetricsPortOptions {
 }
 
 const path = '/metrics';
-/** Those who read it are few, and do not stay. */
-const mostConnections = 32;
+/** Few programs scrape, each for a short time. */
+const maxConnections = 32;
 const requestWithinMs = 10_000;
 
-/** Rejects if the address cannot be had. */
+/** Rejects if the address cannot be bound. */
 export async function openMetricsPort(options: MetricsPortOptions): Promise<MetricsPort> {
   const { host, port, text, onError } = options;
   const server = createServer({ requestTimeout: requestWithinMs, keepAliveTimeout: requestWithinMs });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.on('request', ({ url = '', method }, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
     if (url.split('?', 1)[0] !== path) {
@@ -36,31 +37,22 @@ export async function openMetricsPort(options: MetricsPortOptions): Promise<Metr
       return;
     }
     text().then(
-      (written) => response.writeHead(200, { 'content-type': contentType }).end(written),
+      (body) => response.writeHead(200, { 'content-type': contentType }).end(body),
       (error: unknown) => {
         onError(error);
         response.writeHead(500).end();
       },
     );
   });
-  await listening(server, { host, port });
-  const { port: taken } = server.address() as { port: number };
+  server.listen({ host, port });
+  await once(server, 'listening');
+  const { port: bound } = server.address() as { port: number };
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}${path}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${path}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
-}
-
-function listening(server: Server, at: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(at, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

@@ -1,6 +1,6 @@
 /**
- * What a node counts and measures, for Prometheus. Those who do the work tell it as it happens; what has a state is looked at
- * when somebody asks. Nothing of who asked for what is in it: no name, no id, no address.
+ * The metrics of a node, for Prometheus. Events are counted when they happen; gauges are read for each scrape. No metric
+ * contains a name, an id or an address of a user.
  */
 
 import {
@@ -14,19 +14,20 @@ import {
 } from 'prom-client';
 import { singleFlight } from '../concurrency/single-flight.ts';
 import { withTimeout } from '../concurrency/timeout.ts';
+import type { HealthCheck } from './health.ts';
 import { catalogue, type MetricDescription, type MetricKey } from './metric-catalogue.ts';
 
-/** What can be looked at. */
+/** The values that are read for each scrape. */
 export interface MetricSources {
   readonly build: { readonly version: string; readonly database: 'sqlite' | 'postgresql' };
   readonly isReady: () => Promise<boolean>;
-  /** There is one look at a time: a disk that does not answer is asked once. */
-  readonly checkHealth: () => Promise<readonly WatchedCheck[]>;
+  /** Called once at a time, because a disk may not respond. */
+  readonly checkHealth: () => Promise<readonly Pick<HealthCheck, 'name' | 'isOk' | 'freeBytes'>[]>;
   readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
   readonly database: {
     connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   };
-  /** If some are scheduled. */
+  /** Undefined if none are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
   readonly open: {
     readonly sockets: number;
@@ -42,30 +43,24 @@ export interface MetricSources {
   };
 }
 
-interface WatchedCheck {
-  readonly name: string;
-  readonly isOk: boolean;
-  readonly freeBytes?: number;
-}
-
 interface CountedRequest {
   readonly method: string;
   readonly route: string | undefined;
   readonly status: number;
   readonly ms: number;
-  /** It took as long as somebody listened. */
+  /** The duration of an event stream depends on the client and is not recorded. */
   readonly isStream?: boolean;
 }
 
-/** What several workers have counted, in a form that can be sent. */
+/** The metrics of one worker, in a form that can be sent to the primary. */
 export type Samples = readonly MetricObject[];
 
-/** Of Node and of the process, these say more than they cost. */
-const passedOver = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
-/** Of several workers: one that hangs must not be hidden by those that do not. */
-const togetherOfProcess = { nodejs_eventloop_lag: 'max', process_start_time: 'min' } as const;
-/** As long as a database may take to answer, and below what one of several workers has for all of it. */
-const checkedWithinMs = 1_750;
+/** Default metrics of Node that cost more than they are worth. */
+const excludedMetrics = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
+/** How default metrics of several workers are merged: a blocked worker must not be hidden by the others. */
+const processAggregators = { nodejs_eventloop_lag: 'max', process_start_time: 'min' } as const;
+/** As long as a database may take to respond, and less than a worker has for all samples. */
+const checkTimeoutMs = 1_750;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
 
 export class Metrics {
@@ -76,7 +71,7 @@ export class Metrics {
   readonly #logins = this.#counter('logins');
   readonly #refreshes = this.#counter('refreshes');
   readonly #replays = this.#counter('replays');
-  readonly #prices = this.#histogram('queryCosts');
+  readonly #costs = this.#histogram('queryCosts');
   readonly #documents = this.#counter('documents');
   readonly #queries = this.#counter('queries');
   readonly #planFailures = this.#counter('planFailures');
@@ -85,7 +80,7 @@ export class Metrics {
   readonly #batches: { flush(): void }[] = [];
   readonly #requestBatch = this.#batched<CountedRequest>((request) => this.#countRequest(request));
   readonly #documentBatch = this.#batched<string>((result) => this.#documents.inc({ result }));
-  readonly #priceBatch = this.#batched<number>((price) => this.#prices.observe(price));
+  readonly #costBatch = this.#batched<number>((cost) => this.#costs.observe(cost));
   readonly #queryBatch = this.#batched<string>((engine) => this.#queries.inc({ engine }));
   readonly #statementBatch = this.#batched<number>((ms) =>
     this.#database.observe({ kind: 'statement' }, ms / 1000),
@@ -94,16 +89,17 @@ export class Metrics {
     this.#database.observe({ kind: 'commit' }, ms / 1000),
   );
 
-  /** By the addresses of which requests are logins, and refreshes. */
+  /** `paths` are the routes of logins and refreshes. */
   constructor(paths: { readonly login: string; readonly refresh: string }) {
     this.#paths = paths;
     collectDefaultMetrics({ register: this.#registry });
     for (const metric of this.#registry.getMetricsAsArray()) {
-      if (passedOver.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
-      const [, how] = Object.entries(togetherOfProcess).find(([name]) => metric.name.startsWith(name)) ?? [];
-      if (how) Object.assign(metric, { aggregator: how });
+      if (excludedMetrics.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
+      const [, aggregator] =
+        Object.entries(processAggregators).find(([name]) => metric.name.startsWith(name)) ?? [];
+      if (aggregator) Object.assign(metric, { aggregator });
     }
-    // Before it happens for the first time: else nobody could tell that it did.
+    // With zero from the start, otherwise Prometheus would not see the first increase.
     for (const outcome of ['ok', 'refused', 'throttled', 'failed']) this.#logins.inc({ outcome }, 0);
     for (const outcome of ['ok', 'refused', 'failed']) this.#refreshes.inc({ outcome }, 0);
     for (const outcome of ['tolerated', 'ended']) this.#replays.inc({ outcome }, 0);
@@ -124,10 +120,10 @@ export class Metrics {
 
   readonly countReplay = (outcome: 'tolerated' | 'ended'): void => this.#replays.inc({ outcome });
 
-  /** Without a price if it is none that could be run. */
-  readonly countDocument = (isKnown: boolean, price: number | undefined): void => {
-    this.#documentBatch.add(isKnown ? 'hit' : 'miss');
-    if (price !== undefined) this.#priceBatch.add(price);
+  /** The cost is undefined if the document is invalid. */
+  readonly countDocument = (isCached: boolean, cost: number | undefined): void => {
+    this.#documentBatch.add(isCached ? 'hit' : 'miss');
+    if (cost !== undefined) this.#costBatch.add(cost);
   };
 
   readonly countQuery = (engine: 'plan' | 'graphql-js'): void => this.#queryBatch.add(engine);
@@ -139,10 +135,10 @@ export class Metrics {
 
   readonly countWriteFailure = (reason: string): void => this.#writeFailures.inc({ reason });
 
-  /** From now on these are looked at. */
-  collectFrom(watched: MetricSources): void {
-    const { build, isReady, checkHealth, passwords, database, backups, open, journal } = watched;
-    for (const reason of watched.writeFailureReasons) this.#writeFailures.inc({ reason }, 0);
+  /** Adds the metrics that are read for each scrape. */
+  collectFrom(sources: MetricSources): void {
+    const { build, passwords, database, backups, open } = sources;
+    for (const reason of sources.writeFailureReasons) this.#writeFailures.inc({ reason }, 0);
     this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
     this.#gauge('workers', (gauge) => gauge.set(1));
     this.#gauge('hashing', (gauge) => {
@@ -171,45 +167,49 @@ export class Metrics {
       counter.inc({ source: 'computed' }, open.responses.computed);
       counter.inc({ source: 'shared' }, open.responses.shared);
     });
-    const look = singleFlight(async () => {
+    this.#collectHealth(sources);
+  }
+
+  #collectHealth({ isReady, checkHealth, journal }: MetricSources): void {
+    const readJournal = singleFlight(async () => {
       const isUp = await isReady();
-      // A database that does not answer is not asked for more.
+      // A database that does not respond is not queried again.
       const head = isUp ? await journal.readHead().catch(() => undefined) : undefined;
-      // Looked at after it: what is committed meanwhile is no lag.
+      // Read after the head, so that a commit in between does not count as lag.
       return { isUp, head, lag: head && Math.max(0, head - journal.seen()) };
     });
-    const checked = singleFlight(() =>
+    const runChecks = singleFlight(() =>
       withTimeout(
-        checkedWithinMs,
+        checkTimeoutMs,
         checkHealth().catch(() => undefined),
         undefined,
       ),
     );
     this.#gauge('checks', async (gauge) => {
-      const found = await checked();
+      const checks = await runChecks();
       gauge.reset();
-      for (const { name, isOk } of found ?? []) gauge.set({ check: name }, isOk ? 1 : 0);
+      for (const { name, isOk } of checks ?? []) gauge.set({ check: name }, isOk ? 1 : 0);
     });
     this.#gauge('diskFree', async (gauge) =>
-      setOrRemove(gauge, (await checked())?.find(({ name }) => name === 'disk')?.freeBytes),
+      setOrRemove(gauge, (await runChecks())?.find(({ name }) => name === 'disk')?.freeBytes),
     );
-    this.#gauge('ready', async (gauge) => gauge.set((await look()).isUp ? 1 : 0));
-    this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await look()).head));
-    this.#gauge('journalLag', async (gauge) => setOrRemove(gauge, (await look()).lag));
+    this.#gauge('ready', async (gauge) => gauge.set((await readJournal()).isUp ? 1 : 0));
+    this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await readJournal()).head));
+    this.#gauge('journalLag', async (gauge) => setOrRemove(gauge, (await readJournal()).lag));
   }
 
-  /** As Prometheus reads it. */
+  /** In the text format of Prometheus. */
   text(): Promise<string> {
-    this.#countAll();
+    this.#flushAll();
     return this.#registry.metrics();
   }
 
   samples(): Promise<Samples> {
-    this.#countAll();
+    this.#flushAll();
     return this.#registry.getMetricsAsJSON();
   }
 
-  #countAll(): void {
+  #flushAll(): void {
     for (const batch of this.#batches) batch.flush();
   }
 
@@ -219,31 +219,31 @@ export class Metrics {
     return batch;
   }
 
-  /** Some are counted elsewhere, and looked at. */
-  #counter(key: MetricKey, look?: (counter: Counter) => void): Counter {
+  /** `collect` copies a counter that is counted elsewhere. */
+  #counter(key: MetricKey, collect?: (counter: Counter) => void): Counter {
     const counter: Counter = new Counter({
-      ...this.#described(key),
-      ...(look && { collect: () => look(counter) }),
+      ...this.#describe(key),
+      ...(collect && { collect: () => collect(counter) }),
     });
     return counter;
   }
 
   #histogram(key: MetricKey) {
     const { bounds }: MetricDescription = catalogue[key];
-    return new Histogram({ ...this.#described(key), ...(bounds && { buckets: [...bounds] }) });
+    return new Histogram({ ...this.#describe(key), ...(bounds && { buckets: [...bounds] }) });
   }
 
-  #gauge(key: MetricKey, look: (gauge: Gauge) => void | Promise<void>): Gauge {
+  #gauge(key: MetricKey, collect: (gauge: Gauge) => void | Promise<void>): Gauge {
     const { aggregation }: MetricDescription = catalogue[key];
     const gauge: Gauge = new Gauge({
-      ...this.#described(key),
+      ...this.#describe(key),
       aggregator: aggregation ?? 'sum',
-      collect: () => look(gauge),
+      collect: () => collect(gauge),
     });
     return gauge;
   }
 
-  #described(key: MetricKey) {
+  #describe(key: MetricKey) {
     const { name, help, labels = {} }: MetricDescription = catalogue[key];
     return { name, help, labelNames: Object.keys(labels), registers: [this.#registry] };
   }
@@ -270,18 +270,18 @@ class Batch<T> {
   }
 }
 
-/** What is not known is not there: a zero would be a lie. */
+/** An unknown value is removed, because zero would be wrong. */
 function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);
 }
 
-/** As if all workers were one. */
+/** The metrics of all workers together, in the text format of Prometheus. */
 export function formatMerged(samples: readonly Samples[]): Promise<string> {
   return merge(samples).metrics();
 }
 
-/** What they have counted, without what only is so at the moment. */
+/** The counters and histograms of all workers together, without gauges. */
 export async function mergeCounters(samples: readonly Samples[]): Promise<Samples> {
   const all = await merge(samples).getMetricsAsJSON();
   return all.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
@@ -291,5 +291,4 @@ function merge(samples: readonly Samples[]): Registry {
   return AggregatorRegistry.aggregate(samples as unknown as object[]);
 }
 
-/** Of the process and of Node, as they stand beside those of the catalogue. */
 export const contentType = Registry.PROMETHEUS_CONTENT_TYPE;

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { context, propagation, type Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { ExportResultCode, W3CTraceContextPropagator, type ExportResult } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
@@ -15,9 +16,17 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
+  type ReadableSpan,
+  type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { withTimeout } from '../concurrency/timeout.ts';
-import { Collector, type CollectorOptions } from './trace-collector.ts';
+
+interface CollectorOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Called when the collector becomes unreachable, with the reason, and when it is back. */
+  readonly onChange: (isReached: boolean, reason?: string) => void;
+}
 
 export interface TracingOptions extends CollectorOptions {
   /** The share of traces to record, from 0 to 1, among those that start in this server. */
@@ -96,4 +105,59 @@ class SpanCount extends NoopSpanProcessor {
   override onEnd(): void {
     this.count++;
   }
+}
+
+/** For one batch, with its retries. Further batches wait in the queue. */
+const sendWithinMs = 5_000;
+
+/** Sends spans to a collector in the background. Reports when the collector becomes unreachable and when it is back. */
+class Collector implements SpanExporter {
+  readonly #exporter: OTLPTraceExporter;
+  readonly #onChange: CollectorOptions['onChange'];
+  #isReached = true;
+  #sent = 0;
+
+  constructor({ url, headers, onChange }: CollectorOptions) {
+    this.#exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendWithinMs });
+    this.#onChange = onChange;
+  }
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.#exporter.export(spans, (result) => {
+      if (result.code === ExportResultCode.SUCCESS) this.#sent += spans.length;
+      this.#report(result.code === ExportResultCode.SUCCESS, result.error);
+      done(result);
+    });
+  }
+
+  /** The number of spans that the collector has accepted. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Reports that the last spans were not sent before the server stopped. */
+  giveUp(): void {
+    this.#report(false, new Error('The collector did not respond before the server stopped.'));
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#exporter.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+
+  #report(isReached: boolean, error?: Error): void {
+    if (isReached === this.#isReached) return;
+    this.#isReached = isReached;
+    this.#onChange(isReached, isReached ? undefined : reasonOf(error));
+  }
+}
+
+/** Without the body of the response, whose content is unknown. */
+function reasonOf(error: (Error & { readonly code?: unknown }) | undefined): string {
+  if (typeof error?.code === 'number') return `The collector responded with status ${error.code}.`;
+  if (typeof error?.code === 'string') return error.code;
+  return error?.message || 'unknown';
 }

@@ -1,8 +1,8 @@
 /**
- * Auth tokens: JWTs signed with Ed25519 (RFC 7515, RFC 8037, RFC 9068's type). A token is accepted only if its header
- * is, byte for byte, one that this service writes: so there is no algorithm, type, key or extension to choose for
- * whoever made it (RFC 8725 §3.1). Nor is there much of time to choose for whoever has an old private key: what says that
- * it was made when that key did not sign any more, or that it lives longer than any token does, is not of our making.
+ * Issues and verifies auth tokens: JWTs signed with Ed25519 (RFC 7515, RFC 8037, type of RFC 9068). A token is accepted only if
+ * its header equals, byte for byte, a header that this service writes. So an attacker can choose no algorithm, type, key or
+ * extension (RFC 8725 §3.1). A stolen old private key is of little use: tokens are rejected if they were issued after their
+ * key stopped signing, or if they live longer than any token of this service.
  */
 
 import { randomUUID, sign, verify } from 'node:crypto';
@@ -13,7 +13,7 @@ import { maxAuthTokenMs } from './revocation.ts';
 import type { Viewer } from './viewer.ts';
 import { clockSkewMs, stopsSigningAt, type SigningKey, type SigningKeys } from './signing-keys.ts';
 
-/** Times in seconds; with fractions (RFC 7519 §2), so that a token lives exactly as long as promised. */
+/** Times are in seconds with fractions (RFC 7519 §2), so that a token lives exactly as long as configured. */
 interface Claims {
   readonly iss: string;
   readonly sub: string;
@@ -26,14 +26,14 @@ interface Claims {
 
 export interface AuthTokens {
   readonly issuer: string;
-  /** Refused while this node may not know the key that signs. */
+  /** Refuses while this node may not know the current signing key. */
   issue(userId: string, sessionId: string): string;
   /**
-   * The token if it is authentic, expired or not; undefined if it is not. Refuses to tell when the token names a key
-   * that this node may not know yet.
+   * Returns the viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know
+   * yet.
    */
   read(token: string): Viewer | undefined;
-  /** Whether the key that signed a token has been retired since: then it is good no more. */
+  /** Whether the key that signed a token was retired, which makes the token invalid. */
   isKeyRetired(keyId: string): boolean;
 }
 
@@ -44,43 +44,43 @@ export interface AuthTokenOptions {
   readonly keys: SigningKeys;
 }
 
-/** A key, and when at the latest it was signed with. */
+/** A key with the time until which it signed. */
 interface Verifier {
   readonly key: SigningKey;
-  /** Infinity if no other follows. */
+  /** Infinity for the newest key. */
   readonly stoppedAt: number;
 }
 
-const cachedTokens = 10_000;
-const longestToken = 2_048;
+const maxCachedTokens = 10_000;
+const maxTokenLength = 2_048;
 
-/** A header as this service writes it, of whichever key. */
+/** A header as this service writes it, for any key. */
 const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 
 export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthTokenOptions): AuthTokens {
-  const authentic = new LRUCache<string, Viewer>({ max: cachedTokens });
+  const verifiedTokens = new LRUCache<string, Viewer>({ max: maxCachedTokens });
   let listed: readonly SigningKey[] = [];
   let verifierByHeader = new Map<string, Verifier>();
   let keyIds = new Set<string>();
 
   /**
-   * What was found authentic by a key that is gone is not so any more; nor, perhaps, what was found so by one that had
-   * stopped signing before this node learned of the next.
+   * Clears the cache if a key was retired, or if a key stopped signing before this node knew its successor: cached tokens of
+   * those keys may be invalid.
    */
-  function relist(): void {
-    const known = keyIds;
+  function updateKeys(): void {
+    const previousIds = keyIds;
     listed = keys.all;
     verifierByHeader = new Map(
       verifiersOf(listed).map((verifier) => [headerOf(verifier.key), verifier] as const),
     );
     keyIds = new Set(listed.map(({ id }) => id));
-    const isAnyGone = [...known].some((id) => !keyIds.has(id));
-    const isAnyLate = listed.some((key) => !known.has(key.id) && key.signsFrom <= clock.now());
-    if (isAnyGone || isAnyLate) authentic.clear();
+    const hasRetiredKey = [...previousIds].some((id) => !keyIds.has(id));
+    const hasLateKey = listed.some((key) => !previousIds.has(key.id) && key.signsFrom <= clock.now());
+    if (hasRetiredKey || hasLateKey) verifiedTokens.clear();
   }
 
-  /** It may be of a key that is newer than what this node has read; almost always it is of none. */
-  function missKeyOf(header: string): undefined {
+  /** The key may be newer than the keys that this node has read. Almost always, it does not exist. */
+  function handleUnknownKey(header: string): undefined {
     if (!headerShape.test(decode(header)?.toString() ?? '')) return undefined;
     keys.rereadSoon();
     if (keys.isKeyListCurrent) return undefined;
@@ -90,7 +90,7 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
   return {
     issuer,
     issue(userId, sessionId) {
-      // Cut off for long, it could still have a key that stopped signing meanwhile, and nobody would take what that signs.
+      // The current key may have stopped signing. Other nodes would then reject the token.
       if (!keys.isKeyListCurrent) {
         keys.rereadSoon();
         throw unavailable('Auth tokens cannot be signed right now. Try again later.');
@@ -104,67 +104,67 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
         sid: sessionId,
         jti: randomUUID(),
         iat: now / 1000,
-        // Whole seconds, rounded down: other services that verify may count in whole seconds themselves.
+        // In whole seconds, rounded down, because other services may compare whole seconds.
         nbf: Math.floor(now / 1000),
         exp: tokenExpiresAt / 1000,
       };
       const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
       const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
       const token = `${signed}.${signature.toString('base64url')}`;
-      authentic.set(token, { userId, sessionId, keyId: signingKey.id, tokenExpiresAt });
+      verifiedTokens.set(token, { userId, sessionId, keyId: signingKey.id, tokenExpiresAt });
       return token;
     },
 
     isKeyRetired(keyId) {
-      if (listed !== keys.all) relist();
+      if (listed !== keys.all) updateKeys();
       return !keyIds.has(keyId);
     },
 
     read(token) {
-      if (listed !== keys.all) relist();
-      const known = authentic.get(token);
-      if (known) return known;
-      if (token.length > longestToken) return undefined;
+      if (listed !== keys.all) updateKeys();
+      const cached = verifiedTokens.get(token);
+      if (cached) return cached;
+      if (token.length > maxTokenLength) return undefined;
       const [header = '', payload = '', signature = '', ...more] = token.split('.');
       if (more.length > 0) return undefined;
       const verifier = verifierByHeader.get(header);
-      if (!verifier) return missKeyOf(header);
+      if (!verifier) return handleUnknownKey(header);
       const { key, stoppedAt } = verifier;
       const signatureBytes = decode(signature);
       const payloadBytes = decode(payload);
       if (!signatureBytes || !payloadBytes) return undefined;
       if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
       const claims = JSON.parse(payloadBytes.toString()) as Claims;
-      if (claims.iss !== issuer || !isTimely(claims, { now: clock.now(), stoppedAt })) return undefined;
+      if (claims.iss !== issuer || !hasValidTimes(claims, { now: clock.now(), stoppedAt })) return undefined;
       const read: Viewer = {
         userId: claims.sub,
         sessionId: claims.sid,
         keyId: key.id,
         tokenExpiresAt: Math.round(claims.exp * 1000),
       };
-      authentic.set(token, read);
+      verifiedTokens.set(token, read);
       return read;
     },
   };
 }
 
-/** Of keys in their order, the newest first. */
+/** Takes the keys with the newest first. */
 function verifiersOf(keys: readonly SigningKey[]): Verifier[] {
-  return keys.map((key, place) => {
-    const successor = keys[place - 1];
+  return keys.map((key, index) => {
+    const successor = keys[index - 1];
     return { key, stoppedAt: successor ? stopsSigningAt(successor) : Infinity };
   });
 }
 
-/** Whether a node can have made it at the time that it tells. What is not a number is never so. */
-function isTimely(
+/** Whether a node can have issued the token at its `iat`. False if a time is not a number. */
+function hasValidTimes(
   { iat, nbf, exp }: Claims,
   { now, stoppedAt }: { readonly now: number; readonly stoppedAt: number },
 ): boolean {
-  // Another node's clock may be ahead of ours.
-  const isBegun = Math.max(nbf, iat) * 1000 <= now + clockSkewMs;
-  // Rounded, because these are fractions.
-  return isBegun && iat * 1000 <= stoppedAt && Math.round((exp - iat) * 1000) <= maxAuthTokenMs;
+  // The clock of another node may be ahead.
+  const hasStarted = Math.max(nbf, iat) * 1000 <= now + clockSkewMs;
+  // Rounded, because the times are fractions.
+  return hasStarted && iat * 1000 <= stoppedAt && Math.round((exp - iat) * 1000) <= maxAuthTokenMs;
 }
 
 function unavailable(text: string): Refusal {
@@ -179,7 +179,7 @@ function encode(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** Buffer forgives padding, foreign letters and stray bits at the end: only what encodes back to itself is accepted. */
+/** Rejects text that does not encode back to itself: Buffer ignores padding, unknown characters and trailing bits. */
 function decode(segment: string): Buffer | undefined {
   const bytes = Buffer.from(segment, 'base64url');
   return bytes.toString('base64url') === segment ? bytes : undefined;

@@ -4,7 +4,7 @@
  */
 
 import { StartError } from '../config/start-error.ts';
-import { openBytes, sealBytes, sealingKey } from '../database/encrypted-bytes.ts';
+import { decryptBytes, encryptBytes, deriveKey } from '../database/encrypted-bytes.ts';
 
 export interface StoredKey {
   readonly id: string;
@@ -27,15 +27,15 @@ const ifLost = 'docs/keys.md tells how it is changed, and what to do if it is lo
 
 export function createKeyEncryption(masterKey: string | undefined): KeyEncryption {
   if (masterKey === undefined) return noEncryption;
-  const derive = (purpose: string) => sealingKey(masterKey, { salt: '', purpose });
+  const derive = (purpose: string) => deriveKey(masterKey, { salt: '', purpose });
   const key = derive('espalier signing keys');
   const keyId = Buffer.from(derive('espalier master key name')).subarray(0, idBytes).toString('hex');
   return {
     id: keyId,
-    encrypt: (id, privateKey) => ({ id, privateKey: sealBytes(privateKey, key, id), sealedWith: keyId }),
+    encrypt: (id, privateKey) => ({ id, privateKey: encryptBytes(privateKey, key, id), sealedWith: keyId }),
     decrypt: ({ id, privateKey, sealedWith }) => {
       if (sealedWith === null) return privateKey;
-      const opened = sealedWith === keyId ? openBytes(privateKey, key, id) : undefined;
+      const opened = sealedWith === keyId ? decryptBytes(privateKey, key, id) : undefined;
       if (opened) return opened;
       throw new StartError(
         sealedWith === keyId

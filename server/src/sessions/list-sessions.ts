@@ -1,4 +1,4 @@
-/** Reading sessions. A list has the living ones only: not revoked and not expired; the newest first. */
+/** Reads sessions. Lists contain only active sessions, which are neither revoked nor expired, with the newest first. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
@@ -13,7 +13,7 @@ export interface Session extends Client {
   readonly expiresAt: number;
 }
 
-/** An exchange of a refresh token of a session, and what was seen of the spent token since. */
+/** An exchange of a refresh token, and the replays of the spent token since. */
 export interface SessionRefresh extends Client {
   readonly sessionId: string;
   readonly at: number;
@@ -36,29 +36,28 @@ const selectSession = sql`
   select id, user_id as "userId", created_at as "createdAt", refreshed_at as "refreshedAt",
     refresh_expires_at as "expiresAt", address, agent
   from sessions`;
-const isLiving = sql`revoked_at is null and refresh_expires_at > ${'now'}`;
+const isActive = sql`revoked_at is null and refresh_expires_at > ${'now'}`;
 
 const findById = sql<{ id: string }, Session>`${selectSession} where id = ${'id'}`;
-const findLiving = sql<{ id: string; now: number }, Session>`
-  ${selectSession} where id = ${'id'} and ${isLiving}`;
+const findActive = sql<{ id: string; now: number }, Session>`
+  ${selectSession} where id = ${'id'} and ${isActive}`;
 
-/** The latest of each session. */
-const mostRefreshes = 20;
-const findRefreshes = sql<{ sessionIds: readonly string[]; most: number }, SessionRefresh>`
+const maxRefreshes = 20;
+const findRefreshes = sql<{ sessionIds: readonly string[]; max: number }, SessionRefresh>`
   select session_id as "sessionId", spent_at as at, address, agent, replays, replayed_at as "replayedAt",
     replay_address as "replayAddress", replay_agent as "replayAgent"
   from ${list('sessionIds')} join spent_refresh_tokens on digest in (
-    select digest from spent_refresh_tokens where session_id = each.value order by spent_at desc limit ${'most'})
+    select digest from spent_refresh_tokens where session_id = each.value order by spent_at desc limit ${'max'})
   order by session_id, spent_at desc`;
 
 type SliceParameters = SessionPosition & { readonly limit: number; readonly now: number };
 
-const follows = sql`${isLiving} and (created_at, id) < (${'createdAt'}, ${'id'})`;
+const follows = sql`${isActive} and (created_at, id) < (${'createdAt'}, ${'id'})`;
 const newestFirst = sql`created_at desc, id desc`;
 const page = sql<SliceParameters, Session>`
   ${selectSession} where ${follows} order by ${newestFirst} limit ${'limit'}`;
 const count = sql<{ now: number }, { count: number }>`
-  select count(*) as count from sessions where ${isLiving}`;
+  select count(*) as count from sessions where ${isActive}`;
 const pageOfEachUser = sql<SliceParameters & { userIds: readonly string[] }, ListOfEach>`
   ${listForEach('userIds', {
     table: 'sessions',
@@ -69,7 +68,7 @@ const pageOfEachUser = sql<SliceParameters & { userIds: readonly string[] }, Lis
   })}`;
 const countOfEachUser = sql<{ userIds: readonly string[]; now: number }, { userId: string; count: number }>`
   select user_id as "userId", count(*) as count from sessions
-  where user_id in (select value from ${list('userIds')}) and ${isLiving} group by user_id`;
+  where user_id in (select value from ${list('userIds')}) and ${isActive} group by user_id`;
 
 type SessionColumns = [
   id: string,
@@ -83,7 +82,7 @@ type SessionColumns = [
 
 const beforeAll: SessionPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
-/** Living or not. */
+/** Reads a session, active or not. */
 export function readSession(reader: Reader, id: string): PromiseOrValue<Session | undefined> {
   return reader.get(findById, { id });
 }
@@ -93,10 +92,10 @@ export function readActiveSession(
   id: string,
   now: number,
 ): PromiseOrValue<Session | undefined> {
-  return isRowId(id) ? reader.get(findLiving, { id, now }) : undefined;
+  return isRowId(id) ? reader.get(findActive, { id, now }) : undefined;
 }
 
-/** The sessions of each user; a user without any is not in the map. */
+/** Lists the sessions of each user. Users without sessions are left out. */
 export function listSessionsOf(
   reader: Reader,
   userIds: readonly string[],
@@ -107,7 +106,7 @@ export function listSessionsOf(
   );
 }
 
-/** How many sessions each user has; a user without any is not in the map. */
+/** Counts the sessions of each user. Users without sessions are left out. */
 export function countSessionsOf(
   reader: Reader,
   userIds: readonly string[],
@@ -115,21 +114,21 @@ export function countSessionsOf(
 ): PromiseOrValue<Map<string, number>> {
   return whenDone(
     reader.all(countOfEachUser, { userIds, now }),
-    (rows) => new Map(rows.map(({ userId, count: many }) => [userId, many])),
+    (rows) => new Map(rows.map(({ userId, count }) => [userId, count])),
   );
 }
 
-/** The latest refreshes of each session, the newest first; a session without any is not in the map. */
+/** Reads the latest refreshes of each session, the newest first. Sessions without refreshes are left out. */
 export function readRefreshesOf(
   reader: Reader,
   sessionIds: readonly string[],
 ): PromiseOrValue<Map<string, SessionRefresh[]>> {
-  return whenDone(reader.all(findRefreshes, { sessionIds, most: mostRefreshes }), (rows) =>
+  return whenDone(reader.all(findRefreshes, { sessionIds, max: maxRefreshes }), (rows) =>
     Map.groupBy(rows, ({ sessionId }) => sessionId),
   );
 }
 
-/** The sessions of all users. */
+/** Lists the sessions of all users. */
 export function listSessions(
   reader: Reader,
   { after = beforeAll, limit, now }: SessionSlice,
@@ -145,9 +144,9 @@ function toSession([id, userId, createdAt, refreshedAt, expiresAt, address, agen
   return { id, userId, createdAt, refreshedAt, expiresAt, address, agent };
 }
 
-/** Where a login or a refresh came from, for its user to recognise. */
+/** The client of a login or a refresh, as users see it in the list of sessions. */
 export interface Client {
   readonly address: string | null;
-  /** What the program calls itself. */
+  /** The `User-Agent` header. */
   readonly agent: string | null;
 }

@@ -1,7 +1,7 @@
 /** Creates refresh tokens and their digests, and encrypts successor tokens for `refreshRetrySeconds`. Tokens are not stored. */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { openBytes, sealBytes, sealingKey } from '../database/encrypted-bytes.ts';
+import { decryptBytes, encryptBytes, deriveKey } from '../database/encrypted-bytes.ts';
 
 export interface TokenPair {
   readonly authToken: string;
@@ -19,16 +19,16 @@ export function digestOf(refreshToken: string): Uint8Array {
 }
 
 /** Only a client with both old tokens can decrypt the successors. */
-export function sealSuccessor(successor: TokenPair, old: TokenPair): Uint8Array {
-  return sealBytes(Buffer.from(JSON.stringify(successor)), keyOf(old));
+export function encryptSuccessor(successor: TokenPair, old: TokenPair): Uint8Array {
+  return encryptBytes(Buffer.from(JSON.stringify(successor)), keyOf(old));
 }
 
 /** Returns undefined if the auth token is not the one that was exchanged. */
-export function openSuccessor(sealed: Uint8Array, old: TokenPair): TokenPair | undefined {
-  const opened = openBytes(sealed, keyOf(old));
-  return opened && (JSON.parse(Buffer.from(opened).toString()) as TokenPair);
+export function decryptSuccessor(encrypted: Uint8Array, old: TokenPair): TokenPair | undefined {
+  const decrypted = decryptBytes(encrypted, keyOf(old));
+  return decrypted && (JSON.parse(Buffer.from(decrypted).toString()) as TokenPair);
 }
 
 function keyOf({ authToken, refreshToken }: TokenPair): Uint8Array {
-  return sealingKey(refreshToken, { salt: authToken, purpose: 'espalier successor pair' });
+  return deriveKey(refreshToken, { salt: authToken, purpose: 'espalier successor pair' });
 }

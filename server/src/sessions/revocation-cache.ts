@@ -43,9 +43,9 @@ const findRevokedOfUser = sql<{ since: number; userId: string }, Entry>`
 /** Deleting a user also deletes the rows of the sessions. */
 const findDeletedUsers = sql<{ since: number }, Entry>`
   select id, deleted_at as at from deleted_users where deleted_at > ${'since'}`;
-const findForgettable = sql<{ since: number }, { id: string }>`
+const findPrunableUser = sql<{ since: number }, { id: string }>`
   select id from deleted_users where deleted_at <= ${'since'} limit 1`;
-const forgetDeletedUsers = sql<{ since: number }>`delete from deleted_users where deleted_at <= ${'since'}`;
+const deletePrunableUsers = sql<{ since: number }>`delete from deleted_users where deleted_at <= ${'since'}`;
 
 export async function createRevocationCache(options: RevocationCacheOptions): Promise<RevocationCache> {
   const { database, feed, clock, onError } = options;
@@ -90,8 +90,8 @@ export async function createRevocationCache(options: RevocationCacheOptions): Pr
       for (const cache of [sessions, users]) {
         for (const [id, at] of cache) if (at <= since()) cache.delete(id);
       }
-      if (!(await database.get(findForgettable, { since: since() }))) return;
-      await runChange(database, (transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
+      if (!(await database.get(findPrunableUser, { since: since() }))) return;
+      await runChange(database, (transaction) => transaction.run(deletePrunableUsers, { since: since() }));
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The token lifecycle: log in, refresh, log out, authenticate. A session is one login and one row; which of several
- * racing refreshes wins is decided by one conditional update of that row.
+ * The token lifecycle: log in, refresh, log out, authenticate. A session is one login and one row. One conditional update of
+ * that row decides which of several concurrent refreshes succeeds.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { Viewer } from './viewer.ts';
 import type { Client } from './list-sessions.ts';
 import type { RevocationCache } from './revocation-cache.ts';
 import { identifyLogin, type ForgiveFailures, type LoginThrottle } from './login-throttle.ts';
-import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
+import { digestOf, decryptSuccessor, encryptSuccessor, newRefreshToken, type TokenPair } from './refresh-token.ts';
 import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
 import { createReplayCounts } from './spent-tokens.ts';
@@ -37,17 +37,17 @@ export interface IssuedTokens extends TokenPair {
 export interface Sessions {
   logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedTokens>;
   refresh(pair: TokenPair, client: Client): Promise<IssuedTokens>;
-  /** Revokes the login of an auth token that is valid; answers with whose it was. */
+  /** Revokes the session of a valid auth token. */
   logOutByAuthToken(authToken: string): Promise<Pick<Viewer, 'userId'>>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
-  /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
+  /** Reads no database. An auth token is valid until it expires or its session is revoked, other than by a logout. */
   authenticate(authToken: string): Viewer;
   /** The issuer of auth tokens. */
   readonly issuer: string;
-  /** Whether the session of an auth token was ended, its user disabled or deleted, or its key retired since. */
+  /** Whether the session was revoked, its user disabled or deleted, or the signing key retired since. */
   isEnded(token: Omit<Viewer, 'expiresAt'>): boolean;
-  /** Forgets sessions, spent tokens, sealed successors and failed logins whose time is over. */
-  sweep(): Promise<void>;
+  /** Deletes expired sessions, spent tokens, successors and failed attempts. */
+  prune(): Promise<void>;
 }
 
 export interface SessionOptions {
@@ -56,10 +56,10 @@ export interface SessionOptions {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly authTokens: AuthTokens;
-  readonly ended: RevocationCache;
-  /** Told of a session that was ended because somebody else must hold one of its tokens. */
+  readonly revoked: RevocationCache;
+  /** Called when a session is revoked because a token was probably stolen. */
   readonly onTheft: (theft: Theft) => void;
-  /** Told of a spent token that came back so soon that it may well be the same client. */
+  /** Called for a replay within the tolerance, which is probably the same client. */
   readonly onReplay?: (() => void) | undefined;
   readonly settings: {
     readonly accessTokenSeconds: number;
@@ -84,11 +84,11 @@ interface SessionStart extends Client {
   readonly expiresAt: number;
 }
 
-/** What a refresh token that was spent before leads to. */
+/** The result of replaying a spent refresh token. */
 interface Replay {
-  /** The session must be revoked: the token was spent too long ago for a lost reply or a second tab. */
+  /** The session must be revoked: the token was spent too long ago for a lost response or a second tab. */
   readonly isTheft: boolean;
-  /** The pair that the token was exchanged for, while `refreshRetrySeconds` lets a client ask for it again. */
+  /** The tokens that it was exchanged for, within `refreshRetrySeconds`. */
   readonly successor?: IssuedTokens | undefined;
 }
 
@@ -103,7 +103,7 @@ const rotate = sql<Omit<SessionStart, 'userId'> & { next: Uint8Array }>`
     address = ${'address'}, agent = ${'agent'}
   where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-/** The condition of `rotate`, read without a lock: a token that does not meet it can never be exchanged. */
+/** The condition of `rotate`, read without a lock. A token that does not meet it can never be exchanged. */
 const findExchangeable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
   select id from sessions
   where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
@@ -114,7 +114,7 @@ export function createSessions({
   passwords,
   throttle,
   authTokens,
-  ended,
+  revoked,
   onTheft,
   onReplay,
   settings,
@@ -128,19 +128,22 @@ export function createSessions({
     userId,
   });
 
-  async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedTokens> {
-    const guess = { username: given.username, address: client.address };
-    const { name, range } = identifyLogin(guess);
+  async function logIn(
+    login: { username: string; password: string },
+    client: Client,
+  ): Promise<IssuedTokens> {
+    const source = { username: login.username, address: client.address };
+    const { name, range } = identifyLogin(source);
     const entry = { key: `address ${range}`, subkey: name };
-    const issued = await throttle.attempt(guess, async (forgive) => {
-      const credentials = await checkCredentials(database, passwords, given, entry);
+    const issued = await throttle.attempt(source, async (forgive) => {
+      const credentials = await checkCredentials(database, passwords, login, entry);
       return credentials && startSession(credentials, client, forgive);
     });
     if (!issued) throw new Refusal('INVALID_CREDENTIALS');
     return issued;
   }
 
-  /** Undefined if the credentials have been changed meanwhile. */
+  /** Returns undefined if the credentials have changed in the meantime. */
   async function startSession(
     credentials: CheckedCredentials,
     client: Client,
@@ -159,12 +162,12 @@ export function createSessions({
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
       if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
       await forgive(transaction);
-      // Here, too, no session is made if there is nothing to sign with.
+      // Inside the transaction: without a signing key, no session is created.
       return issue(userId, id, refreshToken);
     };
-    // Ending a session is written to the journal: the turn has to come before every other lock.
+    // Revoking a session writes to the journal, whose lock must be taken before every other lock.
     const issued = await (max > 0 ? runChange(database, start) : database.transaction(start));
-    for (const sessionId of excess) ended.add(sessionId, now);
+    for (const sessionId of excess) revoked.add(sessionId, now);
     return issued;
   }
 
@@ -175,15 +178,15 @@ export function createSessions({
     const useNow = (): TokenUse => ({ digest, now: clock.now(), ...client });
     // Only a request that can succeed waits for the write lock. The update decides whether it does.
     const isExchangeable = await database.get(findExchangeable, { id: token.sessionId, ...useNow() });
-    const pair =
+    const issued =
       isExchangeable &&
       (await database.transaction((transaction) => exchange(transaction, token, old, useNow())));
-    if (pair) return pair;
+    if (issued) return issued;
     const spent = await findSpent(database, digest);
-    // The time is read after the row: a racing refresh that won a moment ago must not lie in the future.
+    // Read the time after the row, so that a concurrent refresh does not seem to be in the future.
     const used = useNow();
     const replay = spent && judgeReplay(spent, old, used.now);
-    if (spent && replay?.isTheft) await endStolen(spent, used);
+    if (spent && replay?.isTheft) await revokeStolen(spent, used);
     else if (replay) {
       replays.add(used);
       onReplay?.();
@@ -192,7 +195,7 @@ export function createSessions({
     return replay.successor;
   }
 
-  /** The one conditional update: undefined if this pair is not the current one of a living session. */
+  /** Runs the conditional update. Returns undefined if the tokens are not the current ones of an active session. */
   async function exchange(
     transaction: Transaction,
     { userId, sessionId }: Viewer,
@@ -208,13 +211,13 @@ export function createSessions({
       expiresAt: refreshExpiry(used.now),
     });
     if (changed === 0) return undefined;
-    const pair = issue(userId, sessionId, refreshToken);
-    const successor = settings.refreshRetrySeconds > 0 ? sealSuccessor(pair, old) : null;
+    const issued = issue(userId, sessionId, refreshToken);
+    const successor = settings.refreshRetrySeconds > 0 ? encryptSuccessor(issued, old) : null;
     await recordSpent(transaction, { ...used, sessionId, successor });
-    return pair;
+    return issued;
   }
 
-  /** Only a token on record as spent can be a replay; an unknown one changes nothing. */
+  /** Only a token that is stored as spent can be a replay. An unknown token has no effect. */
   function judgeReplay(spent: SpentToken, old: TokenPair, now: number): Replay | undefined {
     if (spent.revokedAt !== null) return undefined;
     // Negative if the clock was set back since then, or if another node whose clock is ahead exchanged the token.
@@ -228,35 +231,35 @@ export function createSessions({
   }
 
   function successorOf(
-    { successor: sealed }: SpentToken,
+    { successor: encrypted }: SpentToken,
     old: TokenPair,
     now: number,
   ): IssuedTokens | undefined {
-    const successor = sealed ? openSuccessor(sealed, old) : undefined;
+    const successor = encrypted ? decryptSuccessor(encrypted, old) : undefined;
     const token = successor && authTokens.read(successor.authToken);
     if (!token) return undefined;
     const leftMs = Math.max(0, token.tokenExpiresAt - now);
     return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId: token.userId };
   }
 
-  /** The client gets a refusal, and yet the revocation is committed. */
-  async function endStolen({ sessionId, userId, spentAt }: SpentToken, used: TokenUse): Promise<void> {
+  /** The revocation is committed although the client gets an error. */
+  async function revokeStolen({ sessionId, userId, spentAt }: SpentToken, used: TokenUse): Promise<void> {
     const { digest, now, address, agent } = used;
-    const isEndedNow = await runChange(database, async (transaction) => {
-      // Another replay may have ended it, or a logout.
+    const isRevoked = await runChange(database, async (transaction) => {
+      // Another replay or a logout may have revoked it.
       if ((await findSpent(transaction, digest))?.revokedAt !== null) return false;
       await recordReplays(transaction, [{ ...used, times: 1 }]);
       const details = { address, agent, spentAt: new Date(spentAt).toISOString() };
       await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
       return true;
     });
-    if (!isEndedNow) return;
-    ended.add(sessionId, clock.now());
+    if (!isRevoked) return;
+    revoked.add(sessionId, clock.now());
     onTheft({ sessionId, userId, address, agent });
   }
 
   const isEnded = (token: Omit<Viewer, 'expiresAt'>) =>
-    ended.has(token) || authTokens.isKeyRetired(token.keyId);
+    revoked.has(token) || authTokens.isKeyRetired(token.keyId);
 
   function authenticate(authToken: string): Viewer {
     const token = authTokens.read(authToken);
@@ -282,7 +285,7 @@ export function createSessions({
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {
     const digest = digestOf(refreshToken);
-    // Any client can send an unknown token. Only a known one waits for the write lock; the update decides.
+    // Any client can send an unknown token. Only a known token waits for the write lock. The update decides.
     const isRevoked =
       (await isRevocable(database, { digest, now: clock.now() })) &&
       (await runChange(database, (transaction) =>
@@ -291,12 +294,12 @@ export function createSessions({
     if (!isRevoked) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
-  async function sweep(): Promise<void> {
+  async function prune(): Promise<void> {
     await replays.store(database);
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
     await pruneSessions(database, clock.now());
-    await throttle.sweep();
-    await ended.sweep();
+    await throttle.prune();
+    await revoked.prune();
   }
 
   return {
@@ -307,6 +310,6 @@ export function createSessions({
     authenticate,
     isEnded,
     issuer: authTokens.issuer,
-    sweep,
+    prune,
   };
 }

@@ -1,13 +1,11 @@
 /**
- * The Ed25519 keys that sign auth tokens. They live in the database, so that every process and every restart has them.
- * A new key is published before it signs: when the first token with it is shown anywhere, every node knows the key.
+ * Caches the Ed25519 keys that sign auth tokens. The database stores them for all processes. A new key is published before
+ * it signs, so that every node knows a key before the first token signed with it appears.
  *
- * Why that holds: a node reads the keys every few seconds, and a key signs five minutes after it was stored. A minute of
- * them is for clocks that differ, some seconds are for a commit that takes its time, two minutes are for others who keep
- * a copy of the public keys; what is left is many times longer than a node needs to read. A node that cannot reach the
- * database reads no keys. What others sign meanwhile it may not know: it knows, though, for how long it has not read, and
- * then says that it cannot tell, rather than that a token is not good. Nor does it sign then, until it has read: its key
- * may have a successor.
+ * A node reads the keys every few seconds, and a key signs five minutes after it was stored. One minute of that covers clock
+ * differences, some seconds a slow commit, and two minutes services that cache the public keys. A node that cannot read the
+ * database knows the time of its last read. After too long, it answers "unavailable" for tokens with an unknown key, instead
+ * of rejecting them. It also stops signing, because its key may have a successor.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -21,32 +19,32 @@ import type { KeyEncryption, StoredKey } from './key-encryption.ts';
 export interface KeyTimes {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** It verifies before that, too. */
+  /** The key verifies tokens even before this time. */
   readonly signsFrom: number;
 }
 
 export interface SigningKey extends KeyTimes {
   readonly id: string;
   readonly publicKey: KeyObject;
-  /** Undefined if this node cannot open it: it has another master key than whoever sealed it. */
+  /** Undefined if this node has another master key and cannot decrypt it. */
   readonly privateKey: KeyObject | undefined;
 }
 
-/** One that can sign. */
-export interface OpenKey extends SigningKey {
+/** A key with which this node can sign. */
+export interface DecryptedKey extends SigningKey {
   readonly privateKey: KeyObject;
 }
 
 export interface SigningKeys {
-  /** All that verify, the newest first. Another list when there are others. */
+  /** All keys that verify, the newest first. The array is replaced when the keys change. */
   readonly all: readonly SigningKey[];
-  /** The one that signs now; refused if this node cannot sign with it. */
-  readonly current: OpenKey;
-  /** No key that is not among them can have signed anything yet. */
+  /** The current signing key. Refuses if this node cannot decrypt it. */
+  readonly current: DecryptedKey;
+  /** True if no key outside the list can have signed a token yet. */
   readonly isKeyListCurrent: boolean;
-  /** For a timer. Afterwards all are known that were stored before. */
+  /** Reads all keys that were stored before the call. */
   reread(): Promise<void>;
-  /** When a key is asked for that is not among them: rereads soon, however often anybody asks. */
+  /** Rereads the keys after an unknown key was requested, at most once per second. */
   rereadSoon(): void;
 }
 
@@ -54,32 +52,32 @@ export interface SigningKeysOptions {
   readonly database: Reader;
   readonly clock: Clock;
   readonly encryption: KeyEncryption;
-  /** What could not be read is tried again. */
+  /** Called for a failed read. The read is retried. */
   readonly onError: (error: unknown) => void;
-  /** Goes on evenly while clocks are set; for tests that cannot wait. */
+  /** A monotonic clock. Tests replace it. */
   readonly stopwatch?: () => number;
 }
 
 export const rereadKeysEveryMs = 3_000;
 
-/** How far the clocks of two nodes may be apart. */
+/** The maximum difference between the clocks of two nodes. */
 export const clockSkewMs = 60_000;
 
-/** How long a new key is known before it signs. */
+/** How long a new key is published before it signs. */
 export const publishingMs = 5 * clockSkewMs;
 
-/** How long others may go on with the public keys that they have read. */
+/** How long other services may cache the public keys. */
 export const publicKeysHoldSeconds = 120;
-const longestCommitMs = 10_000;
+const maxCommitMs = 10_000;
 
-/** How long after a read no key that came later can have begun to sign. */
-const areAllKnownForMs = publishingMs - clockSkewMs - longestCommitMs;
+/** For this long after a read, no newer key can sign. */
+const keyListValidMs = publishingMs - clockSkewMs - maxCommitMs;
 
-/** Anybody can send tokens with keys that do not exist. */
+/** Limits rereads, because any client can send tokens with unknown keys. */
 const rereadSoonEveryMs = 1_000;
 
 export interface KeyRow extends StoredKey, KeyTimes {
-  /** Null for keys of before. */
+  /** Null for keys from before this column existed. */
   readonly publicKey: Uint8Array | null;
 }
 
@@ -91,27 +89,27 @@ const selectKeys = sql<object, KeyRow>`
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const { database, clock, encryption, onError, stopwatch = () => performance.now() } = options;
   let all: readonly SigningKey[] = [];
-  let begunAt = 0;
-  let knownAt = 0;
+  let readStartedAt = 0;
+  let lastReadAt = 0;
   let reading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
-    begunAt = stopwatch();
-    const asOf = begunAt;
+    readStartedAt = stopwatch();
+    const startedAt = readStartedAt;
     const rows = await readKeyRows(database);
     if (rows.length === 0) throw new Error('There is no signing key.');
     all = sameKeys(all, rows)
       ? all
-      : rows.map((row) => all.find(({ id }) => id === row.id) ?? toKey(row, openLater));
-    knownAt = asOf;
+      : rows.map((row) => all.find(({ id }) => id === row.id) ?? toKey(row, tryDecrypt));
+    lastReadAt = startedAt;
   }
 
-  /** Another node may have another master key. What it does to the keys, this one learns all the same. */
-  function openLater(row: KeyRow): Uint8Array | undefined {
+  /** Another node may use another master key. This node still learns of its keys. */
+  function tryDecrypt(row: KeyRow): Uint8Array | undefined {
     try {
       return encryption.decrypt(row);
     } catch (error) {
-      // A node that cannot sign need not start.
+      // At the start, a node that cannot sign must fail.
       if (all.length === 0) throw error;
       onError(error);
       return undefined;
@@ -127,53 +125,53 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
     },
     get current() {
       const key = signingAt(all, clock.now())!;
-      if (isOpen(key)) return key;
+      if (isDecrypted(key)) return key;
       throw new Refusal('UNAVAILABLE', 'This node cannot sign auth tokens right now. Try again later.', {
         retryAfterSeconds: 5,
       });
     },
     get isKeyListCurrent() {
-      return stopwatch() - knownAt < areAllKnownForMs;
+      return stopwatch() - lastReadAt < keyListValidMs;
     },
     async reread() {
-      // One that is under way may have begun too early.
+      // A read in progress may have started too early.
       await reading?.catch(() => undefined);
       await readOnce();
     },
     rereadSoon() {
-      if (!reading && stopwatch() - begunAt >= rereadSoonEveryMs) readOnce().catch(onError);
+      if (!reading && stopwatch() - readStartedAt >= rereadSoonEveryMs) readOnce().catch(onError);
     },
   };
 }
 
-/** The newest first. */
+/** Reads the keys, the newest first. */
 export function readKeyRows(reader: Reader): PromiseOrValue<KeyRow[]> {
   return reader.all(selectKeys, {});
 }
 
-/** Of keys in that order, the one that signs. A clock that was set back far may be before the time of each. */
+/** Finds the signing key among keys with the newest first. */
 export function signingAt<Key extends KeyTimes>(keys: readonly Key[], now: number): Key | undefined {
-  // The oldest is known the longest.
+  // A clock that was set back can be before all of them. All nodes know the oldest key.
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
 }
 
-/** No token of the key before this one was made later, by whatever node. */
+/** The time after which no node signs with the previous key. */
 export function stopsSigningAt(successor: KeyTimes): number {
   return successor.signsFrom + clockSkewMs;
 }
 
 function sameKeys(keys: readonly SigningKey[], rows: readonly KeyRow[]): boolean {
-  return keys.length === rows.length && rows.every(({ id }, place) => keys[place]!.id === id);
+  return keys.length === rows.length && rows.every(({ id }, index) => keys[index]!.id === id);
 }
 
-function isOpen(key: SigningKey): key is OpenKey {
+function isDecrypted(key: SigningKey): key is DecryptedKey {
   return key.privateKey !== undefined;
 }
 
-function toKey(row: KeyRow, open: (row: KeyRow) => Uint8Array | undefined): SigningKey {
+function toKey(row: KeyRow, decrypt: (row: KeyRow) => Uint8Array | undefined): SigningKey {
   const { id, createdAt, signsFrom } = row;
-  const opened = open(row);
-  const privateKey = opened && createPrivateKey({ key: Buffer.from(opened), format: 'der', type: 'pkcs8' });
+  const decrypted = decrypt(row);
+  const privateKey = decrypted && createPrivateKey({ key: Buffer.from(decrypted), format: 'der', type: 'pkcs8' });
   const publicKey = row.publicKey
     ? createPublicKey({ key: Buffer.from(row.publicKey), format: 'der', type: 'spki' })
     : createPublicKey(privateKey!);

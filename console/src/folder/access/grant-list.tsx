@@ -175,7 +175,7 @@ export function GrantSection(props: GrantSectionProps) {
         <p className="hint">Nobody’s name here holds “{text}”.</p>
       ) : (
         <>
-          <TruncatedList of={found} things="grants" size={shownFirst}>
+          <TruncatedList items={found} noun="grants" size={shownFirst}>
             {(shown) => <GrantTable label={title} grants={shown} mayChange={mayChange} folderId={folderId} />}
           </TruncatedList>
           {note && <p className="hint">{note}</p>}

@@ -63,7 +63,7 @@ function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
                 <Entry key={entry.number} entry={entry} />
               ))}
             </ol>
-            <ShowMore pages={entries} things="entries" />
+            <ShowMore pages={entries} noun="entries" />
           </div>
         )
       }

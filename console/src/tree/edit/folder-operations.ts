@@ -46,7 +46,10 @@ function folderKeys(...ids: readonly (string | null)[]): GraphQueryKey[] {
 }
 
 /** Returns the id of the new folder. Rejects with the server's error, which the form displays. */
-export async function createNewFolder(parentId: string, texts: FolderTexts & { name: string }): Promise<string> {
+export async function createNewFolder(
+  parentId: string,
+  texts: FolderTexts & { name: string },
+): Promise<string> {
   const staleQueries = folderKeys(parentId);
   const { createFolder: made } = await perform({
     action: createFolder,
@@ -102,7 +105,10 @@ export async function changeFolder(
           optimisticUpdate: () => updateTextsOptimistically(store, folder.id, before),
           staleQueries,
         }),
-        onDone: recordUndo(made, ({ updateFolder: { folder: undone } }: typeof updateFolder.result & {}) => undone),
+        onDone: recordUndo(
+          made,
+          ({ updateFolder: { folder: undone } }: typeof updateFolder.result & {}) => undone,
+        ),
       },
     ],
   });
@@ -133,7 +139,10 @@ export async function moveFolders(
       undoSteps.unshift({
         subject: `“${name}”`,
         task: () => task(id, parent.id, parentId!, currentVersion(moved.folder)),
-        onDone: recordUndo(moved.folder, ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder),
+        onDone: recordUndo(
+          moved.folder,
+          ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder,
+        ),
       });
     }
   } catch (error) {
@@ -168,7 +177,11 @@ export async function deleteFolders(folders: readonly FolderRef[]): Promise<void
     const [first] = deleted;
     const restore = ({ id, name, parentId }: FolderRef): UndoStep => ({
       subject: `“${name}”`,
-      task: () => ({ action: restoreFolder, variables: { input: { id } }, staleQueries: staleQueries(parentId) }),
+      task: () => ({
+        action: restoreFolder,
+        variables: { input: { id } },
+        staleQueries: staleQueries(parentId),
+      }),
       // Deleting and restoring each add one version.
       onDone: ({ restoreFolder: { folder } }: typeof restoreFolder.result & {}) =>
         folderVersions.record(id, folder.version - 2, folder.version),

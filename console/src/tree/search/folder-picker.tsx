@@ -1,4 +1,4 @@
-/** Chooses a folder, by browsing or by searching. */
+/** A field that picks a folder by browsing the tree or by searching. */
 
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLive, type FolderRow } from '../../graph/live.tsx';
@@ -6,7 +6,7 @@ import { FolderSearch } from './folder-search.tsx';
 import { TreeLoadState } from '../view/tree-view.tsx';
 import { TreeView } from '../view/tree-view.tsx';
 import { Tree } from '../tree.ts';
-import { pathOf, type FoundFolder } from './use-folder-search.ts';
+import { formatPath, type FolderMatch } from './use-folder-search.ts';
 
 export interface PickedFolder {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface PickedFolder {
 export interface FolderPickerProps {
   readonly label: string;
   readonly value: PickedFolder | null;
-  /** Neither these nor what is inside them can be chosen. */
+  /** These folders and their descendants cannot be picked. */
   readonly excludedIds?: readonly string[];
   readonly autoFocus?: boolean;
   readonly onChange: (folder: PickedFolder) => void;
@@ -30,10 +30,10 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
   const body = useRef<HTMLDivElement>(null);
   const { store, focus, loader } = tree;
   const chosenId = value?.id ?? null;
-  const firstId = useRef(chosenId);
+  const initialId = useRef(chosenId);
 
   useEffect(() => {
-    void tree.load(firstId.current);
+    void tree.load(initialId.current);
     const stop = listen((change) => tree.loader.apply(change));
     return () => {
       stop();
@@ -41,14 +41,14 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
     };
   }, [tree, listen]);
 
-  const isOut = (ids: readonly string[]) => ids.some((id) => excludedIds.includes(id));
+  const isExcluded = (ids: readonly string[]) => ids.some((id) => excludedIds.includes(id));
   const canPick = ({ id, accessLevel }: FolderRow) =>
-    accessLevel !== 'NONE' && !isOut([id, ...store.ancestorIds(id)]);
+    accessLevel !== 'NONE' && !isExcluded([id, ...store.ancestorIds(id)]);
   const pick = (folder: FolderRow) => {
     if (canPick(folder)) onChange({ id: folder.id, name: folder.name, path: tree.pathOf(folder.id) });
   };
-  const pickFound = (folder: FoundFolder) => {
-    onChange({ id: folder.id, name: folder.name, path: pathOf(folder) });
+  const pickMatch = (folder: FolderMatch) => {
+    onChange({ id: folder.id, name: folder.name, path: formatPath(folder) });
     focus.moveToFolder(folder.id, 'middle');
     void loader.reveal(folder.id).catch(() => undefined);
     enter();
@@ -63,8 +63,8 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
         <FolderSearch
           label="Find a folder"
           autoFocus={autoFocus}
-          canPick={({ id, ancestors }) => !isOut([id, ...ancestors.map((above) => above.id)])}
-          onPick={pickFound}
+          canPick={({ id, ancestors }) => !isExcluded([id, ...ancestors.map((ancestor) => ancestor.id)])}
+          onPick={pickMatch}
           onLeave={enter}
         >
           <TreeLoadState tree={tree}>

@@ -1,4 +1,4 @@
-/** A field that finds folders. What was found lies above what it is used with, which stays as it is. */
+/** A search field for folders. The results cover the content below it, which keeps its state. */
 
 import {
   useEffect,
@@ -10,80 +10,45 @@ import {
   type RefObject,
 } from 'react';
 import { flushSync } from 'react-dom';
-import { isComposing } from '../../ui/typing.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { FoundList } from './search-results.tsx';
-import { useFoundFolders, type FoundFolder } from './use-folder-search.ts';
+import { isComposing } from '../../ui/typing.ts';
+import { SearchResults } from './search-results.tsx';
+import { useFolderSearch, type FolderMatch } from './use-folder-search.ts';
 import './folder-search.css';
 
 interface FolderSearchProps {
   readonly label: string;
   readonly field?: RefObject<HTMLInputElement | null>;
   readonly autoFocus?: boolean | undefined;
-  /** Beside the field. */
+  /** Appears next to the field. */
   readonly aside?: ReactNode;
-  readonly canPick?: (folder: FoundFolder) => boolean;
-  readonly onPick: (folder: FoundFolder) => void;
-  /** Whoever used the field wants to be in what is below. */
+  readonly canPick?: (folder: FolderMatch) => boolean;
+  readonly onPick: (folder: FolderMatch) => void;
+  /** Moves the focus to the content below. */
   readonly onLeave: () => void;
   readonly children: ReactNode;
 }
 
 export function FolderSearch(props: FolderSearchProps) {
   const { label, aside, canPick = () => true, onPick, onLeave, children } = props;
-  const own = useRef<HTMLInputElement>(null);
-  const field = props.field ?? own;
+  const ownField = useRef<HTMLInputElement>(null);
+  const field = props.field ?? ownField;
   const listId = useId();
-  const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
-  /** Enter was pressed before the answer was there: it is for the first of what will be found. */
-  const [isAwaited, setIsAwaited] = useState(false);
-  const found = useFoundFolders(text);
-  const isSearching = text.trim() !== '';
-  const items = isSearching ? (found.data?.items ?? []) : [];
+  const search = useSearchState(listId, canPick, onPick);
+  const { text, activeIndex, results, items, isSearching } = search;
 
-  const change = (next: string) => {
-    setText(next);
-    setAt(0);
-    setIsAwaited(false);
-  };
-  /** At once, so that what is below can take the focus. */
-  const end = () => flushSync(() => change(''));
-  const pick = (folder: FoundFolder) => {
-    if (!canPick(folder)) return;
-    end();
-    onPick(folder);
-  };
-  const take = () => {
-    setIsAwaited(false);
-    const folder = items[at];
-    if (folder) pick(folder);
-  };
-  useEffect(() => {
-    // Not while React renders: it ends with a change that is shown at once.
-    const timer = isAwaited && found.isAnswered ? setTimeout(take) : undefined;
-    return () => clearTimeout(timer);
-  });
-  const step = (by: number) => {
-    const next = Math.max(0, Math.min(items.length - 1, at + by));
-    setAt(next);
-    if (next === items.length - 1 && found.hasMore && !found.isReadingMore) found.readMore();
-    document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' });
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event)) return;
     const { key } = event;
     if (key === 'Escape' ? !isSearching : !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return;
     event.preventDefault();
-    // A dialog around it is not left by the same key.
+    // The same key must not close a surrounding dialog.
     event.stopPropagation();
     if (key === 'Escape' || (key === 'ArrowDown' && !isSearching)) {
-      end();
+      search.end();
       onLeave();
-    } else if (key === 'Enter') {
-      if (found.isAnswered) take();
-      else setIsAwaited(isSearching);
-    } else if (isSearching) step(key === 'ArrowDown' ? 1 : -1);
+    } else if (key === 'Enter') search.enter();
+    else if (isSearching) search.step(key === 'ArrowDown' ? 1 : -1);
   };
   return (
     <>
@@ -100,27 +65,15 @@ export function FolderSearch(props: FolderSearchProps) {
             aria-expanded={items.length > 0}
             aria-controls={items.length > 0 ? listId : undefined}
             aria-autocomplete="list"
-            aria-activedescendant={items[at] ? `${listId}-${at}` : undefined}
+            aria-activedescendant={items[activeIndex] ? `${listId}-${activeIndex}` : undefined}
             autoComplete="off"
             spellCheck={false}
             placeholder={label}
             value={text}
-            onChange={(event) => change(event.target.value)}
+            onChange={(event) => search.change(event.target.value)}
             onKeyDown={onKeyDown}
           />
-          {text !== '' && (
-            <button
-              type="button"
-              className="tree-find-empty"
-              aria-label="Empty the field"
-              onClick={() => {
-                change('');
-                field.current?.focus();
-              }}
-            >
-              <Icon name="close" />
-            </button>
-          )}
+          {text !== '' && <ClearButton field={field} onClear={() => search.change('')} />}
         </div>
         {aside}
       </div>
@@ -130,10 +83,82 @@ export function FolderSearch(props: FolderSearchProps) {
         </div>
         {isSearching && (
           <div className="tree-found">
-            <FoundList id={listId} found={found} at={at} canPick={canPick} onPick={pick} />
+            <SearchResults
+              id={listId}
+              results={results}
+              activeIndex={activeIndex}
+              canPick={canPick}
+              onPick={search.pick}
+            />
           </div>
         )}
       </div>
     </>
   );
+}
+
+interface ClearButtonProps {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly onClear: () => void;
+}
+
+function ClearButton({ field, onClear }: ClearButtonProps) {
+  const clear = () => {
+    onClear();
+    field.current?.focus();
+  };
+  return (
+    <button type="button" className="tree-find-empty" aria-label="Empty the field" onClick={clear}>
+      <Icon name="close" />
+    </button>
+  );
+}
+
+/** The typed text, its results, and the active one. */
+function useSearchState(
+  listId: string,
+  canPick: (folder: FolderMatch) => boolean,
+  onPick: (folder: FolderMatch) => void,
+) {
+  const [text, setText] = useState('');
+  const [activeIndex, setActiveIndex] = useState(0);
+  /** Enter was pressed before the results arrived, so it picks the first one when they do. */
+  const [isEnterPending, setEnterPending] = useState(false);
+  const results = useFolderSearch(text);
+  const isSearching = text.trim() !== '';
+  const items = isSearching ? (results.data?.items ?? []) : [];
+
+  const change = (next: string) => {
+    setText(next);
+    setActiveIndex(0);
+    setEnterPending(false);
+  };
+  /** Synchronous, so that the content below can take the focus. */
+  const end = () => flushSync(() => change(''));
+  const pick = (folder: FolderMatch) => {
+    if (!canPick(folder)) return;
+    end();
+    onPick(folder);
+  };
+  const pickActive = () => {
+    setEnterPending(false);
+    const folder = items[activeIndex];
+    if (folder) pick(folder);
+  };
+  useEffect(() => {
+    // `pick` uses flushSync, which is not allowed while React renders.
+    const timer = isEnterPending && results.isCurrent ? setTimeout(pickActive) : undefined;
+    return () => clearTimeout(timer);
+  });
+  const enter = () => {
+    if (results.isCurrent) pickActive();
+    else setEnterPending(isSearching);
+  };
+  const step = (by: number) => {
+    const next = Math.max(0, Math.min(items.length - 1, activeIndex + by));
+    setActiveIndex(next);
+    if (next === items.length - 1 && results.hasMore && !results.isReadingMore) results.readMore();
+    document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  return { text, activeIndex, results, items, isSearching, change, end, pick, enter, step };
 }

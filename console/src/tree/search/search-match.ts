@@ -1,30 +1,32 @@
-/** Where a text holds what was searched for, as the server compares: without regard to case and accents. */
+/** Finds the searched text in a name as the server does: without regard to case and accents. */
 
-export interface Piece {
+export interface TextPart {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-export function piecesOf(text: string, sought: string): readonly Piece[] {
-  const wanted = plainText(sought.trim());
+/** Splits a text into the parts before, inside and after the match. */
+export function splitMatch(text: string, searchText: string): readonly TextPart[] {
+  const plainSearch = plainText(searchText.trim());
   const letters = [...text.normalize('NFC')];
   const plain = letters.map(plainText);
-  const start = wanted === '' ? -1 : plain.join('').indexOf(wanted);
+  const start = plainSearch === '' ? -1 : plain.join('').indexOf(plainSearch);
   if (start < 0) return [{ text, isMatch: false }];
-  let [at, first, last] = [0, -1, -1];
+  let [offset, first, last] = [0, -1, -1];
   plain.forEach((letter, index) => {
-    if (first < 0 && at + letter.length > start) first = index;
-    if (at < start + wanted.length) last = index;
-    at += letter.length;
+    if (first < 0 && offset + letter.length > start) first = index;
+    if (offset < start + plainSearch.length) last = index;
+    offset += letter.length;
   });
-  const pieces: Piece[] = [
+  const parts: TextPart[] = [
     { text: letters.slice(0, first).join(''), isMatch: false },
     { text: letters.slice(first, last + 1).join(''), isMatch: true },
     { text: letters.slice(last + 1).join(''), isMatch: false },
   ];
-  return pieces.filter((piece) => piece.text !== '');
+  return parts.filter((part) => part.text !== '');
 }
 
+/** Removes accents and case. */
 export function plainText(text: string): string {
   return text
     .normalize('NFD')

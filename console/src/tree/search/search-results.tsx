@@ -1,27 +1,27 @@
-/** The folders that were found, each with what it was found by and the way to it. */
+/** The list of search results, with the matched text highlighted. */
 
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Failed, Loading } from '../../ui/states.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
-import { piecesOf } from './search-match.ts';
-import { wayTo, type FoundFolder, type FoundFolders } from './use-folder-search.ts';
+import { splitMatch } from './search-match.ts';
+import { formatLocation, type FolderMatch, type FolderSearchResults } from './use-folder-search.ts';
 
-interface FoundListProps {
+interface SearchResultsProps {
   readonly id: string;
-  readonly found: FoundFolders;
-  /** The one that Enter takes. */
-  readonly at: number;
-  readonly canPick: (folder: FoundFolder) => boolean;
-  readonly onPick: (folder: FoundFolder) => void;
+  readonly results: FolderSearchResults;
+  /** The result that Enter picks. */
+  readonly activeIndex: number;
+  readonly canPick: (folder: FolderMatch) => boolean;
+  readonly onPick: (folder: FolderMatch) => void;
 }
 
-export function FoundList({ id, found, at, canPick, onPick }: FoundListProps) {
-  const { data, error, refetch, sought } = found;
+export function SearchResults({ id, results, activeIndex, canPick, onPick }: SearchResultsProps) {
+  const { data, error, refetch, searchText } = results;
   if (!data && error) return <Failed error={error} retry={() => void refetch()} />;
   if (!data) return <Loading label="Searching" lines={5} />;
   if (data.items.length === 0) {
     return (
-      <Empty icon="search" title={`Nothing is called “${sought}”`}>
+      <Empty icon="search" title={`Nothing is called “${searchText}”`}>
         <p>Names and titles of all folders that you may see were searched. Try fewer letters.</p>
       </Empty>
     );
@@ -38,34 +38,34 @@ export function FoundList({ id, found, at, canPick, onPick }: FoundListProps) {
             key={folder.id}
             id={`${id}-${index}`}
             role="option"
-            aria-selected={index === at}
+            aria-selected={index === activeIndex}
             aria-disabled={!canPick(folder) || undefined}
             className="tree-found-item"
-            // The field keeps the focus.
+            // Keeps the focus in the field.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onPick(folder)}
           >
             <FolderIcon icon={folder.icon} />
             <span className="tree-found-name">
-              <Marked text={folder.name} sought={sought} />
+              <Highlighted text={folder.name} searchText={searchText} />
               {folder.title !== folder.name && (
                 <span className="soft">
                   {' '}
-                  <Marked text={folder.title} sought={sought} />
+                  <Highlighted text={folder.title} searchText={searchText} />
                 </span>
               )}
             </span>
-            <span className="tree-found-way">{wayTo(folder)}</span>
+            <span className="tree-found-way">{formatLocation(folder)}</span>
           </li>
         ))}
       </ul>
-      <ShowMore pages={found} things="folders" />
+      <ShowMore pages={results} noun="folders" />
     </>
   );
 }
 
-function Marked({ text, sought }: { text: string; sought: string }) {
-  return piecesOf(text, sought).map((piece, index) =>
+function Highlighted({ text, searchText }: { text: string; searchText: string }) {
+  return splitMatch(text, searchText).map((piece, index) =>
     piece.isMatch ? <mark key={index}>{piece.text}</mark> : piece.text,
   );
 }

@@ -1,9 +1,9 @@
-/** Folders by name or title, with the way to each, page by page. */
+/** Searches folders by name or title, page by page. Each result has its ancestors. */
 
 import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
 import { useDebounced } from '../../ui/typing.ts';
 
-export interface FoundFolder {
+export interface FolderMatch {
   readonly id: string;
   readonly name: string;
   readonly title: string;
@@ -33,30 +33,30 @@ const searchDocument = /* GraphQL */ `
   }
 `;
 
-export interface FoundFolders extends Pages<FoundFolder> {
-  /** What is asked for: the text of before, until the person pauses. */
-  readonly sought: string;
-  /** The folders are what was found by the text as it is. */
-  readonly isAnswered: boolean;
+export interface FolderSearchResults extends Pages<FolderMatch> {
+  /** The text that was searched. It lags behind the field while the user types. */
+  readonly searchText: string;
+  /** The results belong to the text in the field. */
+  readonly isCurrent: boolean;
 }
 
-/** Asks when the person pauses. */
-export function useFoundFolders(text: string): FoundFolders {
-  const wanted = text.trim();
-  const sought = useDebounced(wanted, 150);
-  const found = usePages<{ search: Page<FoundFolder> }, FoundFolder>(
-    ['search', sought],
+/** The search starts when the user pauses. */
+export function useFolderSearch(text: string): FolderSearchResults {
+  const trimmed = text.trim();
+  const searchText = useDebounced(trimmed, 150);
+  const pages = usePages<{ search: Page<FolderMatch> }, FolderMatch>(
+    ['search', searchText],
     searchDocument,
-    { text: sought },
+    { text: searchText },
     ({ search }) => search,
-    { isEnabled: sought !== '' },
+    { isEnabled: searchText !== '' },
   );
-  const isAnswered = found.data !== undefined && !found.isPreviousData && sought === wanted;
-  return { ...found, sought, isAnswered };
+  const isCurrent = pages.data !== undefined && !pages.isPreviousData && searchText === trimmed;
+  return { ...pages, searchText, isCurrent };
 }
 
-/** The names on the way to a folder, below the root. */
-export function wayTo({ ancestors }: FoundFolder): string {
+/** The names of the ancestors below the root. */
+export function formatLocation({ ancestors }: FolderMatch): string {
   return ancestors.length < 2
     ? 'At the top'
     : ancestors
@@ -65,7 +65,7 @@ export function wayTo({ ancestors }: FoundFolder): string {
         .join(' / ');
 }
 
-export function pathOf({ ancestors, name }: FoundFolder): string {
+export function formatPath({ ancestors, name }: FolderMatch): string {
   if (ancestors.length === 0) return '/';
-  return ['', ...ancestors.slice(1).map((above) => above.name), name].join('/');
+  return ['', ...ancestors.slice(1).map((ancestor) => ancestor.name), name].join('/');
 }

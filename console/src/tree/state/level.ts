@@ -98,7 +98,10 @@ export class Level {
     const oldPosition = this.#positions.get(id);
     const displacedId = this.#ids.get(position);
     if (oldPosition === position && total === this.total) return;
-    if (this.#ids.size > 0 && (total !== this.total || oldPosition !== undefined || displacedId !== undefined)) {
+    if (
+      this.#ids.size > 0 &&
+      (total !== this.total || oldPosition !== undefined || displacedId !== undefined)
+    ) {
       this.isStale = true;
     }
     if (oldPosition !== undefined) this.#ids.delete(oldPosition);

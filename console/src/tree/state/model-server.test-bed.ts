@@ -131,7 +131,13 @@ export class ModelServer {
     const withPosition = (folderId: string) => {
       const { parentId } = this.#folders.get(folderId)!;
       const siblings = parentId === null ? [] : this.children(parentId);
-      return { ...this.row(folderId), position: Math.max(0, siblings.findIndex(({ id: each }) => each === folderId)) };
+      return {
+        ...this.row(folderId),
+        position: Math.max(
+          0,
+          siblings.findIndex(({ id: each }) => each === folderId),
+        ),
+      };
     };
     return { ...withPosition(id), ancestors: ancestorIds.map(withPosition) };
   }

@@ -9,7 +9,11 @@ import type { TreeStore } from './tree-store.ts';
 
 type Rollback = () => void;
 
-export function updateTextsOptimistically(store: TreeStore, id: string, { name, title, icon }: FolderTexts): Rollback {
+export function updateTextsOptimistically(
+  store: TreeStore,
+  id: string,
+  { name, title, icon }: FolderTexts,
+): Rollback {
   const before = store.folder(id);
   if (!before) return () => undefined;
   const newName = name ?? before.name;
@@ -25,7 +29,9 @@ export function updateTextsOptimistically(store: TreeStore, id: string, { name, 
 
 export function moveOptimistically(store: TreeStore, id: string, parentId: string): Rollback {
   const before = store.folder(id);
-  return before ? upsertOptimistically(store, before, { ...before, parent: { id: parentId } }) : () => undefined;
+  return before
+    ? upsertOptimistically(store, before, { ...before, parent: { id: parentId } })
+    : () => undefined;
 }
 
 export function removeOptimistically(store: TreeStore, id: string): Rollback {

@@ -265,7 +265,8 @@ test('shows the rows of the server after any sequence of actions', async () => {
             await server.deliver();
             passTime();
           }
-          if (!delays[at]) for (const known of delayed.splice(0)) loader.apply(server.withCurrentFolder(known));
+          if (!delays[at])
+            for (const known of delayed.splice(0)) loader.apply(server.withCurrentFolder(known));
         }
         for (const known of delayed) loader.apply(server.withCurrentFolder(known));
         await settle();

@@ -34,8 +34,8 @@ describe('rows of a tree', () => {
     assert.deepEqual(store.rowAt(4), {
       folder: null,
       parentId: 'a1',
-      place: 1,
-      siblings: 2,
+      position: 1,
+      siblingCount: 2,
       depth: 2,
       isOpen: false,
     });

@@ -225,8 +225,7 @@ export class TreeStore {
   /** Invalidates the row counts of a folder and its ancestors. Several changes notify the listeners once. */
   changed(id: string | null): void {
     this.#version += 1;
-    if (id !== null)
-      for (const folderId of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(folderId);
+    if (id !== null) for (const folderId of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(folderId);
     if (this.#isNotifying) return;
     this.#isNotifying = true;
     queueMicrotask(() => {

@@ -46,7 +46,8 @@ function labelIdsOf({ elementId, folder, mark }: TreeRowProps): string {
 }
 
 export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
-  const { elementId, index, folder, position, siblingCount, depth, isOpen, isSelected, children, mark } = props;
+  const { elementId, index, folder, position, siblingCount, depth, isOpen, isSelected, children, mark } =
+    props;
   const canOpen = folder !== null && folder.folders.totalCount > 0;
   return (
     <div

@@ -167,7 +167,11 @@ function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNo
 }
 
 /** Keeps the visible rows in place when rows are added or removed above them. */
-function useStableScroll(tree: Tree, { top, scrollTo }: ReturnType<typeof useViewport>, version: number): void {
+function useStableScroll(
+  tree: Tree,
+  { top, scrollTo }: ReturnType<typeof useViewport>,
+  version: number,
+): void {
   const topRow = useRef<{ id: string; version: number; row: number } | null>(null);
   useLayoutEffect(() => {
     const { store } = tree;

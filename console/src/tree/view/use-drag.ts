@@ -75,7 +75,9 @@ class DragSession {
   /** Updates the target from the row under the pointer. */
   #updateTarget(): void {
     const { store } = this.#tree;
-    const row = document.elementFromPoint(this.#pointer.x, this.#pointer.y)?.closest<HTMLElement>('[data-index]');
+    const row = document
+      .elementFromPoint(this.#pointer.x, this.#pointer.y)
+      ?.closest<HTMLElement>('[data-index]');
     const isInTree = row && this.#element.contains(row);
     const hovered = isInTree ? (store.rowAt(Number(row.dataset['index']))?.folder ?? null) : null;
     this.#target = hovered && canMoveInto(store, hovered, this.#folders) ? hovered : null;

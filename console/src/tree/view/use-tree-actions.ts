@@ -101,7 +101,10 @@ async function copy(text: string, what: 'link' | 'path'): Promise<void> {
 }
 
 /** The menu of a folder. It lists what the viewer may do, and for a selection only actions on several folders. */
-export function listMenuItems({ store, focus }: Tree, folder: FolderRow): readonly (readonly TreeMenuItem[])[] {
+export function listMenuItems(
+  { store, focus }: Tree,
+  folder: FolderRow,
+): readonly (readonly TreeMenuItem[])[] {
   const count = focus.selectionFor(folder).length;
   const rights = rightsOf(store, folder);
   const counted = count > 1 ? ` ${count} folders` : '';

@@ -70,7 +70,9 @@ export function connectionConfig(
       types: { getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'] },
     };
   } catch (cause) {
-    throw new StartError(`The database URL ${safeUrl} cannot be used: ${(cause as Error).message}.`, { cause });
+    throw new StartError(`The database URL ${safeUrl} cannot be used: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** What PostgreSQL and the way to it can say, in words for the operator, and as refusals for clients. */
+/** Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients. */
 
 import { Refusal } from '../../refusal.ts';
 import { StartError } from '../../config/start-error.ts';
@@ -7,22 +7,21 @@ import { summaryOf, type WriteFailureReason } from '../write-failure.ts';
 const retryAfterSeconds = 2;
 
 /**
- * SQLSTATE classes and codes that may pass: connections, resources (a full disk), shutdown, input and output,
- * a server that is read-only for now, locks and time limits, what the way in refuses for now, and what fails because
- * something before it did. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * SQLSTATE classes and codes of temporary errors: connections, resources (a full disk), shutdown, input and output,
+ * a server that is read-only, locks and timeouts, refused logins, and statements after a failed one. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const passing = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
+const temporary = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
 
-/** Found by the server in its own files: data_corrupted and index_corrupted. */
+/** Damage of the server's files: data_corrupted and index_corrupted. */
 const damaged = /^XX00[12]$/;
 
-/** The server goes away, or is no longer the one to ask: another connection may lead to another. */
-const leaving = /^(08|57P|25006)/;
+/** The server shuts down or is no longer the primary: a new connection may lead to another server. */
+const ending = /^(08|57P|25006)/;
 
-/** Others got in the way; the same work may succeed when it is done again. */
+/** Collisions with other transactions: the same work may succeed when it is run again. */
 const colliding = /^(40001|40P01)$/;
 
-/** Only what tells what happened: details may show the values of a row. */
+/** Has only the message and the code, because the details of an error may contain the values of a row. */
 export class PostgresFault extends Error {
   override readonly name = 'PostgresFault';
   readonly code: string;
@@ -37,25 +36,32 @@ export class PostgresFault extends Error {
     return colliding.test(this.code);
   }
 
-  /** Whatever the server itself did not say is about the way to it. */
+  /** Any other error comes from the network or the driver. */
   get isFromServer(): boolean {
     return /^[\dA-Z]{5}$/.test(this.code) && /\d/.test(this.code);
   }
 
-  /** The connection is of no more use. */
+  /** The connection cannot be used again. */
   get endsConnection(): boolean {
-    return !this.isFromServer || leaving.test(this.code);
+    return !this.isFromServer || ending.test(this.code);
   }
 
   get isDamage(): boolean {
     return damaged.test(this.code);
   }
 
-  get mayPass(): boolean {
+  get isTemporary(): boolean {
     return (
-      !this.isFromServer || passing.test(this.code) || this.isDamage || writeFailureReason(this) !== undefined
+      !this.isFromServer ||
+      temporary.test(this.code) ||
+      this.isDamage ||
+      writeFailureReason(this) !== undefined
     );
   }
+}
+
+export function isCollision(error: unknown): boolean {
+  return error instanceof PostgresFault && error.isCollision;
 }
 
 export function endsConnection(error: unknown): boolean {
@@ -68,9 +74,9 @@ export function toFault(error: unknown): unknown {
   return new PostgresFault(error);
 }
 
-/** The database's trouble is not the request's fault and may pass. */
+/** A temporary error of the database is not the fault of the request. */
 export function toRefusal(error: unknown): unknown {
-  return error instanceof PostgresFault && error.mayPass ? unavailable(error, messageFor(error)) : error;
+  return error instanceof PostgresFault && error.isTemporary ? unavailable(error, messageFor(error)) : error;
 }
 
 export const damagedMessage = 'The database is damaged, and must be restored from a backup.';
@@ -82,7 +88,7 @@ function messageFor(fault: PostgresFault): string | undefined {
   return reason && summaryOf(reason);
 }
 
-/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them in the text only. */
+/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them only in the message. */
 export function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
   if (code === '53100') return 'disk_full';
   if (code === '25006') return 'read_only';
@@ -103,7 +109,7 @@ export function unavailable(
   return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds });
 }
 
-/** Its end is not known: the connection was lost while the server was asked to commit. */
+/** The connection was lost during the commit, so its outcome is unknown. */
 export function uncertain(cause: unknown): Refusal {
   return unavailable(
     cause,
@@ -111,13 +117,13 @@ export function uncertain(cause: unknown): Refusal {
   );
 }
 
-/** Why the server cannot be started on this database, and what to do. `shown` is the URL without its password. */
-export function toStartError(error: unknown, shown: string): unknown {
+/** Explains why the server cannot start on this database, and what to do. `safeUrl` is the URL without its password. */
+export function toStartError(error: unknown, safeUrl: string): unknown {
   const fault = error instanceof Refusal ? error.cause : error;
   if (!(fault instanceof PostgresFault)) return error;
   const { code, message } = fault;
   const advice = adviceFor(code, message);
-  return new StartError(`The database ${shown} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
+  return new StartError(`The database ${safeUrl} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
     cause: error,
   });
 }

@@ -1,36 +1,36 @@
-/** What this process has met of PostgreSQL that a node cannot work with: damage, copies of different age, and writes that fail. */
+/** Records the faults of PostgreSQL that this process has met: damage, connections to servers of different age, and failed writes. */
 
 import { Refusal } from '../../refusal.ts';
 import type { Database, DatabaseFault } from '../database.ts';
 import { toRefusal, damagedMessage, PostgresFault, unavailable, writeFailureReason } from './errors.ts';
 import { WriteState, type WriteStateOptions } from '../write-failure.ts';
 
-export interface PostgresFaultState extends Pick<
+interface PostgresFaultState extends Pick<
   Database,
   'findFault' | 'writeFailure' | 'reportDamage' | 'reportOutdated' | 'confirmCurrent'
 > {
   readonly toRefusal: (error: unknown) => unknown;
-  /** The same for what a transaction failed with, after it had changed so many rows. */
+  /** The same for the error of a transaction that had changed this number of rows. */
   readonly toWriteRefusal: (error: unknown, rows: number) => unknown;
   noteCommit(rows: number): void;
 }
 
-export interface PostgresGuardOptions extends WriteStateOptions {
+interface FaultStateOptions extends WriteStateOptions {
   /** The URL without its password. */
-  readonly shown: string;
-  /** Called when the connections turn out to lead to copies of different age. */
+  readonly safeUrl: string;
+  /** Called when connections lead to servers of different age. */
   readonly onOutdated: () => void;
 }
 
-export function createFaultState(options: PostgresGuardOptions): PostgresFaultState {
-  const { log, shown, onOutdated } = options;
+export function createFaultState(options: FaultStateOptions): PostgresFaultState {
+  const { log, safeUrl, onOutdated } = options;
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
   let outdated: DatabaseFault | undefined;
 
   const noteDamage = (finding: string): void => {
     if (damage) return;
-    damage = { summary: damagedSummary, detail: damageText(shown, finding) };
+    damage = { summary: damagedSummary, detail: damageText(safeUrl, finding) };
     log('error', damage.detail);
   };
   const toRefusal = (error: unknown): unknown => {
@@ -47,7 +47,7 @@ export function createFaultState(options: PostgresGuardOptions): PostgresFaultSt
     },
     reportOutdated() {
       if (!outdated) {
-        outdated = { summary: outdatedSummary, detail: outdatedText(shown) };
+        outdated = { summary: outdatedSummary, detail: outdatedText(safeUrl) };
         log('error', outdated.detail);
       }
       onOutdated();
@@ -73,10 +73,10 @@ const damagedSummary = 'The database is damaged. Restore a backup or repair it, 
 const outdatedSummary =
   'Connections to the database lead to copies of different age. Make sure that all of them lead to the same primary server.';
 
-function damageText(shown: string, finding: string): string {
-  return `The database ${shown} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node; docs/durability.md tells more.`;
+function damageText(safeUrl: string, finding: string): string {
+  return `The database ${safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node; docs/durability.md tells more.`;
 }
 
-function outdatedText(shown: string): string {
-  return `The database ${shown} answers with an older state than before: connections lead to copies of different age, for example after a failover during which the former primary went on. Stop the former primary, and make sure that every connection leads to the current one. This node connects anew, and is ready again when its connections agree.`;
+function outdatedText(safeUrl: string): string {
+  return `The database ${safeUrl} answers with an older state than before: connections lead to copies of different age, for example after a failover during which the former primary went on. Stop the former primary, and make sure that every connection leads to the current one. This node connects anew, and is ready again when its connections agree.`;
 }

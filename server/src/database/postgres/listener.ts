@@ -1,41 +1,41 @@
-/** Hears of what other processes commit. A hint only: what is missed is found by whoever looks again. */
+/** Receives a notification when another process commits. A notification may be lost, so its receivers also poll. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-export interface Listener {
+interface Listener {
   watch(onCommit: () => void): void;
-  /** This process has committed something itself. */
+  /** Called after a commit of this process. */
   notify(): void;
-  /** False while there is no connection to listen on, though there should be. */
+  /** False while the connection for notifications is lost. */
   readonly isListening: boolean;
   close(): Promise<void>;
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly config: pg.ClientConfig;
   readonly channel: string;
-  /** Without sessions there is nothing to listen on: it is looked again and again. */
+  /** Without sessions, PostgreSQL sends no notifications: the receivers are woken at an interval. */
   readonly keepsSessions: boolean;
-  /** Told of what this process has committed, if others do not hear of it by listening. */
+  /** Called after a commit of this process, if other processes get no notification. */
   readonly onAnnounced?: (() => void) | undefined;
 }
 
-const lookEveryMs = 500;
-const firstPauseMs = 100;
-const longestPauseMs = 2_000;
+const pollMs = 500;
+const minPauseMs = 100;
+const maxPauseMs = 2_000;
 
 export function openListener(options: ListenerOptions): Listener {
   const { config, channel, keepsSessions, onAnnounced } = options;
-  const watching: (() => void)[] = [];
-  const wake = () => watching.forEach((onCommit) => onCommit());
+  const receivers: (() => void)[] = [];
+  const wake = () => receivers.forEach((onCommit) => onCommit());
   const closing = new AbortController();
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isListening = !keepsSessions;
 
   async function listen(): Promise<void> {
-    let pauseMs = firstPauseMs;
+    let pauseMs = minPauseMs;
     while (!closing.signal.aborted) {
       client = new pg.Client(config);
       const isOver = new Promise<void>((resolve) => {
@@ -47,17 +47,17 @@ export function openListener(options: ListenerOptions): Listener {
         await client.connect();
         await client.query(`listen ${channel}`);
         isListening = true;
-        pauseMs = firstPauseMs;
-        // Something may have been committed before it listened.
+        pauseMs = minPauseMs;
+        // Something may have been committed before the connection listened.
         wake();
         await isOver;
       } catch {
-        // Whoever reads or writes meets the same trouble, and can tell.
+        // Reads and writes fail with the same error, and report it.
       }
       isListening = false;
       void client.end().catch(() => undefined);
       await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
-      pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+      pauseMs = Math.min(2 * pauseMs, maxPauseMs);
     }
   }
 
@@ -67,16 +67,16 @@ export function openListener(options: ListenerOptions): Listener {
       if (!keepsSessions) onAnnounced?.();
     },
     watch(onCommit) {
-      watching.push(onCommit);
-      if (watching.length > 1) return;
+      receivers.push(onCommit);
+      if (receivers.length > 1) return;
       if (keepsSessions) void listen();
-      else timer = setInterval(wake, lookEveryMs).unref();
+      else timer = setInterval(wake, pollMs).unref();
     },
     get isListening() {
       return isListening;
     },
     async close() {
-      watching.length = 0;
+      receivers.length = 0;
       clearInterval(timer);
       closing.abort();
       await client?.end().catch(() => undefined);

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { redactPassword } from '../../config/url-password.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import type { Database, DatabaseOptions, Snapshot, Transaction } from '../database.ts';
+import { useSnapshot, type Database, type DatabaseOptions, type Transaction } from '../database.ts';
 import { maxSharedCommit } from '../group-commit.ts';
 import type { Statement } from '../statement.ts';
 import { beginStatements, connectionConfig, createConnector, createPools, queueFull } from './connections.ts';

@@ -1,35 +1,33 @@
-/** What a PostgreSQL server must be to be used, and what its operator should know. */
+/** Reads the version and settings of a PostgreSQL server, and checks its requirements. */
 
-import type pg from 'pg';
+import pg from 'pg';
 import { StartError } from '../../config/start-error.ts';
-import type { DatabaseOptions } from '../database.ts';
-import type pg from 'pg';
 import { redactPassword } from '../../config/url-password.ts';
-import type { BasicServerInfo } from './server-info.ts';
+import type { DatabaseOptions } from '../database.ts';
 import { connectionConfig } from './connections.ts';
 import { toStartError, toFault } from './errors.ts';
 
-export const minVersion = 130_000;
+const minVersion = 130_000;
 
-export interface BasicServerInfo {
+interface BasicServerInfo {
   readonly encoding: string;
   readonly version: string;
   readonly isStandby: boolean;
-  /** Null if it does not know them: there are others that speak its language. */
+  /** Null if the server has no such setting: other databases use the protocol of PostgreSQL. */
   readonly fsync: string | null;
   readonly fullPageWrites: string | null;
 }
 
-export const selectServer = `
+const selectServer = `
   select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
     pg_is_in_recovery() as "isStandby", current_setting('fsync', true) as fsync,
     current_setting('full_page_writes', true) as "fullPageWrites"`;
 
 export async function checkServer(
-  ask: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
-  tell: NonNullable<DatabaseOptions['log']>,
+  send: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
+  log: NonNullable<DatabaseOptions['log']>,
 ): Promise<void> {
-  const { rows } = (await ask(selectServer)) as pg.QueryResult<BasicServerInfo>;
+  const { rows } = (await send(selectServer)) as pg.QueryResult<BasicServerInfo>;
   const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;
   if (encoding !== 'UTF8') {
     throw new StartError(
@@ -48,7 +46,7 @@ export async function checkServer(
   }
   const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
   if (off.length > 0) {
-    tell(
+    log(
       'warn',
       `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn it on in postgresql.conf.`,
     );
@@ -57,35 +55,36 @@ export async function checkServer(
 
 export interface ServerInfo extends BasicServerInfo {
   readonly isTooOld: boolean;
-  /** As people say it: 18.4. */
+  /** For example 18.4. */
   readonly displayVersion: string;
   readonly nowMs: number;
   readonly synchronousCommit: string | null;
-  /** Of the database, if its letters are told apart by the operating system; otherwise null. */
+  /** The locale of the database, or null if the operating system does not provide it. */
   readonly ctype: string | null;
   readonly maxConnections: number | null;
   readonly usedConnections: number | null;
-  /** Whether the extension for search can be had. */
+  /** The extension for search is available. */
   readonly hasTrigrams: boolean;
 }
+
 const selectMore = `
-  select current_setting('server_version') as "shownVersion", extract(epoch from clock_timestamp()) * 1000 as "nowMs",
+  select current_setting('server_version') as "displayVersion", extract(epoch from clock_timestamp()) * 1000 as "nowMs",
     current_setting('synchronous_commit', true) as "synchronousCommit",
     (select datctype from pg_database where datname = current_database()
       and coalesce(to_jsonb(pg_database) ->> 'datlocprovider', 'c') = 'c') as ctype,
-    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "mostConnections",
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "maxConnections",
     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as "usedConnections",
     exists (select 1 from pg_available_extensions where name = 'pg_trgm') as "hasTrigrams"`;
 
 export async function readServerInfo(url: string, options: DatabaseOptions): Promise<ServerInfo> {
   const { poolMode = 'session', timeoutSeconds = 30 } = options;
-  const shown = redactPassword(url);
+  const safeUrl = redactPassword(url);
   const keepsSessions = poolMode === 'session';
   const client = new pg.Client({
-    ...connectionConfig(url, { keepsSessions, timeoutSeconds, shown }),
-    connectionTimeoutMillis: 15000,
+    ...connectionConfig(url, { keepsSessions, timeoutSeconds, safeUrl }),
+    connectionTimeoutMillis: 15_000,
   });
-  // One that breaks tells so to whoever asks next.
+  // The next query on a broken connection fails with the error.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -99,7 +98,7 @@ export async function readServerInfo(url: string, options: DatabaseOptions): Pro
       isTooOld: Number(server.version) < minVersion,
     };
   } catch (error) {
-    throw toStartError(toFault(error), shown);
+    throw toStartError(toFault(error), safeUrl);
   } finally {
     await client.end().catch(() => undefined);
   }

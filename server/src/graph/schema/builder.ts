@@ -86,9 +86,10 @@ export function createBuilder() {
   return builder;
 }
 
+/** A function for `type` or `input` puts the type after all others of its kind in the schema text. */
 interface Mutation<Input extends object, Payload> {
-  readonly type: ObjectRefOf<Payload>;
-  readonly input: InputObjectRef<ExtendedTypes, Input>;
+  readonly type: ObjectRefOf<Payload> | (() => ObjectRefOf<Payload>);
+  readonly input: InputObjectRef<ExtendedTypes, Input> | (() => InputObjectRef<ExtendedTypes, Input>);
   readonly description: string;
   readonly resolve: (input: Input, context: GraphContext) => Promise<Payload>;
 }
@@ -104,10 +105,10 @@ export function defineMutation<Input extends object, Payload>(
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
-      type: type as ObjectRefOf<unknown>,
+      type: (typeof type === 'function' ? type() : type) as ObjectRefOf<unknown>,
       nullable: true,
       description,
-      args: { input: t.arg({ type: input, required: true }) },
+      args: { input: t.arg({ type: typeof input === 'function' ? input() : input, required: true }) },
       // Pothos cannot resolve the type of the argument for a generic input.
       resolve: (_, args, context) => resolve((args as unknown as { input: Input }).input, context),
     }),

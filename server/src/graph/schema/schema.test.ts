@@ -14,13 +14,13 @@ import { createSchema } from './schema.ts';
 
 const schema = createSchema();
 
-test('a mutation that fails does not take along the answers of those before it: each of them can be null', () => {
+test('makes every mutation nullable, so that an error does not remove the results of other mutations', () => {
   const fields = Object.values(schema.getMutationType()!.getFields());
   assert.ok(fields.length > 15);
   for (const { name, type } of fields) assert.ok(!isNonNullType(type), name);
 });
 
-test('every mutation takes one argument, its input', () => {
+test('gives every mutation one argument, its input', () => {
   for (const { name, args } of Object.values(schema.getMutationType()!.getFields())) {
     assert.deepEqual(
       args.map((argument) => argument.name),
@@ -33,20 +33,20 @@ test('every mutation takes one argument, its input', () => {
 /** Clients such as Relay and Apollo Client cache objects by `id`. Each of these types has random ids of its own. */
 const typesWithIds = ['Folder', 'Group', 'Session', 'SigningKey', 'User'];
 
-test('only types that own their ids have a field `id`', () => {
+test('has a field `id` only on types with ids of their own', () => {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type));
   const withIds = types.filter((type) => 'id' in type.getFields());
   assert.deepEqual(withIds.map(({ name }) => name).sort(), typesWithIds);
   for (const type of withIds) assert.equal(String(type.getFields()['id']!.type), 'ID!', type.name);
 });
 
-test('every type that implements Node has ids of its own', () => {
+test('implements Node only on types with ids of their own', () => {
   const node = schema.getType('Node');
   assert.ok(isInterfaceType(node));
   for (const { name } of schema.getPossibleTypes(node)) assert.ok(typesWithIds.includes(name), name);
 });
 
-/** What keeps each list finite that is not in a connection. */
+/** The bounds of the lists that are not in a connection. */
 const boundedLists: Readonly<Record<string, string>> = {
   'Folder.ancestors': 'The tree is at most 256 levels deep.',
   'JournalEntry.ancestorIds': 'The tree is at most 256 levels deep.',
@@ -67,7 +67,7 @@ const boundedLists: Readonly<Record<string, string>> = {
   'JournalFilter.kinds': 'The request body is at most 32 MiB.',
 };
 
-test('every list in the schema is in a connection, or something else keeps it finite', () => {
+test('has only lists that are in a connection or bounded in another way', () => {
   const lists = Object.values(schema.getTypeMap()).flatMap((type) => {
     const hasFields = isObjectType(type) || isInputObjectType(type);
     if (!hasFields || isIntrospectionType(type)) return [];
@@ -79,7 +79,7 @@ test('every list in the schema is in a connection, or something else keeps it fi
   assert.deepEqual(unpaged.toSorted(), Object.keys(boundedLists).toSorted());
 });
 
-test('every connection takes `first` and `after`', () => {
+test('gives every connection the arguments `first` and `after`', () => {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {

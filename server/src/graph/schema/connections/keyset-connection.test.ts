@@ -6,7 +6,7 @@ import { fromListCursor, toListCursor } from './keyset-connection.ts';
 
 const isRefused = (error: unknown) => error instanceof Refusal && error.code === 'BAD_INPUT';
 
-test('a cursor leads back to its key in its own list, and nowhere in another', () => {
+test('returns the key of a cursor in its own list and rejects it in another list', () => {
   for (const key of ['anna', 'zoë', '山田', '🌳', '1767225600000 7e57d004-2b97-4e7a-b45f-5387367791cd']) {
     const cursor = toListCursor('users', key);
     assert.match(cursor, /^[\w-]+$/);
@@ -15,16 +15,16 @@ test('a cursor leads back to its key in its own list, and nowhere in another', (
   }
 });
 
-test('a cursor that was edited is refused, wherever the edit is', () => {
+test('rejects a cursor with any one character edited', () => {
   const cursor = toListCursor('users', 'annabelle');
-  for (let place = 0; place < cursor.length; place++) {
-    const letter = cursor[place] === 'A' ? 'B' : 'A';
-    const edited = cursor.slice(0, place) + letter + cursor.slice(place + 1);
+  for (let index = 0; index < cursor.length; index++) {
+    const letter = cursor[index] === 'A' ? 'B' : 'A';
+    const edited = cursor.slice(0, index) + letter + cursor.slice(index + 1);
     assert.throws(() => fromListCursor('users', edited, 'after'), isRefused, edited);
   }
 });
 
-test('anything else is refused, and the refusal names the argument', () => {
+test('rejects other texts and names the argument', () => {
   const key = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(key, (text) => void assert.throws(() => fromListCursor('users', text, 'after'), isRefused)),
@@ -32,7 +32,7 @@ test('anything else is refused, and the refusal names the argument', () => {
   assert.throws(() => fromListCursor('users', '', 'after'), /`after` is not a cursor/);
 });
 
-test('a cursor with a right checksum and a key that nothing can have is refused', () => {
+test('rejects a cursor with a valid checksum and an impossible key', () => {
   for (const key of ['', '\0', 'a\nb']) {
     assert.throws(() => fromListCursor('users', toListCursor('users', key), 'after'), isRefused);
   }

@@ -87,7 +87,7 @@ export function defineMove(
     type: MovePayload,
     description:
       'Needs WRITE on the folder, on its parent and on the new parent; MANAGE on the folder if anybody would have more access to it there. CYCLE if the new parent is inside the folder.',
-    input: defineMoveInput(builder),
+    input: () => defineMoveInput(builder),
     resolve: ({ dryRun: isDryRun, ...move }, context): Promise<Moved> =>
       change(
         context,

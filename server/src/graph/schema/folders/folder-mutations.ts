@@ -46,9 +46,9 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
     });
 
   defineMutation(builder, 'createFolder', {
-    type: payload('CreateFolderPayload'),
+    type: () => payload('CreateFolderPayload'),
     description: 'Needs WRITE on the parent.',
-    input: defineCreateInput(builder),
+    input: () => defineCreateInput(builder),
     resolve: (input, context) =>
       change(
         context,
@@ -59,9 +59,9 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
   });
 
   defineMutation(builder, 'updateFolder', {
-    type: payload('UpdateFolderPayload'),
+    type: () => payload('UpdateFolderPayload'),
     description: 'Needs WRITE. What is not given stays as it is; null takes a text away.',
-    input: defineUpdateInput(builder),
+    input: () => defineUpdateInput(builder),
     resolve: (input, context) =>
       change(
         context,
@@ -128,23 +128,27 @@ function defineDelete(builder: Builder): void {
     }),
     description:
       'Needs WRITE on the folder and on its parent. What is deleted can be restored for some days, then it is purged.',
-    input: builder.inputType('DeleteFolderInput', {
-      fields: (f) => ({
-        id: f.id({ required: true }),
-        recursive: f.boolean({
-          required: true,
-          defaultValue: false,
-          description: 'With all that is inside. Without it, a folder with sub-folders is refused.',
-        }),
-        expectedVersion: f.int({ description: expectedVersion }),
-      }),
-    }),
+    input: () => defineDeleteInput(builder),
     resolve: ({ recursive, ...deletion }, context): Promise<Deleted> =>
       change(
         context,
         ({ folders }, caller) => folders.delete(caller, { ...deletion, isRecursive: recursive }),
         ({ pathIds }) => ({ pathIds }),
       ),
+  });
+}
+
+function defineDeleteInput(builder: Builder) {
+  return builder.inputType('DeleteFolderInput', {
+    fields: (f) => ({
+      id: f.id({ required: true }),
+      recursive: f.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'With all that is inside. Without it, a folder with sub-folders is refused.',
+      }),
+      expectedVersion: f.int({ description: expectedVersion }),
+    }),
   });
 }
 
@@ -236,20 +240,21 @@ function defineImportInput(builder: Builder) {
     }),
   });
 
-  return builder.inputType('ImportFoldersInput', {
-    fields: (f) => ({
-      parentId: f.id({ description: 'The root, unless told.' }),
-      tree: f.field({
-        type: [ImportedFolder],
-        description: 'Folders with folders inside. This or `list`.',
+  return () =>
+    builder.inputType('ImportFoldersInput', {
+      fields: (f) => ({
+        parentId: f.id({ description: 'The root, unless told.' }),
+        tree: f.field({
+          type: [ImportedFolder],
+          description: 'Folders with folders inside. This or `list`.',
+        }),
+        list: f.field({
+          type: [ImportedPath],
+          description: 'A flat list of paths, in any order, as `exportFolders` gives it. This or `tree`.',
+        }),
+        expectedVersion: f.int({
+          description: 'Of the parent. Refuses with CONFLICT if it has another version by now.',
+        }),
       }),
-      list: f.field({
-        type: [ImportedPath],
-        description: 'A flat list of paths, in any order, as `exportFolders` gives it. This or `tree`.',
-      }),
-      expectedVersion: f.int({
-        description: 'Of the parent. Refuses with CONFLICT if it has another version by now.',
-      }),
-    }),
-  });
+    });
 }

@@ -141,7 +141,7 @@ export function defineGrantMutations(
     });
 
   defineMutation(builder, 'grantAccess', {
-    type: payload('GrantAccessPayload'),
+    type: () => payload('GrantAccessPayload'),
     description: 'Needs MANAGE. Replaces the grant that the user or group has on this folder, if any.',
     input: builder.inputType('GrantAccessInput', {
       fields: (f) => ({
@@ -160,15 +160,16 @@ export function defineGrantMutations(
   });
 
   defineMutation(builder, 'revokeAccess', {
-    type: payload('RevokeAccessPayload'),
+    type: () => payload('RevokeAccessPayload'),
     description: 'Needs MANAGE. Takes a grant away; what is inherited from above holds again.',
-    input: builder.inputType('RevokeAccessInput', {
-      fields: (f) => ({
-        folderId: f.id({ required: true }),
-        userId: f.id({ description: 'From a user, or' }),
-        groupId: f.id({ description: 'from a group.' }),
+    input: () =>
+      builder.inputType('RevokeAccessInput', {
+        fields: (f) => ({
+          folderId: f.id({ required: true }),
+          userId: f.id({ description: 'From a user, or' }),
+          groupId: f.id({ description: 'from a group.' }),
+        }),
       }),
-    }),
     resolve: (input, context) =>
       change(
         context,

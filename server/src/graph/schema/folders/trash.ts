@@ -121,14 +121,15 @@ export function defineRestore(builder: Builder, { Folder }: Pick<FolderTypes, 'F
     }),
     description:
       'Puts a deleted folder back, with all that was inside. Needs WRITE on it, and where it goes.',
-    input: builder.inputType('RestoreFolderInput', {
-      fields: (f) => ({
-        id: f.id({ required: true }),
-        parentId: f.id({ description: 'Where it shall go; where it was, unless told.' }),
-        name: f.string({ description: 'A new name, if its own is not free any more.' }),
-        expectedVersion: f.int({ description: 'Refuses with CONFLICT if it has another version.' }),
+    input: () =>
+      builder.inputType('RestoreFolderInput', {
+        fields: (f) => ({
+          id: f.id({ required: true }),
+          parentId: f.id({ description: 'Where it shall go; where it was, unless told.' }),
+          name: f.string({ description: 'A new name, if its own is not free any more.' }),
+          expectedVersion: f.int({ description: 'Refuses with CONFLICT if it has another version.' }),
+        }),
       }),
-    }),
     resolve: (input, context) =>
       change(
         context,

@@ -7,7 +7,7 @@ import { newFolderId, newFolderIds } from './folder-rows.ts';
 const now = Date.UTC(2026, 0, 31, 12);
 const latest = 2 ** 48 - 1;
 
-test('a new id is a UUID of version 7 that begins with its time in milliseconds', () => {
+test('makes UUIDs of version 7 that begin with the time in milliseconds', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: latest }), (time) => {
       const id = newFolderId(time);
@@ -18,7 +18,7 @@ test('a new id is a UUID of version 7 that begins with its time in milliseconds'
   );
 });
 
-test('an id of a later millisecond is greater as text', () => {
+test('makes greater ids in a later millisecond', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: latest - 1 }),
@@ -31,12 +31,12 @@ test('an id of a later millisecond is greater as text', () => {
   );
 });
 
-test('ids of the same millisecond differ', () => {
+test('makes different ids in the same millisecond', () => {
   const ids = Array.from({ length: 1_000 }, () => newFolderId(now));
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('ids of folders made together grow, and differ from those of others made in the same millisecond', () => {
+test('makes growing ids for folders that are created together, different from others of the same millisecond', () => {
   const [one, other] = [newFolderIds(now), newFolderIds(now)];
   const ids = Array.from({ length: 5_000 }, () => one());
   assert.deepEqual(ids, ids.toSorted());
