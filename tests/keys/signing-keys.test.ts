@@ -42,7 +42,10 @@ for (const kind of databaseKinds) {
     const rotate = () =>
       withDatabase(database.url, (opened) =>
         runChange(opened, (transaction) =>
-          rotateSigningKey(transaction, { encryption: createKeyEncryption(undefined), now: here.clock.now() }),
+          rotateSigningKey(transaction, {
+            encryption: createKeyEncryption(undefined),
+            now: here.clock.now(),
+          }),
         ),
       );
     const advance = (seconds: number) => [here, there].forEach(({ clock }) => clock.advanceSeconds(seconds));

@@ -149,9 +149,12 @@ async function readFolders(
   runQuery: RunQuery,
   under: string | undefined,
 ): Promise<{ cursor: string; folders: Map<string, MirroredFolder> }> {
-  const { cursor, folder } = await runQuery<{ cursor: string; folder: FolderWithDescendants | null }>(rootQuery, {
-    id: under,
-  });
+  const { cursor, folder } = await runQuery<{ cursor: string; folder: FolderWithDescendants | null }>(
+    rootQuery,
+    {
+      id: under,
+    },
+  );
   const folders = new Map<string, MirroredFolder>();
   if (!folder) return { cursor, folders };
   const { descendants, ...top } = folder;

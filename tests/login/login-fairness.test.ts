@@ -109,7 +109,7 @@ class Fixture {
       throttle: this.#throttle,
       // A login only issues an auth token.
       authTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
-      ended: {} as RevocationCache,
+      revoked: {} as RevocationCache,
       onTheft: () => undefined,
       settings: {
         accessTokenSeconds: 600,

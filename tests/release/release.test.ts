@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { listVersionFiles } from '../../release/release.ts';
 
 const source = join(import.meta.dirname, '../..');
@@ -56,9 +56,11 @@ interface Manifest {
 }
 
 describe('npm version', () => {
+  /** A repository after its first release. Each test gets a copy. */
+  let base: string;
   let root: string;
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'espalier-release-'));
+  before(() => {
+    base = root = mkdtempSync(join(tmpdir(), 'espalier-release-'));
     for (const file of copied) cpSync(join(source, file), join(root, file), { recursive: true });
     write('CHANGELOG.md', changelog);
     write('.gitignore', 'scripts.log\n');
@@ -81,6 +83,11 @@ describe('npm version', () => {
     write('CHANGELOG.md', read('CHANGELOG.md').replace('## Unreleased\n', '## Unreleased\n\n- A leaf.\n'));
     commit();
     rmSync(join(root, 'scripts.log'));
+  });
+  after(() => rmSync(base, { recursive: true }));
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'espalier-release-'));
+    cpSync(base, root, { recursive: true });
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
@@ -109,7 +116,26 @@ describe('npm version', () => {
     assert.equal(git('tag', '--list'), 'v0.1.0');
   };
 
-  test('makes one commit with a tag, sets one version in all packages, and prints how to publish', () => {
+  const assertImages = () => {
+    const images = listVersionFiles(source).filter((file) => !file.endsWith('.json'));
+    assert.deepEqual(images, [
+      'Dockerfile',
+      'deploy/compose.yaml',
+      'deploy/kubernetes.yaml',
+      'docs/docker.md',
+      'docs/kubernetes.md',
+    ]);
+    for (const file of images) {
+      const before = findVersion(readFileSync(join(source, file), 'utf8'), currentVersion);
+      assert.ok(before.length > 0, file);
+      assert.deepEqual(findVersion(read(file), '0.1.0'), [], file);
+      assert.equal(findVersion(read(file), '0.2.0').length, before.length, file);
+    }
+    assert.match(read('Dockerfile'), /^ {2}org\.opencontainers\.image\.version="0\.2\.0"$/m);
+  };
+
+  test('sets the version in all packages, the lock file and the image, commits, tags, and prints how to publish', () => {
+    const lockBefore = read('package-lock.json');
     const ended = release(['minor']);
     assert.equal(ended.status, 0, ended.stderr);
     assert.match(ended.stdout, /- A leaf\.[^]*git push --follow-tags\n {2}npm publish --workspaces/);
@@ -132,34 +158,11 @@ describe('npm version', () => {
       read('CHANGELOG.md'),
       /^# Changelog\n\n## Unreleased\n\n## 0\.2\.0 - \d{4}-\d\d-\d\d\n\n- A leaf\.\n\n## 0\.1\.0 - /,
     );
-  });
-
-  test('changes only version numbers in the lock file', () => {
-    const before = read('package-lock.json');
-    assert.equal(release(['minor']).status, 0);
     assert.equal(
       read('package-lock.json').replaceAll('"0.2.0"', '"0.1.0"'),
-      before.replaceAll('"0.2.0"', '"0.1.0"'),
+      lockBefore.replaceAll('"0.2.0"', '"0.1.0"'),
     );
-  });
-
-  test('writes the new version into every file that names the image', () => {
-    assert.equal(release(['minor']).status, 0);
-    const images = listVersionFiles(source).filter((file) => !file.endsWith('.json'));
-    assert.deepEqual(images, [
-      'Dockerfile',
-      'deploy/compose.yaml',
-      'deploy/kubernetes.yaml',
-      'docs/docker.md',
-      'docs/kubernetes.md',
-    ]);
-    for (const file of images) {
-      const before = findVersion(readFileSync(join(source, file), 'utf8'), currentVersion);
-      assert.ok(before.length > 0, file);
-      assert.deepEqual(findVersion(read(file), '0.1.0'), [], file);
-      assert.equal(findVersion(read(file), '0.2.0').length, before.length, file);
-    }
-    assert.match(read('Dockerfile'), /^ {2}org\.opencontainers\.image\.version="0\.2\.0"$/m);
+    assertImages();
   });
 
   test('rejects a failed check or audit, and changes nothing', () => {

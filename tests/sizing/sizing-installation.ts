@@ -104,7 +104,10 @@ export class SizingInstallation {
   }
 
   /** Creates users with one grant each, on the whole tree, and logs them in. */
-  async createClients(count: number, estateId: string): Promise<{ clients: SizingClient[]; folderIds: FolderIds }> {
+  async createClients(
+    count: number,
+    estateId: string,
+  ): Promise<{ clients: SizingClient[]; folderIds: FolderIds }> {
     const query = await this.#administrator();
     const folders = Array.from({ length: foldersOnShelf }, (_, index) => ({
       name: `Book ${index + 1}`,

@@ -92,7 +92,7 @@ export class Testbed {
       clock,
       log: pino({ level: 'trace' }, { write }),
       version: '0.0.0-test',
-      isSweptByHand: !options.purgesByTimer,
+      isHousekeepingManual: !options.purgesByTimer,
       ...(!options.mayPlansFail && { onPlanFailure: failOnPlanFailure }),
       ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
       ...(!options.hashesAtFullCost && { passwordCost: minPasswordCost }),

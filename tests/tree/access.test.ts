@@ -29,9 +29,12 @@ for (const kind of databaseKinds) {
     /** Creates folders below a new top folder, and returns their ids by path. */
     async function createTree(top: string, paths: readonly string[]): Promise<Record<string, string>> {
       const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
-      await admin.query('mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}', {
-        list,
-      });
+      await admin.query(
+        'mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}',
+        {
+          list,
+        },
+      );
       const ids: Record<string, string> = {};
       for (const { path } of list) ids[path] = await admin.findId(`/${path}`);
       return ids;
@@ -273,7 +276,9 @@ for (const kind of databaseKinds) {
           ),
           'FORBIDDEN',
         );
-        await dora.query('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{path}}}', { id: move.id });
+        await dora.query('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{path}}}', {
+          id: move.id,
+        });
         assert.equal(await dora.findId('/Gain/Shared/Thing'), move.id);
       });
 

@@ -52,7 +52,9 @@ for (const kind of databaseKinds) {
       input: object,
       selection = '__typename',
     ): Promise<Payload> {
-      const response = await testbed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
+      const response = await testbed.run<Record<string, Payload>>(userId, mutation(name, selection), {
+        input,
+      });
       assert.equal(response.errors, undefined, JSON.stringify(response.errors));
       return response.data![name]!;
     }

@@ -117,7 +117,10 @@ export class Person {
     const query = 'query($path: String!){folder(path: $path){id}}';
     const { folder } = await this.query<{ folder: { id: string } | null }>(query, { path });
     if (folder)
-      await this.query('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}', folder);
+      await this.query(
+        'mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}',
+        folder,
+      );
   }
 
   /** Sends every query field with every field below it, with the ids and the text as arguments. */

@@ -79,7 +79,7 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     clock: { now: () => now },
     log: pino({ level: 'error' }),
     version: 'fixture',
-    isSweptByHand: true,
+    isHousekeepingManual: true,
     passwordCost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
   });
   try {

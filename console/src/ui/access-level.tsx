@@ -1,8 +1,8 @@
-/** Levels of access, as people are told of them. */
+/** Names and descriptions of access levels. */
 
 import type { AccessLevel } from '../graph/live.tsx';
 
-/** For a `Select`: from the least to the most. */
+/** Options for a `Select`, in ascending order. */
 export const accessLevels: readonly {
   readonly id: AccessLevel;
   readonly label: string;
@@ -29,7 +29,7 @@ export function LevelChip({ level }: { level: AccessLevel }) {
   return <span className={`label-chip ${tones[level]}`}>{formatLevel(level)}</span>;
 }
 
-/** The sentence of `explainAccess` ends with a level as the graph calls it. */
+/** Replaces the level name of the API in the sentence of `explainAccess`. */
 export function formatReason(reason: string): string {
   return reason.replace(
     / gives (NONE|READ|WRITE|MANAGE)\.(?= They may pass|$)/,

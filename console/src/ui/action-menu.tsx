@@ -1,4 +1,4 @@
-/** The further things that can be done, behind a button with three dots. */
+/** A menu of further actions behind a button with three dots. */
 
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Text } from 'react-aria-components';
 import { Icon, type IconName } from './icons.tsx';
@@ -18,7 +18,7 @@ export function ActionMenu({ label, actions }: { label: string; actions: readonl
         <Icon name="more" className="dots" />
       </AriaButton>
       <Popover className="popover" placement="bottom end">
-        <Menu className="menu" onAction={(chosen) => actions.find((one) => one.label === chosen)?.onAction()}>
+        <Menu className="menu" onAction={(key) => actions.find((action) => action.label === key)?.onAction()}>
           {actions.map(({ label: text, icon, help, isDanger }) => (
             <MenuItem
               key={text}

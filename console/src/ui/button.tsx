@@ -1,4 +1,4 @@
-/** Buttons: of words, and of a symbol alone, which then has a name and a tooltip. */
+/** Buttons with text, and icon buttons with an accessible name and a tooltip. */
 
 import {
   Button as AriaButton,
@@ -19,7 +19,7 @@ export interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 
 
 export function Button({ tone = 'plain', size = 'normal', icon, children, ...others }: ButtonProps) {
   return (
-    <AriaButton {...atWork(others)} className={`button ${tone} ${size}`}>
+    <AriaButton {...withoutPresses(others)} className={`button ${tone} ${size}`}>
       {others.isPending ? <Spinner /> : icon && <Icon name={icon} />}
       {children}
     </AriaButton>
@@ -33,7 +33,7 @@ export function IconButton({
 }: Omit<ButtonProps, 'children'> & { label: string; icon: IconName }) {
   return (
     <TooltipTrigger delay={600}>
-      <AriaButton {...atWork(others)} aria-label={label} className={`icon-button ${others.tone ?? 'quiet'}`}>
+      <AriaButton {...withoutPresses(others)} aria-label={label} className={`icon-button ${others.tone ?? 'quiet'}`}>
         {others.isPending ? <Spinner /> : <Icon name={icon} />}
       </AriaButton>
       <Tooltip className="tooltip">{label}</Tooltip>
@@ -42,10 +42,10 @@ export function IconButton({
 }
 
 /**
- * One that is at work keeps the focus and does nothing. The library's own way tells screen readers of the button by a reference,
- * which leads nowhere as soon as the button goes with its form.
+ * A pending button keeps the focus and ignores presses. The library's own `isPending` announces the button by an id reference,
+ * which is invalid once the button disappears with its form.
  */
-function atWork({ isPending, ...others }: AriaProps): AriaProps {
+function withoutPresses({ isPending, ...others }: AriaProps): AriaProps {
   if (!isPending) return others;
   const type = others.type === 'submit' ? 'button' : others.type;
   return { ...others, 'aria-disabled': true, onPress: () => undefined, ...(type && { type }) };

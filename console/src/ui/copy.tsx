@@ -1,33 +1,13 @@
-/** A small button that copies a text, and says so for a moment. */
+/** Copies texts to the clipboard: a function, a button for one text, and the "copy as" menu for a call. */
 
 import { useEffect, useState } from 'react';
-import { IconButton } from './button.tsx';
-import { MenuTrigger, Button as AriaButton, Popover, Menu, MenuItem, Text } from 'react-aria-components';
-import { type CopyForm, type Call, formatCall } from '../actions/action.ts';
+import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Text } from 'react-aria-components';
+import { formatCall, type Call, type CopyForm } from '../actions/action.ts';
 import { client } from '../session/client.ts';
+import { IconButton } from './button.tsx';
 import { Icon } from './icons.tsx';
 
-/** `label` says what is copied: "Copy path". */
-export function CopyButton({ label, text }: { label: string; text: string }) {
-  const [told, setTold] = useState<string | null>(null);
-  useEffect(() => {
-    if (told === null) return;
-    const timer = setTimeout(() => setTold(null), 2_000);
-    return () => clearTimeout(timer);
-  }, [told]);
-  const copy = async () => setTold((await copyText(text)) ? 'Copied' : 'Not copied');
-  return (
-    <span className="copy-button">
-      <IconButton label={label} icon={told === 'Copied' ? 'check' : 'copy'} onPress={() => void copy()} />
-      <span className="visually-hidden" role="status">
-        {told}
-      </span>
-    </span>
-  );
-}
-
-/** Copying to the clipboard, also on a page without TLS, which has no clipboard of its own. */
-
+/** Returns whether the text was copied. Pages without TLS have no clipboard API, so they use a selection. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -41,7 +21,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'visually-hidden';
-  // Inside an open dialog, if there is one: what is outside cannot take the focus.
+  // While a dialog is open, elements outside of it cannot take the focus.
   (document.querySelector('[role=dialog]') ?? document.body).append(area);
   area.select();
   try {
@@ -51,6 +31,25 @@ function copyBySelection(text: string): boolean {
   }
 }
 
+/** `label` names the copied text: "Copy path". */
+export function CopyButton({ label, text }: { label: string; text: string }) {
+  const [outcome, setOutcome] = useState<string | null>(null);
+  useEffect(() => {
+    if (outcome === null) return;
+    const timer = setTimeout(() => setOutcome(null), 2_000);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = async () => setOutcome((await copyText(text)) ? 'Copied' : 'Not copied');
+  return (
+    <span className="copy-button">
+      <IconButton label={label} icon={outcome === 'Copied' ? 'check' : 'copy'} onPress={() => void copy()} />
+      <span className="visually-hidden" role="status">
+        {outcome}
+      </span>
+    </span>
+  );
+}
+
 const forms: readonly { readonly id: CopyForm; readonly label: string; readonly needs?: string }[] = [
   { id: 'graphql', label: 'Copy as GraphQL' },
   { id: 'curl', label: 'Copy as curl', needs: 'with a token in ESPALIER_AUTH_TOKEN' },
@@ -58,17 +57,17 @@ const forms: readonly { readonly id: CopyForm; readonly label: string; readonly 
 ];
 
 export function CopyAs({ call }: { call: Call }) {
-  const [told, setTold] = useState<string | null>(null);
+  const [outcome, setOutcome] = useState<string | null>(null);
   const copy = async (form: CopyForm) => {
     const isCopied = await copyText(formatCall(form, call, client.url));
-    setTold(isCopied ? 'Copied' : 'Not copied');
-    setTimeout(() => setTold(null), 2_000);
+    setOutcome(isCopied ? 'Copied' : 'Not copied');
+    setTimeout(() => setOutcome(null), 2_000);
   };
   return (
     <MenuTrigger>
       <AriaButton className="button quiet small copy-as">
-        <Icon name={told === 'Copied' ? 'check' : 'copy'} />
-        <span aria-live="polite">{told ?? 'Copy as…'}</span>
+        <Icon name={outcome === 'Copied' ? 'check' : 'copy'} />
+        <span aria-live="polite">{outcome ?? 'Copy as…'}</span>
       </AriaButton>
       <Popover className="popover" placement="top end">
         <Menu className="menu" onAction={(form) => void copy(form as CopyForm)}>

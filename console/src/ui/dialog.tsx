@@ -1,4 +1,4 @@
-/** Dialogs: a question or a form above the page, with what it does also as text for a script. */
+/** Dialogs: a plain one, and a form that performs an action and can be copied as a script. */
 
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
@@ -11,7 +11,7 @@ interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
   readonly size?: 'normal' | 'wide';
-  /** Not while something is being done: what comes of it is told here. */
+  /** False while an action runs, because its result appears here. */
   readonly isClosable?: boolean;
   readonly onClose: () => void;
 }
@@ -39,16 +39,16 @@ export function Dialog({ title, children, onClose, size = 'normal', isClosable =
 }
 
 interface ActionDialogProps extends DialogProps {
-  /** On the button that does it. */
+  /** The text of the submit button. */
   readonly verb: string;
   readonly isDanger?: boolean;
-  /** What it would do as it is filled in now, for "copy as". */
+  /** The call for the current input, for "copy as". */
   readonly call?: Call | undefined;
-  /** Whether it is filled in. */
+  /** Whether the input is complete. */
   readonly isReady?: boolean;
-  /** Not, if something else takes its place. */
+  /** False if other content replaces the form. */
   readonly closesWhenDone?: boolean;
-  /** The dialog closes when it is done, and tells why when it is refused. */
+  /** The dialog closes on success, and shows the error otherwise. */
   readonly onSubmit: () => Promise<unknown>;
 }
 
@@ -84,21 +84,21 @@ export function ActionDialog(props: ActionDialogProps) {
         <footer className="dialog-footer">
           {call && <CopyAs call={call} />}
           <span className="grow" />
-          <Choice {...{ verb, isDanger, isReady, isPending, onClose }} />
+          <DialogButtons {...{ verb, isDanger, isReady, isPending, onClose }} />
         </footer>
       </Form>
     </Dialog>
   );
 }
 
-interface ChoiceProps extends Required<Pick<ActionDialogProps, 'verb' | 'isDanger' | 'isReady' | 'onClose'>> {
+interface DialogButtonsProps extends Required<Pick<ActionDialogProps, 'verb' | 'isDanger' | 'isReady' | 'onClose'>> {
   readonly isPending: boolean;
 }
 
-/** If there is nothing to fill in, one of them has the focus: the one that does no harm. */
-function Choice({ verb, isDanger, isReady, isPending, onClose }: ChoiceProps) {
+/** Without input fields, the harmless button gets the focus. */
+function DialogButtons({ verb, isDanger, isReady, isPending, onClose }: DialogButtonsProps) {
   const first = useRef<HTMLButtonElement>(null);
-  // The dialog takes the focus itself if nothing inside has it by now; what is inside comes before it.
+  // Child effects run first. Without this, the dialog element itself would take the focus.
   useEffect(() => {
     if (!first.current?.form?.querySelector('input, textarea')) first.current?.focus();
   }, []);

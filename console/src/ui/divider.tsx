@@ -1,4 +1,4 @@
-/** The line between two parts of a page: moved with the pointer or the arrow keys, and remembered. */
+/** A movable divider between two parts of a page. Its position is stored in the browser. */
 
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 
@@ -13,20 +13,20 @@ export interface DividerPosition extends Bounds {
   readonly set: (value: number) => void;
 }
 
-/** Where a line is, under this name also when the page is loaded anew. */
+/** The position of a divider, stored under a name. */
 export function useDividerPosition(name: string, { min, max, initial }: Bounds): DividerPosition {
   const key = `espalier:divider:${name}`;
   const [value, setValue] = useState(() => {
-    const kept = readNumber(key);
-    return kept >= min && kept <= max ? kept : initial;
+    const stored = readNumber(key);
+    return stored >= min && stored <= max ? stored : initial;
   });
   const set = (next: number) => {
-    const kept = Math.round(Math.min(max, Math.max(min, next)));
-    setValue(kept);
+    const bounded = Math.round(Math.min(max, Math.max(min, next)));
+    setValue(bounded);
     try {
-      localStorage.setItem(key, `${kept}`);
+      localStorage.setItem(key, `${bounded}`);
     } catch {
-      // It holds until the page is loaded anew.
+      // Without storage, the position lasts until the page is reloaded.
     }
   };
   return { min, max, initial, value, set };
@@ -45,19 +45,19 @@ interface DividerProps {
   readonly unit: 'px' | '%';
   readonly label: string;
   readonly className: string;
-  /** By an arrow key. */
+  /** The distance that an arrow key moves it. */
   readonly step: number;
-  /** Between parts that are one above the other. */
+  /** The parts are above each other. */
   readonly isHorizontal?: boolean;
   /** The id of the part before it. */
   readonly controls?: string;
 }
 
-/** Counts from the beginning of the element that it is in. */
+/** The position counts from the start of the parent element. */
 export function Divider(props: DividerProps) {
   const { position, unit, label, className, step, isHorizontal = false, controls } = props;
   const { value, set, min, max, initial } = position;
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const next = {
       [isHorizontal ? 'ArrowUp' : 'ArrowLeft']: value - step,
       [isHorizontal ? 'ArrowDown' : 'ArrowRight']: value + step,
@@ -69,11 +69,11 @@ export function Divider(props: DividerProps) {
     event.preventDefault();
     set(next);
   };
-  const drag = ({ currentTarget: line, pointerId, clientX, clientY }: PointerEvent<HTMLElement>) => {
-    if (!line.hasPointerCapture(pointerId)) return;
-    const { left, top, width, height } = line.parentElement!.getBoundingClientRect();
-    const [at, whole] = isHorizontal ? [clientY - top, height] : [clientX - left, width];
-    set(unit === 'px' ? at : (at / whole) * 100);
+  const drag = ({ currentTarget: divider, pointerId, clientX, clientY }: PointerEvent<HTMLElement>) => {
+    if (!divider.hasPointerCapture(pointerId)) return;
+    const { left, top, width, height } = divider.parentElement!.getBoundingClientRect();
+    const [offset, size] = isHorizontal ? [clientY - top, height] : [clientX - left, width];
+    set(unit === 'px' ? offset : (offset / size) * 100);
   };
   return (
     <div
@@ -87,7 +87,7 @@ export function Divider(props: DividerProps) {
       aria-valuemin={min}
       aria-valuemax={max}
       aria-valuetext={unit === 'px' ? `${value} pixels` : `${value} percent`}
-      onKeyDown={press}
+      onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
       onDoubleClick={() => set(initial)}

@@ -1,4 +1,4 @@
-/** Fields of forms, each with its label, help and error. */
+/** Form fields with label, help and error. */
 
 import {
   Checkbox as AriaCheckbox,
@@ -26,7 +26,7 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'childre
   readonly help?: ReactNode;
   readonly error?: string | undefined;
   readonly placeholder?: string;
-  /** Of a text of several lines. */
+  /** Makes the field a text area with this height. */
   readonly rows?: number;
   readonly isCode?: boolean;
 }
@@ -76,7 +76,7 @@ export function Select<Key extends string>(props: SelectProps<Key>) {
         <ListBox className="menu">
           {options.map(({ id, label: text, help }) => (
             <ListBoxItem key={id} id={id} textValue={text} className="menu-item">
-              {/* In one: what is read out is all that is seen. */}
+              {/* One element, so that screen readers read the label and the help. */}
               <Text slot="label">
                 {text}
                 {help && <span className="menu-item-help">{help}</span>}

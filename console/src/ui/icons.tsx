@@ -1,4 +1,4 @@
-/** The symbols of the console, drawn on a grid of 20. They say nothing to screen readers: the text beside them does. */
+/** The icons of the console, drawn on a grid of 20. They are hidden from screen readers, because a text is next to each. */
 
 const paths = {
   alert: 'M10 6v5M10 14v.1M10 2a8 8 0 1 0 0 16 8 8 0 0 0 0-16Z',
@@ -49,7 +49,7 @@ export function Icon({ name, className = '' }: { name: IconName; className?: str
   );
 }
 
-/** The mark of the product: a tree trained against a wall. */
+/** The logo: a tree trained against a wall. */
 export function Mark() {
   return (
     <svg className="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
@@ -59,13 +59,14 @@ export function Mark() {
   );
 }
 
-/** Clients may keep anything there: names of symbols, addresses. */
-function isSign(icon: string): boolean {
+/** Clients may store anything as an icon, for example names or URLs. Only short symbols are displayed. */
+function isSymbol(icon: string): boolean {
   return [...icon].length <= 4 && !/[\w/:.]/.test(icon);
 }
 
+/** The icon of a folder: its own emoji or symbol, or the default. */
 export function FolderIcon({ icon }: { icon: string | null }) {
-  return icon !== null && isSign(icon) ? (
+  return icon !== null && isSymbol(icon) ? (
     <span className="folder-sign" aria-hidden="true">
       {icon}
     </span>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffJournalEntry } from './journal-diff.ts';
 
-test('each changed text is told with what it was', () => {
+test('lists each changed text with its old value', () => {
   assert.deepEqual(
     diffJournalEntry({ before: { name: 'A', title: null }, after: { name: 'B', title: 'T' } }),
     [
@@ -12,7 +12,7 @@ test('each changed text is told with what it was', () => {
   );
 });
 
-test('properties are told one by one, and those that stayed are not', () => {
+test('lists changed properties one by one', () => {
   const before = { properties: '{"city":"Rotterdam","opened":1987,"old":true}' };
   const after = { properties: '{"city":"Delft","opened":1987,"tags":["a"]}' };
   assert.deepEqual(diffJournalEntry({ before, after }), [
@@ -22,14 +22,14 @@ test('properties are told one by one, and those that stayed are not', () => {
   ]);
 });
 
-test('properties of which only the beginning was kept are told as a text', () => {
+test('shows truncated properties as text', () => {
   const before = { properties: '{"text":"aaaa…' };
   assert.deepEqual(diffJournalEntry({ before, after: { properties: '{}' } }), [
     { name: 'properties', before: '{"text":"aaaa…', after: '{}' },
   ]);
 });
 
-test('a name that only says what was made or deleted is no difference', () => {
+test('ignores the name of a created or deleted subject', () => {
   assert.deepEqual(diffJournalEntry({ before: null, after: { name: 'A' } }), []);
   assert.deepEqual(diffJournalEntry({ before: { username: 'a' }, after: null }), []);
 });

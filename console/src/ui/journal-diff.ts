@@ -1,17 +1,17 @@
-/** What an entry of the journal changed, piece by piece: what was, and what it became. */
+/** Lists the differences that a journal entry records, with old and new values. */
 
 import type { JournalDetails, JournalEntry } from './journal-sentence.ts';
 
 export interface Difference {
-  /** Such as `title`, or `properties.city`. */
+  /** For example `title` or `properties.city`. */
   readonly name: string;
-  /** Null if it was not there. */
+  /** Null if it did not exist. */
   readonly before: string | null;
-  /** Null if it is not there any more. */
+  /** Null if it was removed. */
   readonly after: string | null;
 }
 
-/** Nothing for what only repeats the name of its subject. */
+/** Leaves out a name that only identifies a created or deleted subject. */
 export function diffJournalEntry({
   before,
   after,
@@ -28,16 +28,16 @@ function differences(before: JournalDetails, after: JournalDetails, prefix = '')
     const [old, now] = [before[key], after[key]];
     const name = prefix + key;
     if (key === 'properties' && prefix === '') {
-      const [oldOnes, newOnes] = [objectIn(old), objectIn(now)];
-      if (oldOnes && newOnes) return differences(oldOnes, newOnes, 'properties.');
+      const [oldProperties, newProperties] = [parseObject(old), parseObject(now)];
+      if (oldProperties && newProperties) return differences(oldProperties, newProperties, 'properties.');
     }
-    const [oldText, newText] = [textOf(old), textOf(now)];
+    const [oldText, newText] = [formatValue(old), formatValue(now)];
     return oldText === newText ? [] : [{ name, before: oldText, after: newText }];
   });
 }
 
-/** Properties are written down as text, of which only the beginning is kept if it is long. */
-function objectIn(value: unknown): JournalDetails | undefined {
+/** The journal stores properties as text and truncates long texts, which then are not valid JSON. */
+function parseObject(value: unknown): JournalDetails | undefined {
   if (value === null || value === undefined) return {};
   try {
     const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value;
@@ -51,7 +51,7 @@ function isObject(value: unknown): value is JournalDetails {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function textOf(value: unknown): string | null {
+function formatValue(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

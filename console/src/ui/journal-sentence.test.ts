@@ -7,7 +7,7 @@ import {
   type JournalEntry,
 } from './journal-sentence.ts';
 
-const entry = (given: Partial<JournalEntry>): JournalEntry => ({
+const entry = (details: Partial<JournalEntry>): JournalEntry => ({
   number: 7,
   at: '2026-11-15T16:50:07.123Z',
   kind: 'UPDATE_FOLDER',
@@ -22,7 +22,7 @@ const entry = (given: Partial<JournalEntry>): JournalEntry => ({
   sessionId: null,
   before: null,
   after: null,
-  ...given,
+  ...details,
 });
 
 const folder = { folderId: 'f1', folder: { id: 'f1', name: 'Mill', path: '/Places/Mill' } };
@@ -107,13 +107,13 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   [{ kind: 'RETIRE_KEY', by: null }, 'Somebody who has been deleted since retired a signing key'],
 ];
 
-for (const [given, sentence] of sentences) {
-  test(`of ${given.kind ?? 'UPDATE_FOLDER'} it says: ${sentence}`, () => {
-    assert.equal(formatJournalEntry(entry(given)), sentence);
+for (const [details, sentence] of sentences) {
+  test(`formats ${details.kind ?? 'UPDATE_FOLDER'} as: ${sentence}`, () => {
+    assert.equal(formatJournalEntry(entry(details)), sentence);
   });
 }
 
-test('on the page of a folder, the folder is "it"', () => {
+test('calls the folder "it" on its own page', () => {
   const about = { isAboutFolder: true };
   const renamed = entry({ ...folder, before: { name: 'A' }, after: { name: 'B', title: 'T' } });
   assert.equal(formatJournalEntry(renamed, about), 'ada renamed it from “A” to “B”, and changed its title');
@@ -124,7 +124,7 @@ test('on the page of a folder, the folder is "it"', () => {
   );
 });
 
-test('who did it and what was done can stand apart', () => {
+test('formats the actor and the action separately', () => {
   const made = entry({ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } });
   assert.equal(formatActor(made), 'ada');
   assert.equal(formatJournalAction(made), 'Created “Mill”');

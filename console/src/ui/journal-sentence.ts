@@ -1,4 +1,4 @@
-/** Entries of the journal as sentences for people: who did what. Pure, and never holds more than the entry does. */
+/** Formats journal entries as sentences. The sentences contain only data of the entry. */
 
 export type JournalKind =
   | 'CREATE_FOLDER'
@@ -75,36 +75,36 @@ export const journalFields = /* GraphQL */ `
   }
 `;
 
-interface Manner {
-  /** On the page of a folder, which then is "it". */
+interface SentenceOptions {
+  /** On the page of a folder, the folder is called "it". */
   readonly isAboutFolder?: boolean;
 }
 
-/** With a name for who did it at its start, and no full stop at its end. */
-export function formatJournalEntry(entry: JournalEntry, manner: Manner = {}): string {
-  return `${formatActor(entry)} ${deedOf(entry, manner.isAboutFolder === true)}`;
+/** A sentence that starts with the actor and has no full stop. */
+export function formatJournalEntry(entry: JournalEntry, options: SentenceOptions = {}): string {
+  return `${formatActor(entry)} ${formatAction(entry, options.isAboutFolder === true)}`;
 }
 
-/** What was done alone, beside a name that stands elsewhere: “Created “Plans””. */
+/** The action without the actor, for a table with a separate column: “Created “Plans””. */
 export function formatJournalAction(entry: JournalEntry): string {
-  const deed = deedOf(entry, false);
-  return deed.charAt(0).toUpperCase() + deed.slice(1);
+  const action = formatAction(entry, false);
+  return action.charAt(0).toUpperCase() + action.slice(1);
 }
 
 export function formatActor({ by, byId }: JournalEntry): string {
   return by?.username ?? (byId === null ? 'The server' : 'Somebody who has been deleted since');
 }
 
-function deedOf(entry: JournalEntry, isIt: boolean): string {
+function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
   const { kind, before, after, byId, userId } = entry;
-  const folder = isIt ? 'it' : folderName(entry);
+  const folder = isAboutFolder ? 'it' : folderName(entry);
   const [user, group] = [userName(entry), groupName(entry)];
   const grantee = userId === null ? group : user;
   switch (kind) {
     case 'CREATE_FOLDER':
       return `created ${folder}`;
     case 'UPDATE_FOLDER':
-      return updateOf(entry, folder, isIt);
+      return formatFolderUpdate(entry, folder, isAboutFolder);
     case 'MOVE_FOLDER':
       return `moved ${folder} to another place`;
     case 'DELETE_FOLDER':
@@ -114,9 +114,9 @@ function deedOf(entry: JournalEntry, isIt: boolean): string {
     case 'PURGE_FOLDER':
       return `removed ${folder} for good, after its time in the trash`;
     case 'IMPORT_FOLDERS':
-      return `imported ${counted(after?.['count'], 'folder')} into ${folder}`;
+      return `imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':
-      if (before) return `changed what ${grantee} may do with ${folder} from ${levels(before, after)}`;
+      if (before) return `changed what ${grantee} may do with ${folder} from ${formatLevelChange(before, after)}`;
       if (after?.['level'] === 'NONE') return `closed ${folder} to ${grantee}`;
       return `gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
     case 'REVOKE_ACCESS':
@@ -124,7 +124,7 @@ function deedOf(entry: JournalEntry, isIt: boolean): string {
     case 'CREATE_USER':
       return `created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
     case 'UPDATE_USER':
-      return userUpdateOf(entry, user);
+      return formatUserUpdate(entry, user);
     case 'CHANGE_PASSWORD':
       return byId === userId ? 'changed their password' : `reset the password of ${user}`;
     case 'DELETE_USER':
@@ -132,7 +132,7 @@ function deedOf(entry: JournalEntry, isIt: boolean): string {
     case 'CREATE_GROUP':
       return `created ${group}`;
     case 'UPDATE_GROUP':
-      return `renamed the group ${inQuotes(before?.['name'])} to ${inQuotes(after?.['name'])}`;
+      return `renamed the group ${quote(before?.['name'])} to ${quote(after?.['name'])}`;
     case 'DELETE_GROUP':
       return `deleted ${group}`;
     case 'ADD_TO_GROUP':
@@ -140,7 +140,7 @@ function deedOf(entry: JournalEntry, isIt: boolean): string {
     case 'REMOVE_FROM_GROUP':
       return `removed ${user} from ${group}`;
     case 'END_SESSION':
-      return endOf(entry, user);
+      return formatSessionEnd(entry, user);
     case 'ROTATE_KEY':
       return 'made a new signing key';
     case 'RETIRE_KEY':
@@ -148,14 +148,14 @@ function deedOf(entry: JournalEntry, isIt: boolean): string {
   }
 }
 
-function updateOf({ before, after }: JournalEntry, folder: string, isIt: boolean): string {
+function formatFolderUpdate({ before, after }: JournalEntry, folder: string, isAboutFolder: boolean): string {
   const changed = Object.keys(after ?? {});
   const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
-  const of = isIt ? 'its' : 'the';
-  const rest = listed(others);
-  if (!changed.includes('name')) return `changed ${of} ${rest || 'texts'}${isIt ? '' : ` of ${folder}`}`;
-  const names = `${inQuotes(before?.['name'])} to ${inQuotes(after?.['name'])}`;
-  return `renamed ${isIt ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
+  const of = isAboutFolder ? 'its' : 'the';
+  const rest = joinWords(others);
+  if (!changed.includes('name')) return `changed ${of} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
+  const names = `${quote(before?.['name'])} to ${quote(after?.['name'])}`;
+  return `renamed ${isAboutFolder ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
 }
 
 const textNames: Readonly<Record<string, string>> = {
@@ -165,16 +165,16 @@ const textNames: Readonly<Record<string, string>> = {
   properties: 'properties',
 };
 
-function userUpdateOf({ before, after, userId, byId }: JournalEntry, user: string): string {
-  const deeds = [
+function formatUserUpdate({ before, after, userId, byId }: JournalEntry, user: string): string {
+  const actions = [
     after?.['username'] !== undefined &&
-      `renamed the user ${inQuotes(before?.['username'])} to ${inQuotes(after['username'])}`,
+      `renamed the user ${quote(before?.['username'])} to ${quote(after['username'])}`,
     after?.['isAdministrator'] === true && `made ${user} an administrator`,
     after?.['isAdministrator'] === false && `took the administrator role from ${user}`,
     after?.['isDisabled'] === true && `disabled ${user}`,
     after?.['isDisabled'] === false && `enabled ${user}`,
-  ].filter((deed) => typeof deed === 'string');
-  return listed(deeds) || `changed ${userId === byId ? 'their account' : user}`;
+  ].filter((action) => typeof action === 'string');
+  return joinWords(actions) || `changed ${userId === byId ? 'their account' : user}`;
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -184,17 +184,17 @@ const endings: Readonly<Record<string, string>> = {
   replay: ', because a refresh token was used twice',
 };
 
-function endOf({ after, byId, userId }: JournalEntry, user: string): string {
+function formatSessionEnd({ after, byId, userId }: JournalEntry, user: string): string {
   const because = typeof after?.['because'] === 'string' ? after['because'] : '';
   if (because === 'logout' && byId === userId) return 'signed out';
-  const what = after?.['count'] === undefined ? 'a session' : counted(after['count'], 'session');
+  const what = after?.['count'] === undefined ? 'a session' : formatCount(after['count'], 'session');
   const whose = byId !== null && byId === userId ? 'of their own' : `of ${user}`;
   return `ended ${what} ${whose}${endings[because] ?? ''}`;
 }
 
 function folderName({ folder, before, after }: JournalEntry): string {
   const name = folder?.name ?? after?.['name'] ?? before?.['name'];
-  return name === undefined ? 'a folder that is gone' : inQuotes(name);
+  return name === undefined ? 'a folder that is gone' : quote(name);
 }
 
 function userName({ user, before, after }: JournalEntry): string {
@@ -204,10 +204,10 @@ function userName({ user, before, after }: JournalEntry): string {
 
 function groupName({ group, groupId, before, after }: JournalEntry): string {
   const name = group?.name ?? (groupId === null ? undefined : (after?.['name'] ?? before?.['name']));
-  return name === undefined ? 'a group that is gone' : `the group ${inQuotes(name)}`;
+  return name === undefined ? 'a group that is gone' : `the group ${quote(name)}`;
 }
 
-function levels(before: JournalDetails, after: JournalDetails | null): string {
+function formatLevelChange(before: JournalDetails, after: JournalDetails | null): string {
   return `${levelName(before['level'])} to ${levelName(after?.['level'])}`;
 }
 
@@ -215,17 +215,17 @@ function levelName(level: unknown): string {
   return typeof level === 'string' ? level.toLowerCase() : 'some';
 }
 
-function counted(count: unknown, noun: string): string {
+function formatCount(count: unknown, noun: string): string {
   return typeof count === 'number'
     ? `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
     : `${noun}s`;
 }
 
-function inQuotes(text: unknown): string {
+function quote(text: unknown): string {
   return typeof text === 'string' ? `“${text}”` : '“”';
 }
 
-function listed(words: readonly string[]): string {
+function joinWords(words: readonly string[]): string {
   if (words.length < 2) return words[0] ?? '';
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

@@ -1,4 +1,4 @@
-/** A field that narrows a list: told when the person pauses, and emptied by Escape. */
+/** A field that filters a list. It reports the text when the user pauses. Escape empties it. */
 
 import { Button as AriaButton, Input, SearchField as AriaSearchField } from 'react-aria-components';
 import { useEffect, useRef, useState } from 'react';
@@ -15,21 +15,21 @@ interface SearchFieldProps {
 
 export function SearchField({ label, value, onChange }: SearchFieldProps) {
   const [text, setText] = useState(value);
-  const [seen, setSeen] = useState(value);
-  const [sent, setSent] = useState(value);
+  const [lastValue, setLastValue] = useState(value);
+  const [lastSent, setLastSent] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
 
-  // The address may change without the field: by a link, by going back.
-  if (value !== seen) {
-    setSeen(value);
-    if (value !== sent) setText(value);
+  // The value may change without the field, for example by a link or the back button.
+  if (value !== lastValue) {
+    setLastValue(value);
+    if (value !== lastSent) setText(value);
   }
   const change = (next: string) => {
     setText(next);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      setSent(next);
+      setLastSent(next);
       onChange(next);
     }, pauseMs);
   };

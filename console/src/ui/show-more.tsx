@@ -1,12 +1,12 @@
-/** The end of a list that is read page by page. */
+/** "Show more" buttons: for lists read page by page, and for long lists that are already loaded. */
 
-import { type ReactNode, useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { Pages } from '../graph/use-pages.ts';
 import { Button } from './button.tsx';
 
-/** `things` is what they are called: "users". */
-export function ShowMore({ pages: list, things: noun }: { pages: Pages<unknown>; noun: string }) {
-  const { data, hasMore, isReadingMore, readMore } = list;
+/** `noun` is the plural name of the items: "users". */
+export function ShowMore({ pages, noun }: { pages: Pages<unknown>; noun: string }) {
+  const { data, hasMore, isReadingMore, readMore } = pages;
   if (!data || !hasMore) return null;
   return (
     <div className="show-more">
@@ -20,15 +20,16 @@ export function ShowMore({ pages: list, things: noun }: { pages: Pages<unknown>;
   );
 }
 
-interface ShownPartProps<Item> {
+interface TruncatedListProps<Item> {
   readonly items: readonly Item[];
-  /** What they are called: "grants". */
+  /** The plural name of the items: "grants". */
   readonly noun: string;
   readonly size?: number;
-  readonly children: (shown: readonly Item[]) => ReactNode;
+  readonly children: (visible: readonly Item[]) => ReactNode;
 }
 
-export function TruncatedList<Item>({ items, noun, size = 25, children }: ShownPartProps<Item>) {
+/** Renders the first items of a loaded list, and more on demand. */
+export function TruncatedList<Item>({ items, noun, size = 25, children }: TruncatedListProps<Item>) {
   const [count, setCount] = useState(size);
   return (
     <>

@@ -1,4 +1,4 @@
-/** What is shown in place of content: that it is being read, that there is none, that it failed, that it is closed. */
+/** Placeholders for content: loading, empty, failed, and no access. */
 
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -23,7 +23,7 @@ function State({ icon, title, children, role }: StateProps) {
   );
 }
 
-/** With what can be done about it, or why it is so. */
+/** The children explain why there is no content, or offer an action. */
 export function Empty({ icon, title, children }: Omit<StateProps, 'role'>) {
   return (
     <State icon={icon} title={title}>
@@ -32,7 +32,7 @@ export function Empty({ icon, title, children }: Omit<StateProps, 'role'>) {
   );
 }
 
-/** Grey lines where the content will be, so that nothing jumps. */
+/** Grey lines in the size of the content, so that the layout does not jump. */
 export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div className="loading" role="status" aria-label={label}>
@@ -66,7 +66,7 @@ export function NoAccess({ children }: { children?: ReactNode }) {
   );
 }
 
-/** The content of an answer, or what stands for it. */
+/** Renders the data of a query, or its loading or failed state. */
 export function QueryResult<Result>({
   query: { data, error, isPending, refetch },
   loading = <Loading />,

@@ -1,4 +1,4 @@
-/** Times as people say them, with the exact one behind. */
+/** Times relative to now, with the exact time as a tooltip. */
 
 import { useEffect, useState } from 'react';
 
@@ -13,7 +13,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
   ['day', 86_400, 7 * 86_400],
 ];
 
-/** "3 minutes ago"; the date if it is over a week away. */
+/** For example "3 minutes ago". Over a week away, it is a date. */
 export function formatRelativeTime(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const away = Math.abs(seconds);
@@ -22,7 +22,7 @@ export function formatRelativeTime(at: string, now: number): string {
   return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : day.format(Date.parse(at));
 }
 
-/** Now, again and again. */
+/** The current time, updated at an interval. */
 export function useNow(everyMs = 15_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

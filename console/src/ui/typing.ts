@@ -1,21 +1,24 @@
-/** Keys by which an input method composes characters: they are its own, and mean nothing to the field yet. */
+/** Helpers for text fields: debounced values, and keys that belong to an input method. */
 
-import { useState, useEffect } from 'react';
+import { useEffect, useState } from 'react';
 
-/** As much of a keyboard event of React as is needed. */
+/** The used part of a React keyboard event. */
 interface KeyPress {
   readonly nativeEvent: { readonly isComposing: boolean; readonly keyCode: number };
 }
 
+/** Returns whether an input method uses the key to compose characters, so the field must ignore it. */
 export function isComposing({ nativeEvent }: KeyPress): boolean {
-  // Safari has ended the composition when it tells of the Enter that ended it; the number is all that is left of it.
+  // Safari ends the composition before it sends the final Enter. Only key code 229 identifies that key.
   return nativeEvent.isComposing || nativeEvent.keyCode === 229;
 }
+
+/** Returns the value once it has not changed for a while. */
 export function useDebounced<Value>(value: Value, afterMs = 250): Value {
-  const [settled, setSettled] = useState(value);
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), afterMs);
+    const timer = setTimeout(() => setDebounced(value), afterMs);
     return () => clearTimeout(timer);
   }, [value, afterMs]);
-  return settled;
+  return debounced;
 }

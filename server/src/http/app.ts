@@ -21,7 +21,7 @@ import type { Admission } from './guards/overload.ts';
 import { defaultTimeouts, serverOptions, type HttpTimeouts } from './guards/timeouts.ts';
 import { listen, type Listening, type ListenOptions, type TlsFiles } from './listen.ts';
 import { addRequestState, normalizeUrl, requestIds, securityHeaders } from './request-context.ts';
-import type { RequestTracing } from './request-tracing.ts';
+import type { RequestTracing } from './traced-requests.ts';
 import { addConsole } from './routes/console.ts';
 import { addGraphRoute } from './routes/graphql.ts';
 import { addIntrospection, addKeySet } from './routes/keys.ts';

@@ -73,7 +73,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 export class OpenConnections {
-  /** All of them, including unfinished TLS handshakes and WebSockets. */
+  /** Includes unfinished TLS handshakes and WebSockets. */
   readonly #all = new Set<Socket>();
   /** HTTP connections only. */
   readonly #exchanges = new Map<Socket, Exchange>();

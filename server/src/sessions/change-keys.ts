@@ -37,7 +37,10 @@ const updatePublic = sql<{ id: string; publicKey: Uint8Array }>`
 const deleteRow = sql<{ id: string }>`delete from signing_keys where id = ${'id'}`;
 
 /** Creates the first key, which signs at once because no other node exists yet. Encrypts keys that are not encrypted. */
-export async function ensureSigningKey(transaction: Transaction, { encryption, now }: KeyChange): Promise<void> {
+export async function ensureSigningKey(
+  transaction: Transaction,
+  { encryption, now }: KeyChange,
+): Promise<void> {
   const rows = await readKeyRows(transaction);
   if (rows.length === 0) await storeNewKey(transaction, { encryption, now, signsFrom: 0 });
   // Keys from before this column existed are not encrypted.
@@ -45,7 +48,8 @@ export async function ensureSigningKey(transaction: Transaction, { encryption, n
     if (!publicKey) await transaction.run(updatePublic, { id, publicKey: publicPartOf(privateKey) });
   }
   const unencrypted = rows.filter(({ sealedWith }) => sealedWith === null);
-  if (encryption.id !== null) await encryptKeys(transaction, unencrypted, { from: encryption, to: encryption });
+  if (encryption.id !== null)
+    await encryptKeys(transaction, unencrypted, { from: encryption, to: encryption });
 }
 
 /** Publishes a new key, which signs later. Refuses if another published key does not sign yet. */
@@ -131,11 +135,19 @@ export function shownTime(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-async function storeNewKey(transaction: Transaction, { encryption, now, signsFrom }: NewKey): Promise<string> {
+async function storeNewKey(
+  transaction: Transaction,
+  { encryption, now, signsFrom }: NewKey,
+): Promise<string> {
   const id = randomUUID();
   const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' });
   const publicKey = publicPartOf(privateKey);
-  await transaction.run(insertKey, { ...encryption.encrypt(id, privateKey), publicKey, createdAt: now, signsFrom });
+  await transaction.run(insertKey, {
+    ...encryption.encrypt(id, privateKey),
+    publicKey,
+    createdAt: now,
+    signsFrom,
+  });
   return id;
 }
 

@@ -36,7 +36,10 @@ interface Entry {
 const retryMs = 500;
 
 const isRevoked = sql`revoked_at > ${'since'} and revoked_because <> 'logout'`;
-const findRevoked = sql<{ since: number }, Entry>`select id, revoked_at as at from sessions where ${isRevoked}`;
+const findRevoked = sql<
+  { since: number },
+  Entry
+>`select id, revoked_at as at from sessions where ${isRevoked}`;
 const findRevokedOfUser = sql<{ since: number; userId: string }, Entry>`
   select id, revoked_at as at from sessions where user_id = ${'userId'} and ${isRevoked}`;
 

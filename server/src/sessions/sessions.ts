@@ -16,7 +16,13 @@ import type { Viewer } from './viewer.ts';
 import type { Client } from './list-sessions.ts';
 import type { RevocationCache } from './revocation-cache.ts';
 import { identifyLogin, type ForgiveFailures, type LoginThrottle } from './login-throttle.ts';
-import { digestOf, decryptSuccessor, encryptSuccessor, newRefreshToken, type TokenPair } from './refresh-token.ts';
+import {
+  digestOf,
+  decryptSuccessor,
+  encryptSuccessor,
+  newRefreshToken,
+  type TokenPair,
+} from './refresh-token.ts';
 import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
 import { createReplayCounts } from './spent-tokens.ts';
@@ -128,10 +134,7 @@ export function createSessions({
     userId,
   });
 
-  async function logIn(
-    login: { username: string; password: string },
-    client: Client,
-  ): Promise<IssuedTokens> {
+  async function logIn(login: { username: string; password: string }, client: Client): Promise<IssuedTokens> {
     const source = { username: login.username, address: client.address };
     const { name, range } = identifyLogin(source);
     const entry = { key: `address ${range}`, subkey: name };

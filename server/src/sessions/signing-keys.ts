@@ -171,7 +171,8 @@ function isDecrypted(key: SigningKey): key is DecryptedKey {
 function toKey(row: KeyRow, decrypt: (row: KeyRow) => Uint8Array | undefined): SigningKey {
   const { id, createdAt, signsFrom } = row;
   const decrypted = decrypt(row);
-  const privateKey = decrypted && createPrivateKey({ key: Buffer.from(decrypted), format: 'der', type: 'pkcs8' });
+  const privateKey =
+    decrypted && createPrivateKey({ key: Buffer.from(decrypted), format: 'der', type: 'pkcs8' });
   const publicKey = row.publicKey
     ? createPublicKey({ key: Buffer.from(row.publicKey), format: 'der', type: 'spki' })
     : createPublicKey(privateKey!);

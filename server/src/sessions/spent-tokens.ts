@@ -51,7 +51,10 @@ const find = sql<{ digest: Uint8Array }, SpentToken>`
 type Bound = { readonly bound: number };
 
 const batchStatements = (condition: Statement, clear: Statement) => ({
-  findAny: sql<Bound, { digest: Uint8Array }>`select digest from spent_refresh_tokens where ${condition} limit 1`,
+  findAny: sql<
+    Bound,
+    { digest: Uint8Array }
+  >`select digest from spent_refresh_tokens where ${condition} limit 1`,
   clear: sql<Bound & { batch: number }>`
     ${clear} where digest in (select digest from spent_refresh_tokens where ${condition} limit ${'batch'})`,
 });

@@ -1,4 +1,4 @@
-/** What a new installation gets: its name, a signing key, the root folder and an administrator. */
+/** Prepares a new installation: its name, a signing key, the root folder and an administrator. */
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { toAccountName } from '../accounts/account-name.ts';
@@ -29,19 +29,19 @@ export interface FirstStartOptions {
 
 export interface NewAdministrator {
   readonly username: string;
-  /** Only if it was generated here; it is kept nowhere else. */
+  /** Set if it was generated. It is not stored. */
   readonly generatedPassword: string | undefined;
 }
 
 const rootName = 'Root';
 
-/** All or nothing, and once: changes nothing in an installation that has it all. Answers who was created, if anyone. */
+/** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator that it created. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, encryption, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
-    // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
+    // Checked after storing the issuer: a copy that starts at the same time also stores the issuer and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();
     await storeOnce(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });

@@ -7,12 +7,12 @@ import type { Settings } from '../config/config.ts';
 import type { traceDatabase } from '../observability/traced-database.ts';
 import type { GraphTracing } from '../graph/tracing.ts';
 import { listenOrExplain } from '../http/listen.ts';
-import type { RequestTracing } from '../http/request-tracing.ts';
+import type { RequestTracing } from '../http/traced-requests.ts';
 import type { MetricsPort } from '../observability/metrics-port.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ClusterWorker } from './cluster-worker.ts';
 
-export interface WatchedServer {
+interface TelemetryOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Logger;
@@ -20,7 +20,7 @@ export interface WatchedServer {
   readonly worker?: ClusterWorker;
 }
 
-/** Nothing is looked at yet. */
+/** Creates the metrics. They have no sources yet. */
 export async function loadMetrics({ metricsPort, basePath }: Settings): Promise<Metrics | undefined> {
   if (metricsPort === undefined) return undefined;
   const { Metrics } = await import('../observability/metrics.ts');
@@ -29,17 +29,17 @@ export async function loadMetrics({ metricsPort, basePath }: Settings): Promise<
 }
 
 /** Opens the metrics port. In a worker, the primary has the port and requests the samples. */
-export async function showMetrics(
+export async function openMetrics(
   metrics: Metrics,
-  { settings, worker, log }: WatchedServer,
+  { settings, worker, log }: TelemetryOptions,
 ): Promise<MetricsPort | undefined> {
   worker?.onSamplesRequested(() => metrics.samples());
   if (worker) return undefined;
   const { openMetricsPort } = await import('../observability/metrics-port.ts');
-  const place = { host: settings.metricsHost, port: settings.metricsPort! };
+  const address = { host: settings.metricsHost, port: settings.metricsPort! };
   const onError = (err: unknown) => log.warn({ err }, 'metrics could not be read');
   const text = () => metrics.text();
-  return listenOrExplain(() => openMetricsPort({ ...place, text, onError }), place, 'METRICS_PORT');
+  return listenOrExplain(() => openMetricsPort({ ...address, text, onError }), address, 'METRICS_PORT');
 }
 
 /** The traced form of each part of the server. */
@@ -58,13 +58,13 @@ export async function openTraces({
   log,
   version,
   worker,
-}: WatchedServer): Promise<ServerTracing | undefined> {
+}: TelemetryOptions): Promise<ServerTracing | undefined> {
   const { tracesUrl: url, tracesShare: share, tracesHeaders: headers = {} } = settings;
   if (url === undefined) return undefined;
   const { openTracing } = await import('../observability/tracing.ts');
   const { traceDatabase } = await import('../observability/traced-database.ts');
   const { createGraphTracing } = await import('../graph/tracing.ts');
-  const { createRequestTracing } = await import('../http/request-tracing.ts');
+  const { createRequestTracing } = await import('../http/traced-requests.ts');
   const onChange = (isReached: boolean, reason?: string) =>
     isReached
       ? log.info({ url }, 'traces are sent again')

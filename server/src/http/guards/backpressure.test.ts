@@ -104,7 +104,7 @@ describe('backpressure of responses', () => {
     for (let number = 0; number < 3; number++) {
       const connection = admission.connect(`user ${number}`);
       let unsent = 0;
-      // Each takes what it gets: 50 KiB for every response.
+      // Each response leaves 50 KiB unsent.
       for (;;) {
         const crowd = new Crowd(connection, 1);
         await settle();

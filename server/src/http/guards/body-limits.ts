@@ -102,7 +102,7 @@ const maxFastBytes = 1024 * 1024;
 const pauseMs = 4;
 
 /**
- * Reads and discards the rest of the body, then calls `next` with whether all of it was read. A response while the client
+ * Reads and discards the rest of the body, then calls `next` with whether it was read completely. A response while the client
  * still sends is often lost: the connection is closed, and the client never reads the reason.
  */
 export function drainBody(request: IncomingMessage, next: (isRead: boolean) => void): void {

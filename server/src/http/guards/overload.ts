@@ -119,7 +119,7 @@ export class Admission {
   }
 
   /**
-   * A user may use at most as much as is left for others, so that several users together do not use all of it. One
+   * A user may use at most as much as is left for others, so that several users together do not use everything. One
    * response at a time is always possible for a user who reads: large responses of others can exceed the limit.
    */
   #mayCompute(userId: string, computing: number): boolean {

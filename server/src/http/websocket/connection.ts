@@ -32,7 +32,7 @@ export interface SocketOptions {
 
 const initWithinMs = 10_000;
 const noToken = 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.';
-/** RFC 6455 §5.5: a control frame has at most 125 bytes, and the code needs two of them. */
+/** RFC 6455 §5.5: a control frame has at most 125 bytes, including two bytes for the code. */
 const maxReasonBytes = 123;
 
 export class SocketConnection implements LiveConnection {

@@ -1,5 +1,5 @@
 /**
- * All WebSockets and event streams. One timer for all of them checks timeouts and sends heartbeats; when the server stops,
+ * All WebSockets and event streams. One timer for all connections checks timeouts and sends heartbeats; when the server stops,
  * all are closed. Limits the connections of each user.
  */
 
@@ -10,7 +10,7 @@ import type { Activity } from '../../observability/activity.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import type { Admission } from '../guards/overload.ts';
-import type { RequestTracing } from '../request-tracing.ts';
+import type { RequestTracing } from '../traced-requests.ts';
 
 /** The services that a connection uses. */
 export interface LiveServices {
