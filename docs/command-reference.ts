@@ -9,12 +9,12 @@ import { commandLineSettings } from '../server/src/config/start-settings.ts';
 import type { Setting } from '../server/src/config/setting.ts';
 
 const serverSettings = Object.values(settingGroups).flatMap((group) => Object.values(group));
-const ofCommandLine: readonly Setting<unknown>[] = Object.values(commandLineSettings);
+const connectionSettings: readonly Setting<unknown>[] = Object.values(commandLineSettings);
 
-export async function commandReference(): Promise<string> {
+export async function createCommandReference(): Promise<string> {
   const groups = await Promise.all(
     commandGroups.map(async ({ title, commands }) => {
-      const sections = await Promise.all(commands.map(commandSection));
+      const sections = await Promise.all(commands.map(formatCommand));
       return `## ${title}\n\n${sections.join('\n\n')}`;
     }),
   );
@@ -37,7 +37,7 @@ ${codes.join('\n')}
 `;
 }
 
-async function commandSection({ name, about, load, isMeantByFirstWord }: ListedCommand): Promise<string> {
+async function formatCommand({ name, about, load, isMeantByFirstWord }: ListedCommand): Promise<string> {
   const command = await load();
   const help = commandHelp(name, about, command, { showsSettings: false });
   const text = ['```text', help, '```'].join('\n');
@@ -46,14 +46,14 @@ async function commandSection({ name, about, load, isMeantByFirstWord }: ListedC
     `### espalier ${name}`,
     text,
     ...(isMeantByFirstWord ? [`\`espalier ${firstWord}\` alone does the same.`] : []),
-    ...settingLines(command),
+    ...listSettings(command),
   ].join('\n\n');
 }
 
 /** Only by name: what they take is on a page of their own. */
-function settingLines({ settings }: Command): string[] {
-  const own = settings.filter((each) => ofCommandLine.includes(each)).map(shownName);
-  const server = settings.filter((each) => serverSettings.includes(each)).map(shownName);
+function listSettings({ settings }: Command): string[] {
+  const own = settings.filter((each) => connectionSettings.includes(each)).map(formatName);
+  const server = settings.filter((each) => serverSettings.includes(each)).map(formatName);
   const isAll = server.length === serverSettings.length;
   return [
     ...(own.length > 0 ? [`Which server: ${own.join(', ')} ([Log in](command-line.md#log-in)).`] : []),
@@ -65,6 +65,6 @@ function settingLines({ settings }: Command): string[] {
   ];
 }
 
-function shownName(setting: Setting<unknown>): string {
+function formatName(setting: Setting<unknown>): string {
   return `\`${environmentName(setting)}\``;
 }

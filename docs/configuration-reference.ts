@@ -2,11 +2,11 @@
 
 import { environmentName, flagsOf, settingGroups } from '../server/src/config/config.ts';
 import type { Setting } from '../server/src/config/setting.ts';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown.ts';
 
 export type SettingGroups = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;
 
-export function configurationReference(all: SettingGroups = settingGroups): string {
+export function createConfigurationReference(all: SettingGroups = settingGroups): string {
   const groups = Object.entries(all).map(([title, settings]) => {
     const rows = Object.values(settings).map((setting) => [
       `\`${environmentName(setting)}\`${setting.mayBeFile ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,

@@ -9,11 +9,11 @@ import {
   type Endpoint,
   type ObjectSchema,
 } from '@espalier/contract';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown.ts';
 
 export type Bodies = Readonly<Record<BodyName, ObjectSchema>>;
 
-export function endpointReference(
+export function createEndpointReference(
   allEndpoints: Readonly<Record<string, Endpoint>> = endpoints,
   allBodies: Bodies = bodies,
 ): string {
@@ -29,16 +29,16 @@ An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\
 
 What a code means, and what to do about it, is on the page [Errors](errors.md).
 
-${Object.values(allEndpoints).map(endpointSection).join('\n')}
+${Object.values(allEndpoints).map(formatEndpoint).join('\n')}
 ## Bodies
 
 ${Object.entries(allBodies)
-  .map(([name, schema]) => bodySection(name, schema))
+  .map(([name, schema]) => formatBody(name, schema))
   .join('\n')}
 `;
 }
 
-function endpointSection(endpoint: Endpoint): string {
+function formatEndpoint(endpoint: Endpoint): string {
   const { methods, path, description, authHeader, request, headers = {}, success } = endpoint;
   const headerLines = Object.entries(headers).map(
     ([name, { description: about }]) => `\n- Optional header of a POST, \`${name}\`: ${about}`,
@@ -53,22 +53,27 @@ function endpointSection(endpoint: Endpoint): string {
 ${description}
 
 - ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
-- Request body: ${request ? requestBody(request) : 'none'}${headerLines.join('')}
+- Request body: ${request ? formatRequestBody(request) : 'none'}${headerLines.join('')}
 - Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.reportsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
 ${rows.length > 0 ? markdownTable(['Status', 'Code', 'When'], rows) : ''}
 `;
 }
 
-function requestBody({ body, isRequired, limitBytes, isForm }: NonNullable<Endpoint['request']>): string {
-  return `\`${body}\`${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${size(limitBytes)}`;
+function formatRequestBody({
+  body,
+  isRequired,
+  limitBytes,
+  isForm,
+}: NonNullable<Endpoint['request']>): string {
+  return `\`${body}\`${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${formatSize(limitBytes)}`;
 }
 
-function size(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
 }
 
-function bodySection(name: string, { properties }: ObjectSchema): string {
+function formatBody(name: string, { properties }: ObjectSchema): string {
   const rows = Object.entries(properties).map(([field, property]) => [
     `\`${field}\``,
     [property['type'], property['format']].flat().filter(Boolean).join(', '),

@@ -16,14 +16,14 @@ import {
   type RefusalCode,
   type SocketClose,
 } from '@espalier/contract';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown.ts';
 
-const onBadToken = 'Refresh, and send it again; if refreshing answers 401, log in';
+const tokenAdvice = 'Refresh, and send it again; if refreshing answers 401, log in';
 
-const onRefusal: Readonly<Record<RefusalCode, string>> = {
+const refusalAdvice: Readonly<Record<RefusalCode, string>> = {
   BAD_INPUT: 'Correct the request; `detail` says what is wrong',
   INVALID_CREDENTIALS: 'Ask for the password again',
-  INVALID_AUTH_TOKEN: onBadToken,
+  INVALID_AUTH_TOKEN: tokenAdvice,
   INVALID_REFRESH_TOKEN: 'Log in: the session is over, or another refresh was faster',
   NOT_FOUND: 'Look at the address, and at the base path',
   FORBIDDEN: 'Serve the page from an origin in `ESPALIER_CORS_ORIGINS`',
@@ -43,7 +43,7 @@ const inGraphOnly = 'only as a [graph code](#graph-codes)';
 const upgrade = 'the upgrade to a WebSocket';
 
 /** Where it comes from besides what the table of endpoints says, by status. */
-const elsewhere: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<number, string>>>>> = {
+const otherSources: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<number, string>>>>> = {
   BAD_INPUT: {
     400: 'what cannot be read as HTTP',
     408: 'what does not come in time',
@@ -62,14 +62,14 @@ const elsewhere: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<n
   INTERNAL: { 500: 'any address' },
 };
 
-const onGraphCode: Readonly<Record<GraphCode, string>> = {
+const graphCodeAdvice: Readonly<Record<GraphCode, string>> = {
   BAD_INPUT: 'Correct the request',
   NOT_FOUND: 'Drop what you had of it',
   FORBIDDEN: 'Ask for access; `explainAccess` tells an administrator why',
   CONFLICT: 'Read again, then decide: another name, or the change anew over the current version',
   CYCLE: 'Choose another place',
   TOO_EXPENSIVE: 'Page the named field, or ask for fewer fields ([Price](price.md))',
-  INVALID_AUTH_TOKEN: onBadToken,
+  INVALID_AUTH_TOKEN: tokenAdvice,
   UNAVAILABLE: 'Try again after a moment; a mutation under the same `Idempotency-Key`',
   INTERNAL: 'Nothing; tell the operator the `requestId`, or when it was',
   GRAPHQL_PARSE_FAILED: 'Correct the document',
@@ -78,7 +78,7 @@ const onGraphCode: Readonly<Record<GraphCode, string>> = {
     'Send the text in `query`. The links of Apollo Client and urql do so by themselves',
 };
 
-const onClose: Readonly<Record<CloseName, string>> = {
+const closeAdvice: Readonly<Record<CloseName, string>> = {
   TERMINATED: 'Nothing',
   GOING_AWAY: 'Connect again, and subscribe after that cursor',
   TOO_LARGE: 'Send it over HTTP',
@@ -100,7 +100,7 @@ export interface ErrorTables {
   readonly endpoints: Readonly<Record<string, Endpoint>>;
 }
 
-export function errorReference(
+export function createErrorReference(
   tables: ErrorTables = { refusals, graphCodes, closeCodes, endpoints },
 ): string {
   const { refusals, graphCodes, closeCodes, endpoints } = tables;
@@ -123,8 +123,8 @@ ${markdownTable(
   Object.entries(refusals).map(([code, meaning]) => [
     `\`${code}\``,
     meaning,
-    placesOf(code as RefusalCode, endpoints),
-    onRefusal[code as RefusalCode] ?? '',
+    formatStatuses(code as RefusalCode, endpoints),
+    refusalAdvice[code as RefusalCode] ?? '',
   ]),
 )}
 
@@ -139,7 +139,7 @@ ${markdownTable(
   Object.entries(graphCodes).map(([code, meaning]) => [
     `\`${code}\``,
     meaning,
-    onGraphCode[code as GraphCode] ?? '',
+    graphCodeAdvice[code as GraphCode] ?? '',
   ]),
 )}
 
@@ -158,13 +158,13 @@ ${markdownTable(
     String(code),
     reason && `\`${reason}\``,
     when,
-    onClose[name as CloseName] ?? '',
+    closeAdvice[name as CloseName] ?? '',
   ]),
 )}
 `;
 }
 
-function placesOf(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string {
+function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string {
   const paths = new Map<number, string[]>();
   for (const endpoint of Object.values(all)) {
     if (endpoint.refusalFormat !== 'problem') continue;
@@ -173,7 +173,7 @@ function placesOf(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): s
     const [, { status }] = found;
     paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);
   }
-  const more = elsewhere[code];
+  const more = otherSources[code];
   if (typeof more === 'string') return more;
   for (const [status, where] of Object.entries(more ?? {})) {
     paths.set(Number(status), [...(paths.get(Number(status)) ?? []), where]);

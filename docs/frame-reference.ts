@@ -1,7 +1,7 @@
 /** The page of all frames of a socket, from the conversations that a test has with the server. */
 
 import { conversations, type Conversation, type ExampleFrame } from './socket-conversations.ts';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown.ts';
 
 export function frameReference(all: readonly Conversation[] = conversations): string {
   const protocols = [...new Set(all.map(({ dialect }) => dialect.name))];

@@ -3,7 +3,7 @@
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { formatPage } from './format-page.ts';
+import { formatPage } from './markdown.ts';
 import { generatedPages } from './generated-pages.ts';
 
 const isCheck = process.argv.includes('--check');

@@ -2,18 +2,18 @@
 
 import { printSchema } from 'graphql';
 import { createSchema } from '../server/src/graph/schema/schema.ts';
-import { commandReference } from './command-reference.ts';
-import { configurationReference } from './configuration-reference.ts';
-import { endpointReference } from './endpoint-reference.ts';
-import { errorReference } from './error-reference.ts';
+import { createCommandReference } from './command-reference.ts';
+import { createConfigurationReference } from './configuration-reference.ts';
+import { createEndpointReference } from './endpoint-reference.ts';
+import { createErrorReference } from './error-reference.ts';
 import { frameReference } from './frame-reference.ts';
 import { metricsReference } from './metrics-reference.ts';
 
 export const generatedPages: Readonly<Record<string, () => string | Promise<string>>> = {
-  'docs/configuration.md': () => configurationReference(),
-  'docs/cli.md': () => commandReference(),
-  'docs/endpoints.md': () => endpointReference(),
-  'docs/errors.md': () => errorReference(),
+  'docs/configuration.md': () => createConfigurationReference(),
+  'docs/cli.md': () => createCommandReference(),
+  'docs/endpoints.md': () => createEndpointReference(),
+  'docs/errors.md': () => createErrorReference(),
   'docs/socket-frames.md': () => frameReference(),
   'docs/metrics.md': () => metricsReference(),
   'contract/schema.graphql': () => `${printSchema(createSchema())}\n`,

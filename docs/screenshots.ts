@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { ConsoleTestbed, type Who } from '../tests/console/console-testbed.ts';
 import { openView, views, type View } from '../tests/console/views.ts';
-import { spendAnHour } from './screenshots-hour.ts';
+import { spendAnHour } from './screenshots-activity.ts';
 import { smallPng } from './small-png.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { buildSchema, extendSchema, parse, printSchema } from 'graphql';
 import { bodies, closeCodes, endpoints, graphCodes, refusals } from '@espalier/contract';
-import { configurationReference, type SettingGroups } from '../../docs/configuration-reference.ts';
-import { endpointReference } from '../../docs/endpoint-reference.ts';
-import { errorReference } from '../../docs/error-reference.ts';
-import { formatPage } from '../../docs/format-page.ts';
+import { createConfigurationReference, type SettingGroups } from '../../docs/configuration-reference.ts';
+import { createEndpointReference } from '../../docs/endpoint-reference.ts';
+import { createErrorReference } from '../../docs/error-reference.ts';
+import { formatPage } from '../../docs/markdown.ts';
 import { frameReference } from '../../docs/frame-reference.ts';
 import { generatedPages } from '../../docs/generated-pages.ts';
 import { metricsReference } from '../../docs/metrics-reference.ts';
@@ -33,7 +33,7 @@ const errorTables = { refusals, graphCodes, closeCodes, endpoints };
 const [group] = Object.entries<SettingGroups[string]>(settingGroups);
 const [key, setting] = Object.entries(group![1])[0]!;
 const withSetting = (changed: typeof setting) =>
-  configurationReference({ ...settingGroups, [group![0]]: { ...group![1], [key]: changed } });
+  createConfigurationReference({ ...settingGroups, [group![0]]: { ...group![1], [key]: changed } });
 const login = endpoints.login;
 
 const changes: readonly [what: string, path: string, changed: () => string | Promise<string>][] = [
@@ -46,13 +46,13 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   [
     'an additional setting',
     'docs/configuration.md',
-    () => configurationReference({ ...settingGroups, More: { [key]: setting } }),
+    () => createConfigurationReference({ ...settingGroups, More: { [key]: setting } }),
   ],
   [
     'a status',
     'docs/endpoints.md',
     () =>
-      endpointReference({
+      createEndpointReference({
         ...endpoints,
         login: { ...login, refusals: { BAD_INPUT: { status: 422, when: '' } } },
       }),
@@ -61,7 +61,7 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
     'a field of a body',
     'docs/endpoints.md',
     () =>
-      endpointReference(endpoints, {
+      createEndpointReference(endpoints, {
         ...bodies,
         Credentials: { ...bodies.Credentials, properties: { login: { type: 'string', description: '' } } },
       }),
@@ -69,18 +69,18 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   [
     'a refusal code',
     'docs/errors.md',
-    () => errorReference({ ...errorTables, refusals: { ...refusals, NEW: 'A new one' } }),
+    () => createErrorReference({ ...errorTables, refusals: { ...refusals, NEW: 'A new one' } }),
   ],
   [
     'a graph code',
     'docs/errors.md',
-    () => errorReference({ ...errorTables, graphCodes: { ...graphCodes, NEW: 'A new one' } }),
+    () => createErrorReference({ ...errorTables, graphCodes: { ...graphCodes, NEW: 'A new one' } }),
   ],
   [
     'a close code',
     'docs/errors.md',
     () =>
-      errorReference({
+      createErrorReference({
         ...errorTables,
         closeCodes: { ...closeCodes, NEW: { code: 4999, reason: '', when: '' } },
       }),

@@ -1,4 +1,4 @@
-/** The subscription `journal`, which sends every journal entry to administrators as it is written. */
+/** The subscription `journal`, which sends each new journal entry to administrators. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Random changes of the tree, of rights and of people, with mirrors of what each person sees. */
+/** Random changes of the tree, of rights and of people, with mirrors for each person. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -112,7 +112,7 @@ export class Mirror {
     return id === this.under || parent === null || this.#folders.has(parent.id);
   }
 
-  /** Uses the folder as it is read now: the change may be older than a later read of an ancestor. */
+  /** Reads the folder again, because the change may be older than a later read of an ancestor. */
   async #readWithDescendants({ id }: MirroredFolder): Promise<void> {
     const { folder } = await this.#runQuery<{ folder: FolderWithDescendants | null }>(folderQuery, { id });
     this.#drop(id);

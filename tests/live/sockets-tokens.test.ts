@@ -275,7 +275,7 @@ for (const kind of databaseKinds) {
       const older = await connect(authToken, legacy);
       await watch(client, authToken);
       await watch(older, authToken);
-      assert.equal((await client.next()).id, 'watch', 'of what the older one did');
+      assert.equal((await client.next()).id, 'watch', 'the change made by the older client');
       advance(600);
       assert.deepEqual(await client.closed(), expired);
       assert.deepEqual(client.unread, []);

@@ -1,4 +1,4 @@
-/** Who may see and change users and groups, and what is refused or hidden for everyone else. */
+/** Who may see and change users and groups. Other users are refused or see nothing. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

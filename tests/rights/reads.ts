@@ -72,7 +72,7 @@ const trash: Read = async ({ actor, user, history }) => {
   history.observe({ low: number, high: number, title: `trash of ${user.username}`, actual: items, expected });
 };
 
-/** Reads changes from a recent one on; each folder as it is in the snapshot of the response. */
+/** Reads changes from a recent one on; each folder is read from the snapshot of the response. */
 const changes: Read = async (reader) => {
   const { actor, user, history } = reader;
   const before = await actor.query<Numbered>('{cursor}');

@@ -130,7 +130,7 @@ export class Testbed {
   }
 
   async purge(): Promise<void> {
-    await this.#server.sweep();
+    await this.#server.runHousekeeping();
   }
 
   async send(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<TestResponse> {

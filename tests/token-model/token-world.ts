@@ -121,7 +121,7 @@ export class TokenWorld {
     if (expected.tokens) return this.#compareTokens(response, expected);
     for (const secret of secrets) {
       if (secret.length >= minSecretLength && response.text.includes(secret)) {
-        throw new Disagreement(`The answer repeats what was sent: ${response.text}`);
+        throw new Disagreement(`The response repeats a secret of the request: ${response.text}`);
       }
     }
     return undefined;

@@ -26,27 +26,13 @@ for (const kind of databaseKinds) {
     });
     after(() => testbed.stop());
 
-    /** Creates folders below a new top folder, and returns their ids by path. */
-    async function createTree(top: string, paths: readonly string[]): Promise<Record<string, string>> {
-      const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
-      await admin.query(
-        'mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}',
-        {
-          list,
-        },
-      );
-      const ids: Record<string, string> = {};
-      for (const { path } of list) ids[path] = await admin.findId(`/${path}`);
-      return ids;
-    }
-
     describe('a deep grant', () => {
       let ann: Person;
       let ids: Record<string, string>;
       let hiddenIds: string[];
 
       before(async () => {
-        ids = await createTree('Deep', [
+        ids = await admin.createTree('Deep', [
           'Open/Path/Goal/Inside/Far inside',
           `Open/Path/Goal/${secret} closed/Below`,
           `Open/Path/Goal/Bare/${secret} sibling`,
@@ -175,7 +161,7 @@ for (const kind of databaseKinds) {
       let bob: Person;
 
       before(async () => {
-        ids = await createTree('Levels', ['A/Inner/Innermost', 'A/Other', 'B']);
+        ids = await admin.createTree('Levels', ['A/Inner/Innermost', 'A/Other', 'B']);
         bob = await admin.createUser(testbed, 'bob');
       });
 
@@ -260,7 +246,7 @@ for (const kind of databaseKinds) {
       });
 
       test('do not rise by a move, or by deleting a folder and restoring it elsewhere', async () => {
-        const tree = await createTree('Gain', ['Shared/Thing', 'Own']);
+        const tree = await admin.createTree('Gain', ['Shared/Thing', 'Own']);
         const dora = await admin.createUser(testbed, 'dora');
         await admin.grant(await admin.findId('/Gain/Shared'), { userId: dora.userId }, 'WRITE');
         await admin.grant(tree['Gain/Own']!, { userId: dora.userId }, 'MANAGE');
@@ -283,7 +269,7 @@ for (const kind of databaseKinds) {
       });
 
       test('prevent a user from exposing a hidden folder to others by a move or a restore', async () => {
-        const tree = await createTree('Pact', ['Own/Box/Vault', 'Shared']);
+        const tree = await admin.createTree('Pact', ['Own/Box/Vault', 'Shared']);
         const [gil, hope] = [await admin.createUser(testbed, 'gil'), await admin.createUser(testbed, 'hope')];
         const shared = tree['Pact/Shared']!;
         await admin.grant(await admin.findId('/Pact/Own'), { userId: gil.userId }, 'WRITE');
@@ -303,7 +289,7 @@ for (const kind of databaseKinds) {
       });
 
       test('require WRITE on the parent to move or delete a shared folder', async () => {
-        const tree = await createTree('Top', ['Shared/Thing', 'Elsewhere']);
+        const tree = await admin.createTree('Top', ['Shared/Thing', 'Elsewhere']);
         const emil = await admin.createUser(testbed, 'emil');
         await admin.grant(await admin.findId('/Top/Shared'), { userId: emil.userId }, 'MANAGE');
         await admin.grant(tree['Top/Elsewhere']!, { userId: emil.userId }, 'MANAGE');
@@ -314,184 +300,6 @@ for (const kind of databaseKinds) {
         ]) {
           assert.equal((await emil.readErrors(query, { id }))[0]!.extensions.code, 'FORBIDDEN');
         }
-      });
-    });
-
-    describe('hidden folders among visible ones', () => {
-      let fay: Person;
-      let top: string;
-
-      before(async () => {
-        await createTree('Amid', [
-          ...Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}/Room`),
-          'Floor 3/Vault/Deep',
-          'Only hidden/Vault',
-        ]);
-        top = await admin.findId('/Amid');
-        fay = await admin.createUser(testbed, 'fay');
-        await admin.grant(top, { userId: fay.userId }, 'WRITE');
-        for (const path of ['/Amid/Floor 2', '/Amid/Floor 7', '/Amid/Only hidden/Vault']) {
-          await admin.grant(await admin.findId(path), { userId: fay.userId }, 'NONE');
-        }
-      });
-
-      const visible = [
-        'Floor 1',
-        'Floor 3',
-        'Floor 4',
-        'Floor 5',
-        'Floor 6',
-        'Floor 8',
-        'Floor 9',
-        'Floor 10',
-        'Floor 11',
-        'Floor 12',
-        'Only hidden',
-      ];
-
-      interface Page {
-        folder: {
-          folders: {
-            totalCount: number;
-            items: { name: string }[];
-            pageInfo: { hasNextPage: boolean; endCursor: string };
-          };
-        };
-      }
-
-      test('do not affect counts, pages and page ends', async () => {
-        const query =
-          'query($id: ID!, $first: Int, $after: String){folder(id: $id){folders(first: $first, after: $after){totalCount items{name} pageInfo{hasNextPage endCursor}}}}';
-        for (const first of [1, 2, 3, 5, 11]) {
-          const names: string[] = [];
-          for (let after: string | null = null; ;) {
-            const { folders }: Page['folder'] = (await fay.query<Page>(query, { id: top, first, after }))
-              .folder;
-            assert.equal(folders.totalCount, visible.length);
-            names.push(...folders.items.map(({ name }) => name));
-            if (!folders.pageInfo.hasNextPage) break;
-            assert.equal(folders.items.length, first);
-            after = folders.pageInfo.endCursor;
-          }
-          assert.deepEqual(names, visible);
-        }
-      });
-
-      test('are not found by filters, and do not affect the filters of others', async () => {
-        const found = async (filter: string) =>
-          (
-            await fay.query<Page>(
-              `query($id: ID!){folder(id: $id){folders(filter: ${filter}){totalCount items{name} pageInfo{hasNextPage endCursor}}}}`,
-              { id: top },
-            )
-          ).folder.folders;
-        assert.equal((await found('{nameContains: "floor"}')).totalCount, 10);
-        assert.deepEqual((await found('{hasChildren: false}')).items, [{ name: 'Only hidden' }]);
-        assert.equal((await found('{hasChildren: true}')).totalCount, 10);
-      });
-
-      test('do not appear in a search, its count and its pages', async () => {
-        const { search } = await fay.query<{ search: { totalCount: number; items: { name: string }[] } }>(
-          'query($id: ID!){search(text: "room", under: $id, first: 100){totalCount items{name}}}',
-          { id: top },
-        );
-        assert.equal(search.totalCount, 10);
-        assert.equal(search.items.length, 10);
-      });
-
-      test('do not appear in descendants, exports and the counts of a move or a delete', async () => {
-        const { folder, exportFolders } = await fay.query<{
-          folder: { descendants: { totalCount: number; items: { name: string }[] } };
-          exportFolders: { path: string }[];
-        }>(
-          'query($id: ID!){folder(id: $id){descendants{totalCount items{name}}} exportFolders(id: $id){path}}',
-          {
-            id: top,
-          },
-        );
-        // 10 floors with one room each, the vault of floor 3 with its content, and the folder whose vault is
-        // hidden.
-        assert.equal(folder.descendants.totalCount, 23);
-        assert.equal(folder.descendants.items.length, 23);
-        assert.equal(exportFolders.length, 23);
-        const { deleteFolder } = await fay.query<{ deleteFolder: { folderCount: number } }>(
-          'mutation($id: ID!){deleteFolder(input: {id: $id}){folderId folderCount}}',
-          { id: await fay.findId('/Amid/Only hidden') },
-        );
-        assert.equal(deleteFolder.folderCount, 1);
-      });
-
-      test('block their name for others, with the same message as for a visible folder', async () => {
-        const create =
-          'mutation($id: ID!, $name: String!){createFolder(input: {parentId: $id, name: $name}){folder{id}}}';
-        const hidden = await fay.readErrors(create, { id: top, name: 'Floor 2' });
-        const visibleName = await fay.readErrors(create, { id: top, name: 'Floor 4' });
-        assert.equal(hidden[0]!.extensions.code, 'CONFLICT');
-        assert.deepEqual(Object.keys(hidden[0]!.extensions), ['code']);
-        assert.equal(hidden[0]!.message.replace('Floor 2', 'Floor 4'), visibleName[0]!.message);
-      });
-    });
-
-    describe('the explanation of access', () => {
-      test('names the deciding grant and its folder, for a user, a group, a passage and no access', async () => {
-        await createTree('Explained', ['One/Two/Three', 'Else']);
-        const gus = await admin.createUser(testbed, 'gus');
-        const group = await admin.createGroup('Explorers', [gus.userId]);
-        const explain = async (person: Person, path: string) => {
-          const folderId = await admin.findId(path);
-          return (
-            await person.query<{ explainAccess: Record<string, unknown> }>(
-              'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level isPassage grant{level folder{path} user{username} group{name}}}}',
-              { userId: gus.userId, folderId },
-            )
-          ).explainAccess;
-        };
-        await admin.grant(await admin.findId('/Explained/One'), { groupId: group }, 'WRITE');
-        await admin.grant(await admin.findId('/Explained/One/Two/Three'), { userId: gus.userId }, 'READ');
-        const byGroup = {
-          level: 'WRITE',
-          isPassage: false,
-          grant: {
-            level: 'WRITE',
-            folder: { path: '/Explained/One' },
-            user: null,
-            group: { name: 'Explorers' },
-          },
-        };
-        assert.deepEqual(await explain(admin, '/Explained/One/Two'), byGroup);
-        assert.deepEqual(await explain(gus, '/Explained/One/Two'), byGroup);
-        assert.deepEqual(await explain(admin, '/Explained/One/Two/Three'), {
-          level: 'READ',
-          isPassage: false,
-          grant: {
-            level: 'READ',
-            folder: { path: '/Explained/One/Two/Three' },
-            user: { username: 'gus' },
-            group: null,
-          },
-        });
-        assert.deepEqual(await explain(admin, '/Explained'), { level: 'NONE', isPassage: true, grant: null });
-        assert.deepEqual(await explain(admin, '/Explained/Else'), {
-          level: 'NONE',
-          isPassage: false,
-          grant: null,
-        });
-      });
-
-      test('is available to administrators, managers of the folder and the user concerned', async () => {
-        await createTree('Explain', ['Here']);
-        const [hal, ida] = [await admin.createUser(testbed, 'hal'), await admin.createUser(testbed, 'ida')];
-        const folderId = await admin.findId('/Explain/Here');
-        await admin.grant(folderId, { userId: hal.userId }, 'WRITE');
-        const query =
-          'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level}}';
-        const codes = async (person: Person, userId: string) =>
-          (await person.readErrors(query, { userId, folderId })).map(({ extensions }) => extensions.code);
-        assert.deepEqual(await codes(hal, ida.userId), ['FORBIDDEN']);
-        assert.deepEqual(await codes(hal, hal.userId), []);
-        assert.deepEqual(await codes(ida, hal.userId), ['NOT_FOUND']);
-        await admin.grant(folderId, { userId: hal.userId }, 'MANAGE');
-        assert.deepEqual(await codes(hal, ida.userId), []);
       });
     });
   });

@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([none.edges, none.pageInfo.hasNextPage], [[], true]);
     });
 
-    test('are the same list in pages for a viewer who does not see all of them', async () => {
+    test('are the same list in pages for a viewer with limited access', async () => {
       const hidden = await tree.idOf('/Descendants/A 2/x');
       const open = await tree.idOf('/Descendants/A 2/x/deep/er');
       const { authToken } = await tree.person({ [id]: 'READ', [hidden]: 'NONE', [open]: 'READ' });

@@ -71,6 +71,16 @@ export class Person {
       .items;
   }
 
+  /** Creates folders below a new top folder, and returns their ids by path. */
+  async createTree(top: string, paths: readonly string[]): Promise<Record<string, string>> {
+    const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
+    const query = 'mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}';
+    await this.query(query, { list });
+    const ids: Record<string, string> = {};
+    for (const { path } of list) ids[path] = await this.findId(`/${path}`);
+    return ids;
+  }
+
   async createUser(testbed: Testbed, username: string): Promise<Person> {
     const credentials = { username, password: `a password of ${username}'s` };
     await this.query(

@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
           { path: 'x1', title: 'birchwood' },
           { path: 'x2', title: 'Birch' },
           { path: 'x3', title: 'a silver birch' },
-          { path: 'birch 7', title: 'Nothing of it' },
+          { path: 'birch 7', title: 'Something else' },
           { path: 'xbirch', title: 'The birch' },
         ];
         await tree.import(list, id);

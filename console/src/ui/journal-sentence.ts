@@ -42,7 +42,7 @@ export interface JournalEntry {
   readonly after: JournalDetails | null;
 }
 
-/** What `SentenceEntry` asks for: append it to the documents that read entries, and spread `...JournalFields`. */
+/** The fragment that reads a `JournalEntry`. Append it to a document and spread `...JournalFields`. */
 export const journalFields = /* GraphQL */ `
   fragment JournalFields on JournalEntry {
     number

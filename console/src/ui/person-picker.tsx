@@ -1,4 +1,7 @@
-/** Chooses a user or a group by a part of the name. Who is no administrator writes user names in full: nobody else may list them. */
+/**
+ * A field that picks a user or a group by a part of the name. Only administrators may list users, so other viewers must
+ * type user names in full.
+ */
 
 import { keepPreviousData } from '@tanstack/react-query';
 import {
@@ -32,14 +35,14 @@ export interface PersonPickerProps {
   readonly kinds: 'users' | 'groups' | 'usersAndGroups';
   readonly value: PickedPerson | null;
   readonly onChange: (person: PickedPerson | null) => void;
-  /** Ids that are not offered. */
+  /** Ids that are not suggested. */
   readonly excludedIds?: readonly string[];
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
   readonly isLabelHidden?: boolean;
 }
 
-const offered = 20;
+const maxSuggestions = 20;
 
 const listDocument = /* GraphQL */ `
   query PeopleToPick($text: String, $first: Int, $withUsers: Boolean!, $withGroups: Boolean!) {
@@ -58,7 +61,7 @@ const listDocument = /* GraphQL */ `
   }
 `;
 
-const namedDocument = /* GraphQL */ `
+const exactDocument = /* GraphQL */ `
   query PersonToPick($text: String, $first: Int, $withUsers: Boolean!, $withGroups: Boolean!) {
     user(username: $text) @include(if: $withUsers) {
       id
@@ -73,14 +76,14 @@ const namedDocument = /* GraphQL */ `
   }
 `;
 
-interface FoundUser {
+interface UserName {
   readonly id: string;
   readonly username: string;
 }
 
-interface Found {
-  readonly users?: { readonly items: readonly FoundUser[] };
-  readonly user?: FoundUser | null;
+interface PeopleResponse {
+  readonly users?: { readonly items: readonly UserName[] };
+  readonly user?: UserName | null;
   readonly groups?: { readonly items: readonly { readonly id: string; readonly name: string }[] };
 }
 
@@ -88,50 +91,25 @@ export function PersonPicker(props: PersonPickerProps) {
   const { label, kinds, value, onChange, excludedIds = [], placeholder, autoFocus, isLabelHidden } = props;
   const { isAdministrator } = useViewer();
   const [text, setText] = useState(value?.name ?? '');
-  const [shownFor, setShownFor] = useState(value);
-  if (shownFor !== value) {
-    setShownFor(value);
+  const [lastValue, setLastValue] = useState(value);
+  if (lastValue !== value) {
+    setLastValue(value);
     setText(value?.name ?? '');
   }
 
   const typed = text === value?.name ? '' : text.trim();
-  const asked = useDebounced(typed);
-  const withGroups = kinds !== 'users';
-  const withUsers = kinds !== 'groups' && (isAdministrator || asked !== '');
-  const { data, error, isFetching, isPlaceholderData } = useGraph<Found>(
-    ['people', 'picker', kinds, asked],
-    isAdministrator ? listDocument : namedDocument,
-    { text: asked, first: offered, withUsers, withGroups },
-    { placeholderData: keepPreviousData },
-  );
-  const isBehind = isPlaceholderData || asked !== typed;
-  const people = peopleIn(data).filter(
-    ({ id, name }) =>
-      !excludedIds.includes(id) &&
-      // What was found for another text: whoever presses Enter at once must not choose somebody else.
-      (!isBehind || name.toLowerCase().includes(typed.toLowerCase())),
-  );
+  const search = usePeopleSearch(kinds, typed, excludedIds);
+  const { people } = search;
   const items = value && typed === '' ? [value, ...people.filter(({ id }) => id !== value.id)] : people;
 
-  /** Also told, with what is chosen already, when the field is left. */
+  /** The combo box also calls this with the current value when the field loses the focus. */
   const choose = (key: Key | null) => {
-    const person = [...items, ...(value ? [value] : [])].find((one) => keyOf(one) === key) ?? null;
+    const candidates = [...items, ...(value ? [value] : [])];
+    const person = candidates.find((candidate) => keyOf(candidate) === key) ?? null;
     setText(person?.name ?? '');
     if (person?.id !== value?.id) onChange(person);
   };
-  /** By Enter: whoever is named in full, or is the only one found, as soon as that is known. */
-  const [isAwaited, setAwaited] = useState(false);
-  const named =
-    people.find(({ name }) => name.toLowerCase() === typed.toLowerCase()) ??
-    (people.length === 1 && !isBehind ? people[0] : undefined);
-  const isKnown = named !== undefined || !isBehind;
-  const take = useEffectEvent(() => {
-    setAwaited(false);
-    if (named && typed !== '') choose(keyOf(named));
-  });
-  useEffect(() => {
-    if (isAwaited && isKnown) take();
-  }, [isAwaited, isKnown]);
+  const enter = usePickOnEnter(search, typed, choose);
   return (
     <ComboBox
       className="field person-picker"
@@ -144,60 +122,117 @@ export function PersonPicker(props: PersonPickerProps) {
       onChange={choose}
       onInputChange={(next) => {
         setText(next);
-        setAwaited(false);
+        enter.cancel();
         if (next === '' && value) onChange(null);
       }}
     >
       {!isLabelHidden && <Label>{label}</Label>}
       <div className="person-picker-input">
-        <PickerInput placeholder={placeholder} onEnter={() => setAwaited(true)} />
+        <PickerInput placeholder={placeholder} onEnter={enter.request} />
         <AriaButton className="icon-button quiet">
           <Icon name="down" />
         </AriaButton>
       </div>
       {!isAdministrator && kinds !== 'groups' && (
         <Text slot="description">
-          {withGroups ? 'A user name in full, or a part of a group’s name.' : 'The user name in full.'}
+          {kinds === 'users' ? 'The user name in full.' : 'A user name in full, or a part of a group’s name.'}
         </Text>
       )}
-      <Popover className="popover">
-        {/* A landmark, since it lies outside of the page's own. */}
-        <section aria-label={`Suggestions for ${label}`}>
-          <ListBox<PickedPerson & { key: string }>
-            className="menu"
-            renderEmptyState={() => (
-              <p className="person-picker-none">
-                {isFetching || isBehind
-                  ? 'Searching…'
-                  : whyEmpty(asked, error !== null, isAdministrator || kinds === 'groups')}
-              </p>
-            )}
-          >
-            {({ key, kind, name }) => (
-              <ListBoxItem id={key} textValue={name} className="menu-item">
-                <Icon name={kind} />
-                <Text slot="label">{name}</Text>
-                {kinds === 'usersAndGroups' && kind === 'group' && <span className="soft">group</span>}
-              </ListBoxItem>
-            )}
-          </ListBox>
-        </section>
-      </Popover>
+      <Suggestions label={label} kinds={kinds} search={search} />
     </ComboBox>
+  );
+}
+
+/** Searches people when the user pauses. */
+function usePeopleSearch(kinds: PersonPickerProps['kinds'], typed: string, excludedIds: readonly string[]) {
+  const { isAdministrator } = useViewer();
+  const searchText = useDebounced(typed);
+  const withGroups = kinds !== 'users';
+  const withUsers = kinds !== 'groups' && (isAdministrator || searchText !== '');
+  const { data, error, isFetching, isPlaceholderData } = useGraph<PeopleResponse>(
+    ['people', 'picker', kinds, searchText],
+    isAdministrator ? listDocument : exactDocument,
+    { text: searchText, first: maxSuggestions, withUsers, withGroups },
+    { placeholderData: keepPreviousData },
+  );
+  const isOutdated = isPlaceholderData || searchText !== typed;
+  const people = peopleOf(data).filter(
+    ({ id, name }) =>
+      !excludedIds.includes(id) &&
+      // Results of a previous text may not match. Pressing Enter must not pick another person.
+      (!isOutdated || name.toLowerCase().includes(typed.toLowerCase())),
+  );
+  return { people, searchText, isOutdated, isFetching, error };
+}
+
+type PeopleSearch = ReturnType<typeof usePeopleSearch>;
+
+/** After Enter, picks the person with the typed name, or the only result, as soon as the search is complete. */
+function usePickOnEnter(
+  { people, isOutdated }: PeopleSearch,
+  typed: string,
+  choose: (key: Key | null) => void,
+) {
+  const [isPending, setPending] = useState(false);
+  const match =
+    people.find(({ name }) => name.toLowerCase() === typed.toLowerCase()) ??
+    (people.length === 1 && !isOutdated ? people[0] : undefined);
+  const isDecided = match !== undefined || !isOutdated;
+  const pick = useEffectEvent(() => {
+    setPending(false);
+    if (match && typed !== '') choose(keyOf(match));
+  });
+  useEffect(() => {
+    if (isPending && isDecided) pick();
+  }, [isPending, isDecided]);
+  return { request: () => setPending(true), cancel: () => setPending(false) };
+}
+
+interface SuggestionsProps extends Pick<PersonPickerProps, 'label' | 'kinds'> {
+  readonly search: PeopleSearch;
+}
+
+function Suggestions({ label, kinds, search }: SuggestionsProps) {
+  const { isAdministrator } = useViewer();
+  const { searchText, isOutdated, isFetching, error } = search;
+  return (
+    <Popover className="popover">
+      {/* A landmark, because the popover is outside of the landmarks of the page. */}
+      <section aria-label={`Suggestions for ${label}`}>
+        <ListBox<PickedPerson & { key: string }>
+          className="menu"
+          renderEmptyState={() => (
+            <p className="person-picker-none">
+              {isFetching || isOutdated
+                ? 'Searching…'
+                : explainEmpty(searchText, error !== null, isAdministrator || kinds === 'groups')}
+            </p>
+          )}
+        >
+          {({ key, kind, name }) => (
+            <ListBoxItem id={key} textValue={name} className="menu-item">
+              <Icon name={kind} />
+              <Text slot="label">{name}</Text>
+              {kinds === 'usersAndGroups' && kind === 'group' && <span className="soft">group</span>}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </section>
+    </Popover>
   );
 }
 
 interface PickerInputProps {
   readonly placeholder: string | undefined;
-  /** Where nobody is marked in the list. */
+  /** Called when no suggestion is highlighted. */
   readonly onEnter: () => void;
 }
 
-/** Enter does not take away what was typed. */
+/** Enter must not clear the typed text. */
 function PickerInput({ placeholder, onEnter }: PickerInputProps) {
-  const list = use(ComboBoxStateContext);
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !list?.isOpen || list.selectionManager.focusedKey !== null) return;
+  const state = use(ComboBoxStateContext);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !state?.isOpen || state.selectionManager.focusedKey !== null) return;
     event.preventDefault();
     event.stopPropagation();
     if (!isComposing(event)) onEnter();
@@ -206,16 +241,16 @@ function PickerInput({ placeholder, onEnter }: PickerInputProps) {
     <Input
       className="input"
       {...(placeholder === undefined ? {} : { placeholder })}
-      onKeyDownCapture={press}
+      onKeyDownCapture={onKeyDown}
     />
   );
 }
 
-function peopleIn(found: Found | undefined): PickedPerson[] {
-  const users = found?.users?.items ?? (found?.user ? [found.user] : []);
+function peopleOf(response: PeopleResponse | undefined): PickedPerson[] {
+  const users = response?.users?.items ?? (response?.user ? [response.user] : []);
   return [
     ...users.map(({ id, username }) => ({ kind: 'user', id, name: username }) as const),
-    ...(found?.groups?.items ?? []).map(({ id, name }) => ({ kind: 'group', id, name }) as const),
+    ...(response?.groups?.items ?? []).map(({ id, name }) => ({ kind: 'group', id, name }) as const),
   ];
 }
 
@@ -223,10 +258,10 @@ function keyOf({ kind, id }: PickedPerson): string {
   return `${kind}:${id}`;
 }
 
-function whyEmpty(asked: string, hasFailed: boolean, findsParts: boolean): string {
+function explainEmpty(searchText: string, hasFailed: boolean, findsParts: boolean): string {
   if (hasFailed) return 'The search failed. Try another name.';
-  if (asked === '') return findsParts ? 'Write a name.' : 'Write the user name in full.';
+  if (searchText === '') return findsParts ? 'Write a name.' : 'Write the user name in full.';
   return findsParts
-    ? `Nothing is called “${asked}”.`
-    : `Nobody is called exactly “${asked}”. Write the user name in full.`;
+    ? `Nothing is called “${searchText}”.`
+    : `Nobody is called exactly “${searchText}”. Write the user name in full.`;
 }

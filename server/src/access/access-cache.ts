@@ -54,62 +54,41 @@ const findGrants = sql<{ userId: string }, { folderId: string; level: AccessLeve
   where subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'})
   group by folder_id`;
 
+type Cache = LRUCache<string, CachedAccess>;
+
 export function createAccessCache(database: Database): AccessCache {
-  const cache = new LRUCache<string, CachedAccess>({
+  const cache: Cache = new LRUCache({
     maxSize: maxCachedFolders,
     sizeCalculation: ({ access }) => access.size,
   });
-
+  const readLatestHead = createHeadReader(database);
   /** Requests that arrive during a read share it. */
   const pendingReads = new Map<string, Promise<LatestAccess>>();
 
-  /** Requests that arrive together share a read that begins after all of them. */
-  let nextHead: Promise<JournalHead> | undefined;
-
   return {
-    accessOf,
-    accessFor: (snapshot, userId, head) =>
+    accessOf: (userId) =>
+      whenDone(readLatestHead(), (head) => findCached(cache, userId, head) ?? readLatest(userId, head)),
+    accessFor: (snapshot, userId, knownHead) =>
       whenDone(
-        head ?? readHead(snapshot),
-        (position) => findCached(userId, position) ?? readAndCache(snapshot, userId, position),
+        knownHead ?? readHead(snapshot),
+        (head) => findCached(cache, userId, head) ?? readAndCache(cache, snapshot, userId, head),
       ),
-    accessIn: (transaction, userId, head) =>
+    accessIn: (transaction, userId, knownHead) =>
       whenDone(
-        head ?? readHead(transaction),
-        (position) =>
-          findCached(userId, position) ??
+        knownHead ?? readHead(transaction),
+        (head) =>
+          findCached(cache, userId, head) ??
           // Not cached, because the transaction may never be committed.
-          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position })),
+          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position: head })),
       ),
     peek: (userId) => cache.get(userId),
   };
 
-  function readLatestHead(): PromiseOrValue<JournalHead> {
-    // A read of an embedded database is synchronous, so there is nothing to share.
-    if (database.isEmbedded) return readHead(database);
-    return (nextHead ??= new Promise(setImmediate).then(() => {
-      nextHead = undefined;
-      return readHead(database);
-    }));
-  }
-
-  function accessOf(userId: string): PromiseOrValue<LatestAccess> {
-    return whenDone(
-      readLatestHead(),
-      (position) => findCached(userId, position) ?? readLatest(userId, position),
-    );
-  }
-
-  function findCached(userId: string, position: JournalHead): LatestAccess | undefined {
-    const found = cache.get(userId);
-    return found?.number === position.accessNumber ? { access: found.access, position } : undefined;
-  }
-
   async function readLatest(userId: string, { accessNumber }: JournalHead): Promise<LatestAccess> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const started = pendingReads.get(userId) ?? readFromSnapshot(userId);
-      pendingReads.set(userId, started);
-      const latest = await started;
+      const pending = pendingReads.get(userId) ?? readFromSnapshot(userId);
+      pendingReads.set(userId, pending);
+      const latest = await pending;
       if (latest.position.accessNumber >= accessNumber) return latest;
     }
     throw database.reportOutdated();
@@ -118,26 +97,45 @@ export function createAccessCache(database: Database): AccessCache {
   async function readFromSnapshot(userId: string): Promise<LatestAccess> {
     try {
       return await database.shortSnapshot(async (reader) =>
-        readAndCache(reader, userId, await readHead(reader)),
+        readAndCache(cache, reader, userId, await readHead(reader)),
       );
     } finally {
       pendingReads.delete(userId);
     }
   }
+}
 
-  /** The reader must be at `position`. */
-  async function readAndCache(
-    reader: ConsistentReader,
-    userId: string,
-    position: JournalHead,
-  ): Promise<LatestAccess> {
-    const fresh = await readViewerAccess(reader, userId);
-    const old = cache.get(userId);
-    // If the access of another user changed, keeps the object, so that its holders see that it is the same.
-    const access = old?.access.equals(fresh) ? old.access : fresh;
-    cache.set(userId, { number: position.accessNumber, access });
-    return { access, position };
-  }
+/** Requests that arrive together share a read of the head that begins after all requests have arrived. */
+function createHeadReader(database: Database): () => PromiseOrValue<JournalHead> {
+  let nextHead: Promise<JournalHead> | undefined;
+  return () => {
+    // A read of an embedded database is synchronous, so there is nothing to share.
+    if (database.isEmbedded) return readHead(database);
+    return (nextHead ??= new Promise(setImmediate).then(() => {
+      nextHead = undefined;
+      return readHead(database);
+    }));
+  };
+}
+
+function findCached(cache: Cache, userId: string, head: JournalHead): LatestAccess | undefined {
+  const cached = cache.get(userId);
+  return cached?.number === head.accessNumber ? { access: cached.access, position: head } : undefined;
+}
+
+/** The reader must be at the head. */
+async function readAndCache(
+  cache: Cache,
+  reader: ConsistentReader,
+  userId: string,
+  head: JournalHead,
+): Promise<LatestAccess> {
+  const fresh = await readViewerAccess(reader, userId);
+  const old = cache.get(userId);
+  // If the access of another user changed, keeps the object, so that its holders see that it is the same.
+  const access = old?.access.equals(fresh) ? old.access : fresh;
+  cache.set(userId, { number: head.accessNumber, access });
+  return { access, position: head };
 }
 
 async function readViewerAccess(reader: ConsistentReader, userId: string): Promise<Access> {

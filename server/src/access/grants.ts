@@ -116,16 +116,6 @@ const remove = sql<{ folderId: string; subjectId: string; subjectKind: string }>
   delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}
   and subject_kind = ${'subjectKind'}`;
 
-const findPeople = sql<
-  { folderIds: readonly string[] },
-  { userId: string; folderId: string; level: AccessLevel }
->`
-  select users.id as "userId", grants.folder_id as "folderId", max(grants.level) as level
-  from grants left join group_members on grants.subject_kind = 'group' and group_members.group_id = grants.subject_id
-  join users on users.id = coalesce(group_members.user_id, grants.subject_id)
-  where grants.folder_id in (select value from ${list('folderIds')}) and users.is_administrator = 0
-  group by users.id, grants.folder_id`;
-
 /** All grants on these folders, those to users first. */
 export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
   const read = (some: readonly string[]) => reader.all(findOn, { folderIds: some }, some.length);
@@ -264,31 +254,6 @@ function recordRemoved(
 
 function subjectColumn({ kind, id }: Subject): { readonly userId: string } | { readonly groupId: string } {
   return kind === 'user' ? { userId: id } : { groupId: id };
-}
-
-export interface AccessDifference {
-  readonly userId: string;
-  readonly before: AccessLevel;
-  readonly after: AccessLevel;
-}
-
-/** Returns the users whose level on a folder differs between two paths, except administrators. */
-export async function compareAccess(
-  reader: Reader,
-  pathBefore: readonly string[],
-  pathAfter: readonly string[],
-): Promise<AccessDifference[]> {
-  const rows = await reader.all(findPeople, { folderIds: [...new Set([...pathBefore, ...pathAfter])] });
-  const levels = new Map<string, Map<string, AccessLevel>>();
-  for (const { userId, folderId, level } of rows) {
-    const own = levels.get(userId) ?? new Map<string, AccessLevel>();
-    levels.set(userId, own.set(folderId, level));
-  }
-  const nearest = (own: ReadonlyMap<string, AccessLevel>, pathIds: readonly string[]) =>
-    own.get(pathIds.findLast((id) => own.has(id)) ?? '') ?? 0;
-  return [...levels]
-    .map(([userId, own]) => ({ userId, before: nearest(own, pathBefore), after: nearest(own, pathAfter) }))
-    .filter(({ before, after }) => before !== after);
 }
 
 type GrantColumns = [

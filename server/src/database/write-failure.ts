@@ -84,7 +84,7 @@ export function summaryOf(reason: WriteFailureReason): string {
 }
 
 export interface WriteStateOptions
-  extends Pick<DatabaseOptions, 'onWriteFailure'>, Required<Pick<DatabaseOptions, 'tell'>> {
+  extends Pick<DatabaseOptions, 'onWriteFailure'>, Required<Pick<DatabaseOptions, 'log'>> {
   /** In milliseconds, of a clock that is never set. */
   readonly now?: () => number;
 }

@@ -5,7 +5,7 @@
  */
 
 import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
-import { compareAccess } from '../access/grants.ts';
+import { compareAccess } from '../access/user-access.ts';
 import type { Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';

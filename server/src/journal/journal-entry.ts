@@ -4,7 +4,6 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { sealCursor, openCursor } from '../database/cursor-checksum.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import type { JournalPosition } from './journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 
 export const journalKinds = [

@@ -3,12 +3,12 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 import { createAuthTokens } from './auth-token.ts';
-import { signingAt, type OpenKey } from './signing-keys.ts';
+import { signingAt, type DecryptedKey } from './signing-keys.ts';
 
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`);
 const secondsAt = (time: string) => at(time) / 1000;
 
-function newKey(id: string, signsFrom: number): OpenKey {
+function newKey(id: string, signsFrom: number): DecryptedKey {
   return { id, createdAt: 0, signsFrom, ...generateKeyPairSync('ed25519') };
 }
 
@@ -18,7 +18,7 @@ const third = newKey('third', at('12:00:00'));
 const all = [third, second, first];
 
 /** What somebody makes who has a private key. */
-function made(key: OpenKey, claims: Record<string, unknown>): string {
+function made(key: DecryptedKey, claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const { iat } = claims;
   const whole = { iss: 'urn:test', sub: 'somebody', sid: 'a session', jti: 'x', nbf: iat, ...claims };
@@ -26,7 +26,7 @@ function made(key: OpenKey, claims: Record<string, unknown>): string {
   return `${signed}.${sign(null, Buffer.from(signed), key.privateKey).toString('base64url')}`;
 }
 
-function madeAt(key: OpenKey, time: string, lifeSeconds = 600): string {
+function madeAt(key: DecryptedKey, time: string, lifeSeconds = 600): string {
   const iat = secondsAt(time);
   return made(key, { iat, exp: iat + lifeSeconds });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { digestOf, newRefreshToken, openSuccessor, sealSuccessor } from './refresh-token.ts';
+import { digestOf, newRefreshToken, decryptSuccessor, encryptSuccessor } from './refresh-token.ts';
 
 const old = { authToken: 'header.old.signature', refreshToken: '3f0e8a52-6f0a-4c87-9d5b-0b9f3b8b2f11' };
 const successor = { authToken: 'header.new.signature', refreshToken: 'b8d2f2f6-43f5-4a31-8f0e-8fd6f4a3b0c7' };
@@ -34,46 +34,46 @@ test('tokens that differ in case or space have different digests', () => {
 test('who holds the old pair can open its successor', () => {
   fc.assert(
     fc.property(pairs, pairs, (next, former) => {
-      assert.deepEqual(openSuccessor(sealSuccessor(next, former), former), next);
+      assert.deepEqual(decryptSuccessor(encryptSuccessor(next, former), former), next);
     }),
   );
 });
 
 test('who holds only one of the old tokens, or the new pair, cannot open it', () => {
-  const sealed = sealSuccessor(successor, old);
-  assert.equal(openSuccessor(sealed, { ...old, authToken: successor.authToken }), undefined);
-  assert.equal(openSuccessor(sealed, { ...old, refreshToken: successor.refreshToken }), undefined);
+  const sealed = encryptSuccessor(successor, old);
+  assert.equal(decryptSuccessor(sealed, { ...old, authToken: successor.authToken }), undefined);
+  assert.equal(decryptSuccessor(sealed, { ...old, refreshToken: successor.refreshToken }), undefined);
   assert.equal(
-    openSuccessor(sealed, { authToken: old.refreshToken, refreshToken: old.authToken }),
+    decryptSuccessor(sealed, { authToken: old.refreshToken, refreshToken: old.authToken }),
     undefined,
   );
-  assert.equal(openSuccessor(sealed, successor), undefined);
+  assert.equal(decryptSuccessor(sealed, successor), undefined);
 });
 
 test('what is sealed holds no token that could be read', () => {
-  const sealed = Buffer.from(sealSuccessor(successor, old));
+  const sealed = Buffer.from(encryptSuccessor(successor, old));
   for (const token of [...Object.values(old), ...Object.values(successor)]) {
     assert.ok(!sealed.includes(bytesOf(token)));
   }
 });
 
 test('sealing the same pair twice gives different bytes', () => {
-  assert.notDeepEqual(sealSuccessor(successor, old), sealSuccessor(successor, old));
+  assert.notDeepEqual(encryptSuccessor(successor, old), encryptSuccessor(successor, old));
 });
 
 test('what was changed after sealing, in any bit, cannot be opened', () => {
-  const sealed = sealSuccessor(successor, old);
+  const sealed = encryptSuccessor(successor, old);
   fc.assert(
     fc.property(fc.nat(sealed.length - 1), fc.nat(7), (place, bit) => {
       const changed = Uint8Array.from(sealed);
       changed[place]! ^= 1 << bit;
-      assert.equal(openSuccessor(changed, old), undefined);
+      assert.equal(decryptSuccessor(changed, old), undefined);
     }),
   );
 });
 
 test('what was cut or prolonged after sealing cannot be opened', () => {
-  const sealed = Buffer.from(sealSuccessor(successor, old));
-  assert.equal(openSuccessor(sealed.subarray(0, -1), old), undefined);
-  assert.equal(openSuccessor(Buffer.concat([sealed, Buffer.alloc(1)]), old), undefined);
+  const sealed = Buffer.from(encryptSuccessor(successor, old));
+  assert.equal(decryptSuccessor(sealed.subarray(0, -1), old), undefined);
+  assert.equal(decryptSuccessor(Buffer.concat([sealed, Buffer.alloc(1)]), old), undefined);
 });

@@ -75,7 +75,7 @@ export function toFault(error: unknown): unknown {
 }
 
 /** A temporary error of the database is not the fault of the request. */
-export function toRefusal(error: unknown): unknown {
+export function toUnavailable(error: unknown): unknown {
   return error instanceof PostgresFault && error.isTemporary ? unavailable(error, messageFor(error)) : error;
 }
 

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../refusal.ts';
 import type { Database, DatabaseFault } from '../database.ts';
-import { toRefusal, damagedMessage, PostgresFault, unavailable, writeFailureReason } from './errors.ts';
+import { toUnavailable, damagedMessage, PostgresFault, unavailable, writeFailureReason } from './errors.ts';
 import { WriteState, type WriteStateOptions } from '../write-failure.ts';
 
 interface PostgresFaultState extends Pick<
@@ -35,7 +35,7 @@ export function createFaultState(options: FaultStateOptions): PostgresFaultState
   };
   const toRefusal = (error: unknown): unknown => {
     if (error instanceof PostgresFault && error.isDamage) noteDamage(error.message);
-    return toRefusal(error);
+    return toUnavailable(error);
   };
 
   return {

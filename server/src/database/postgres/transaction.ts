@@ -169,7 +169,7 @@ function toRequests(statement: Statement, each: readonly unknown[]) {
   if (!multiRow) return each.map((parameters) => ({ statement: single, parameters }));
   return slices(each, rowsPerInsert).flatMap((some) =>
     some.length === rowsPerInsert
-      ? [{ statement: multiRow, parameters: some as unknown }]
+      ? [{ statement: multiRow, parameters: some }]
       : some.map((parameters) => ({ statement: single, parameters })),
   );
 }

@@ -16,7 +16,7 @@ export interface SqliteGroupOptions {
   /** No other connection of this process should be in the way. */
   readonly onBegin: () => void;
   readonly onCommit: () => void;
-  readonly onTimed: DatabaseOptions['onDuration'];
+  readonly onDuration: DatabaseOptions['onDuration'];
 }
 
 /** `isOpen`: what the connection reads may never be committed. */

@@ -251,7 +251,7 @@ function snapshotConnections(connectAnother: () => SnapshotConnection) {
 
 interface Surroundings {
   readonly onStatement: DatabaseOptions['onStatement'];
-  readonly onTimed: DatabaseOptions['onDuration'];
+  readonly onDuration: DatabaseOptions['onDuration'];
   readonly toRefusal: (error: unknown) => unknown;
 }
 

@@ -105,7 +105,7 @@ export function defineMutation<Input extends object, Payload>(
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
-      type: (typeof type === 'function' ? type() : type) as ObjectRefOf<unknown>,
+      type: typeof type === 'function' ? type() : type,
       nullable: true,
       description,
       args: { input: t.arg({ type: typeof input === 'function' ? input() : input, required: true }) },

@@ -96,9 +96,9 @@ async function ownFilesIn(
       const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
       const startedAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
       if (!entry.isFile() || !(startedAt <= now)) return [];
-      return [{ file: join(folder, entry.name), begunAt: startedAt, isWhole: unfinished === undefined }];
+      return [{ file: join(folder, entry.name), startedAt: startedAt, isWhole: unfinished === undefined }];
     })
-    .toSorted((one, other) => other.begunAt - one.begunAt);
+    .toSorted((one, other) => other.startedAt - one.startedAt);
 }
 
 /** The name of the installation. Undefined if it cannot be read, which is for `espalier restore` to say. */

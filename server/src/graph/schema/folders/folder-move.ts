@@ -1,11 +1,12 @@
 /** The mutation `moveFolder`, with the preview of its effects. */
 
 import type { AccessLevel } from '../../../access/access.ts';
+import { readAccessChanges } from '../../../access/user-access.ts';
 import { userKey } from '../../../accounts/users.ts';
 import type { Reader } from '../../../database/database.ts';
 import type { MovedPaths } from '../../../folders/change-folders.ts';
 import { countDescendants } from '../../../folders/child-counts.ts';
-import { mayReadAccessChanges, readAccessChanges } from '../../../folders/folder-access.ts';
+import { mayReadAccessChanges } from '../../../folders/folder-access.ts';
 import { longField } from '../../document-fields.ts';
 import { change } from '../../mutations.ts';
 import { defineMutation, type Builder } from '../builder.ts';
