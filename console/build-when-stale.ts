@@ -1,4 +1,4 @@
-/** Builds the console if it has not been built, or something of it has changed since. */
+/** Builds the console if it has not been built or its sources have changed since. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, statSync } from 'node:fs';
@@ -11,11 +11,11 @@ const sources = [
   'client/src/**/*.ts',
   'package-lock.json',
 ];
-const built = join(root, 'console/dist/index.html');
+const builtPage = join(root, 'console/dist/index.html');
 
 function isStale(): boolean {
-  if (!existsSync(built)) return true;
-  const { mtimeMs } = statSync(built);
+  if (!existsSync(builtPage)) return true;
+  const { mtimeMs } = statSync(builtPage);
   return globSync(sources, { cwd: root }).some((path) => statSync(join(root, path)).mtimeMs > mtimeMs);
 }
 

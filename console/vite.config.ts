@@ -1,4 +1,4 @@
-/** Builds the console into static files, each with its compressed forms beside it, so that serving one costs nothing. */
+/** Builds the console into static files with precompressed copies, so that the server does not compress them. */
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { defineConfig, type Plugin } from 'vite';
 
 const compressible = /\.(?:html|js|css|svg|json)$/;
 
-/** Where `npm run dev` finds the server. */
+/** The server that `npm run dev` uses. */
 const devServer = 'http://127.0.0.1:8080';
 
-function compressedForms(): Plugin {
+function compressFiles(): Plugin {
   return {
     name: 'compressed-forms',
     apply: 'build',
@@ -25,8 +25,8 @@ function compressedForms(): Plugin {
   };
 }
 
-/** react-aria brings its texts in thirty languages; the console is in English. */
-function englishAlone(): Plugin {
+/** Drops the texts of react-aria in thirty other languages: the console is in English. */
+function keepEnglish(): Plugin {
   return {
     name: 'english-alone',
     enforce: 'pre',
@@ -46,23 +46,23 @@ async function compress(path: string): Promise<void> {
 }
 
 export default defineConfig({
-  // Relative, because a server behind a proxy may have a base path: it writes its own into index.html.
+  // Relative, because a server behind a proxy can have a base path, which it writes into index.html.
   base: './',
-  plugins: [react(), englishAlone(), compressedForms()],
+  plugins: [react(), keepEnglish(), compressFiles()],
   resolve: { conditions: ['espalier-source', 'module', 'browser', 'production'] },
   build: {
     target: 'es2024',
-    // Files as they are, never as data: URLs, which the page's policy does not let in.
+    // No data: URLs, because the page's Content Security Policy forbids them.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // The explorer, with its editor, is large, and is loaded on demand.
+    // The explorer with its editor is large and is loaded on demand.
     chunkSizeWarningLimit: 6000,
     reportCompressedSize: false,
     rolldownOptions: {
       checks: { pluginTimings: false },
-      // Directives for React's compiler, in libraries that it has compiled already: they mean nothing here.
-      onwarn: (warning, tell) => {
-        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') tell(warning);
+      // Compiled libraries still contain directives for React's compiler, which have no effect here.
+      onwarn: (warning, log) => {
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') log(warning);
       },
     },
   },

@@ -1,4 +1,4 @@
-/** The page of all commands, from the table that the program reads its arguments by. */
+/** Creates the page of all commands from the tables of the command line. */
 
 import { commandHelp, type Command } from '../server/src/cli/command.ts';
 import type { ListedCommand } from '../server/src/cli/command.ts';
@@ -50,7 +50,7 @@ async function formatCommand({ name, about, load, isMeantByFirstWord }: ListedCo
   ].join('\n\n');
 }
 
-/** Only by name: what they take is on a page of their own. */
+/** Lists only the names: another page describes the values. */
 function listSettings({ settings }: Command): string[] {
   const own = settings.filter((each) => connectionSettings.includes(each)).map(formatName);
   const server = settings.filter((each) => serverSettings.includes(each)).map(formatName);

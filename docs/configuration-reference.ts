@@ -1,8 +1,8 @@
-/** The page of all settings, from the tables that the server reads them by. */
+/** Creates the page of all settings from the tables of the server. */
 
 import { environmentName, flagsOf, settingGroups } from '../server/src/config/config.ts';
 import type { Setting } from '../server/src/config/setting.ts';
-import { markdownTable } from './markdown.ts';
+import { formatTable } from './markdown.ts';
 
 export type SettingGroups = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;
 
@@ -16,7 +16,7 @@ export function createConfigurationReference(all: SettingGroups = settingGroups)
       setting.default ? `\`${setting.default}\`` : 'none',
       `${setting.about} Takes ${setting.accepts}.`,
     ]);
-    return `## ${title}\n\n${markdownTable(['Variable', 'Flag', 'Default', 'What it does'], rows)}`;
+    return `## ${title}\n\n${formatTable(['Variable', 'Flag', 'Default', 'What it does'], rows)}`;
   });
   return `<!-- Made by npm run generate. -->
 

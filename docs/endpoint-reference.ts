@@ -1,4 +1,4 @@
-/** The page of all endpoints and their bodies, from the tables of the contract. */
+/** Creates the page of all endpoints and their bodies from the tables of the contract. */
 
 import {
   bodies,
@@ -9,7 +9,7 @@ import {
   type Endpoint,
   type ObjectSchema,
 } from '@espalier/contract';
-import { markdownTable } from './markdown.ts';
+import { formatTable } from './markdown.ts';
 
 export type Bodies = Readonly<Record<BodyName, ObjectSchema>>;
 
@@ -56,7 +56,7 @@ ${description}
 - Request body: ${request ? formatRequestBody(request) : 'none'}${headerLines.join('')}
 - Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.reportsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
-${rows.length > 0 ? markdownTable(['Status', 'Code', 'When'], rows) : ''}
+${rows.length > 0 ? formatTable(['Status', 'Code', 'When'], rows) : ''}
 `;
 }
 
@@ -79,5 +79,5 @@ function formatBody(name: string, { properties }: ObjectSchema): string {
     [property['type'], property['format']].flat().filter(Boolean).join(', '),
     (property['description'] as string | undefined) ?? `always \`${property['const'] as string}\``,
   ]);
-  return `### ${name}\n\n${markdownTable(['Field', 'Type', 'Meaning'], rows)}\n`;
+  return `### ${name}\n\n${formatTable(['Field', 'Type', 'Meaning'], rows)}\n`;
 }

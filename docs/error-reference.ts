@@ -1,6 +1,6 @@
 /**
- * The page of all codes with which the service refuses: of problem documents, of GraphQL errors and of closed sockets. What they mean
- * is in the contract; what to do about each is here, and a code without it does not compile.
+ * Creates the page of all error codes: of problem documents, GraphQL errors and closed sockets. The contract has their
+ * meanings. This file adds the advice for each code; a code without advice does not compile.
  */
 
 import {
@@ -16,7 +16,7 @@ import {
   type RefusalCode,
   type SocketClose,
 } from '@espalier/contract';
-import { markdownTable } from './markdown.ts';
+import { formatTable } from './markdown.ts';
 
 const tokenAdvice = 'Refresh, and send it again; if refreshing answers 401, log in';
 
@@ -42,7 +42,7 @@ const refusalAdvice: Readonly<Record<RefusalCode, string>> = {
 const inGraphOnly = 'only as a [graph code](#graph-codes)';
 const upgrade = 'the upgrade to a WebSocket';
 
-/** Where it comes from besides what the table of endpoints says, by status. */
+/** Sources of a refusal that the table of endpoints does not list, by status. */
 const otherSources: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<number, string>>>>> = {
   BAD_INPUT: {
     400: 'what cannot be read as HTTP',
@@ -118,7 +118,7 @@ read as a request: \`code\` is one of these, \`detail\` says more, and \`request
 the header \`token-expired: true\` where the [endpoint](endpoints.md) says so. A body never holds a password, a token or a stack. A code has one meaning everywhere, but not
 one status: that belongs to the endpoint.
 
-${markdownTable(
+${formatTable(
   ['Code', 'Meaning', 'Status, and where', 'What to do'],
   Object.entries(refusals).map(([code, meaning]) => [
     `\`${code}\``,
@@ -134,7 +134,7 @@ ${markdownTable(
 errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. A request over HTTP that is refused before any of it is
 run has \`extensions.requestId\`, under which the server has logged it; errors of the query itself and of single fields have none.
 
-${markdownTable(
+${formatTable(
   ['Code', 'Meaning', 'What to do'],
   Object.entries(graphCodes).map(([code, meaning]) => [
     `\`${code}\``,
@@ -152,7 +152,7 @@ Refusal codes that are not among them appear as: ${Object.keys(refusals)
 
 For WebSockets at \`/graphql\` and \`/graphql/ws\`; [Socket frames](socket-frames.md) shows what is sent over them.
 
-${markdownTable(
+${formatTable(
   ['Code', 'Reason', 'When', 'What to do'],
   Object.entries(closeCodes).map(([name, { code, reason, when }]) => [
     String(code),
@@ -168,9 +168,9 @@ function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint
   const paths = new Map<number, string[]>();
   for (const endpoint of Object.values(all)) {
     if (endpoint.refusalFormat !== 'problem') continue;
-    const found = listRefusals(endpoint).find(([other]) => other === code);
-    if (!found) continue;
-    const [, { status }] = found;
+    const refusal = listRefusals(endpoint).find(([other]) => other === code);
+    if (!refusal) continue;
+    const [, { status }] = refusal;
     paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);
   }
   const more = otherSources[code];

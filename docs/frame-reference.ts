@@ -1,10 +1,10 @@
-/** The page of all frames of a socket, from the conversations that a test has with the server. */
+/** Creates the page of all socket frames from the conversations that a test has with the server. */
 
 import { conversations, type Conversation, type ExampleFrame } from './socket-conversations.ts';
-import { markdownTable } from './markdown.ts';
+import { formatTable } from './markdown.ts';
 
-export function frameReference(all: readonly Conversation[] = conversations): string {
-  const protocols = [...new Set(all.map(({ dialect }) => dialect.name))];
+export function createFrameReference(all: readonly Conversation[] = conversations): string {
+  const protocols = [...new Set(all.map(({ protocol }) => protocol.name))];
   return `<!-- Made by npm run generate. -->
 
 # Socket frames
@@ -13,11 +13,11 @@ All that is said over a WebSocket at \`/graphql\` or \`/graphql/ws\`: frames of 
 sub-protocols is spoken, the client says when it opens the socket (\`Sec-WebSocket-Protocol\`). [Live](live.md) tells how to use it, [Errors](errors.md#close-codes-of-sockets) why
 a socket is closed. A test has these conversations with a real server. \`→\` is sent by the client.
 
-${protocols.map((protocol) => protocolSection(all.filter(({ dialect }) => dialect.name === protocol))).join('\n\n')}
+${protocols.map((name) => formatProtocol(all.filter(({ protocol }) => protocol.name === name))).join('\n\n')}
 `;
 }
 
-function protocolSection(talks: readonly Conversation[]): string {
+function formatProtocol(talks: readonly Conversation[]): string {
   const frames = talks.flatMap((talk) => talk.frames);
   const described = frames.filter(({ about }) => about !== '');
   const rows = described.map(({ from, about, frame }) => [
@@ -26,13 +26,13 @@ function protocolSection(talks: readonly Conversation[]): string {
     `${about[0]!.toUpperCase()}${about.slice(1)}.`,
   ]);
   return [
-    `## \`${talks[0]!.dialect.name}\``,
-    markdownTable(['Frame', '', 'What it is'], rows),
-    ...talks.map((talk) => ['```text', ...talk.frames.flatMap(linesOf), '```'].join('\n')),
+    `## \`${talks[0]!.protocol.name}\``,
+    formatTable(['Frame', '', 'What it is'], rows),
+    ...talks.map((talk) => ['```text', ...talk.frames.flatMap(formatFrame), '```'].join('\n')),
   ].join('\n\n');
 }
 
-function linesOf({ from, frame, once }: ExampleFrame): string[] {
+function formatFrame({ from, frame, once }: ExampleFrame): string[] {
   const line = `${from === 'client' ? '→' : '←'} ${JSON.stringify(frame)}`;
   return once ? [`  (${once})`, line] : [line];
 }

@@ -1,6 +1,4 @@
-/**
- * Writes the pages that are made from the code. With --check it only compares, and fails if a page is not what the code says.
- */
+/** Writes the generated pages. With --check it only compares, and fails if a page differs from the code. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { formatPage } from './markdown.ts';

@@ -1,4 +1,4 @@
-/** The pages that are made from the code, by path, and how each is written. Nothing is read or written here. */
+/** The generated pages: for each path the function that creates its text. */
 
 import { printSchema } from 'graphql';
 import { createSchema } from '../server/src/graph/schema/schema.ts';
@@ -6,15 +6,15 @@ import { createCommandReference } from './command-reference.ts';
 import { createConfigurationReference } from './configuration-reference.ts';
 import { createEndpointReference } from './endpoint-reference.ts';
 import { createErrorReference } from './error-reference.ts';
-import { frameReference } from './frame-reference.ts';
-import { metricsReference } from './metrics-reference.ts';
+import { createFrameReference } from './frame-reference.ts';
+import { createMetricsReference } from './metrics-reference.ts';
 
 export const generatedPages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/configuration.md': () => createConfigurationReference(),
   'docs/cli.md': () => createCommandReference(),
   'docs/endpoints.md': () => createEndpointReference(),
   'docs/errors.md': () => createErrorReference(),
-  'docs/socket-frames.md': () => frameReference(),
-  'docs/metrics.md': () => metricsReference(),
+  'docs/socket-frames.md': () => createFrameReference(),
+  'docs/metrics.md': () => createMetricsReference(),
   'contract/schema.graphql': () => `${printSchema(createSchema())}\n`,
 };

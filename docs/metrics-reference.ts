@@ -1,9 +1,9 @@
-/** The page of the metrics: those of the catalogue, and those of the process as prom-client names them. */
+/** Creates the page of all metrics: those of the catalogue, and those that prom-client adds for the process. */
 
 import { catalogue, type MetricDescription } from '../server/src/observability/metric-catalogue.ts';
 import { Metrics } from '../server/src/observability/metrics.ts';
 
-export async function metricsReference(
+export async function createMetricsReference(
   described: Readonly<Record<string, MetricDescription>> = catalogue,
 ): Promise<string> {
   const own = Object.values(described);
@@ -35,7 +35,7 @@ each number added up unless it says otherwise here.
 
 ## Of Espalier
 
-${own.map(section).join('\n')}
+${own.map(formatMetric).join('\n')}
 ## Of the process
 
 With several workers, the event loop delays are those of the slowest worker, and the start time is that of the first. All other values are sums. The
@@ -47,11 +47,11 @@ ${others.map(({ name, type, help }) => `| \`${name}\` | ${String(type)} | ${help
 `;
 }
 
-function section({ name, type, help, labels = {}, bounds, aggregation }: MetricDescription): string {
+function formatMetric({ name, type, help, labels = {}, bounds, aggregation }: MetricDescription): string {
   const facts = [
     ...Object.entries(labels).map(([label, meaning]) => `- Label \`${label}\`: ${meaning}.`),
     ...(bounds ? [`- Buckets up to: ${bounds.join(', ')}.`] : []),
-    ...(aggregation ? [`- Of several workers: ${shownTogether[aggregation]}.`] : []),
+    ...(aggregation ? [`- Of several workers: ${aggregationTexts[aggregation]}.`] : []),
   ];
   return `### ${name}
 
@@ -61,4 +61,4 @@ ${facts.join('\n')}
 `;
 }
 
-const shownTogether = { first: 'that of the first', min: 'the least', max: 'the greatest' };
+const aggregationTexts = { first: 'that of the first', min: 'the least', max: 'the greatest' };

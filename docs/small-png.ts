@@ -1,7 +1,4 @@
-/**
- * A picture of a page with a palette instead of full colours, which takes half the room. Colours that differ least are taken
- * for one; nobody sees it.
- */
+/** Converts a PNG to a palette of 256 colours, which halves its size. Nearly equal colours become one. */
 
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
@@ -14,15 +11,15 @@ interface Picture {
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const bytesOfColourType: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
-const mostColours = 256;
+const maxColours = 256;
 
-/** Takes what Chromium writes: eight bits for each colour, and no alpha that matters. */
-export function smallPng(png: Buffer): Buffer {
-  const { width, height, pixels } = read(png);
-  const { palette, numberOf } = paletteFor(pixels);
+/** Reads the PNG format of Chromium: eight bits per channel. It ignores alpha. */
+export function compressPng(png: Buffer): Buffer {
+  const { width, height, pixels } = decode(png);
+  const { palette, numberOf: indexOf } = createPalette(pixels);
   const rows = Buffer.alloc((width + 1) * height);
-  // Each row begins with how it is filtered: not at all, which is best with a palette.
-  pixels.forEach((colour, at) => (rows[at + Math.floor(at / width) + 1] = numberOf.get(colour)!));
+  // Each row starts with its filter type. 0 is none, which compresses palettes best.
+  pixels.forEach((colour, at) => (rows[at + Math.floor(at / width) + 1] = indexOf.get(colour)!));
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -30,14 +27,14 @@ export function smallPng(png: Buffer): Buffer {
   const colours = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
   return Buffer.concat([
     signature,
-    chunk('IHDR', header),
-    chunk('PLTE', colours),
-    chunk('IDAT', deflateSync(rows, { level: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
+    createChunk('IHDR', header),
+    createChunk('PLTE', colours),
+    createChunk('IDAT', deflateSync(rows, { level: 9 })),
+    createChunk('IEND', Buffer.alloc(0)),
   ]);
 }
 
-function chunk(name: string, content: Buffer): Buffer {
+function createChunk(name: string, content: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(name), content]);
   const whole = Buffer.alloc(named.length + 8);
   whole.writeUInt32BE(content.length, 0);
@@ -46,20 +43,20 @@ function chunk(name: string, content: Buffer): Buffer {
   return whole;
 }
 
-/** The colours by how often they occur; those that are nearer to one before them than the others are taken for it. */
-function paletteFor(pixels: Uint32Array) {
+/** Takes the most frequent colours. A colour within the tolerance of an earlier one gets that one's index. */
+function createPalette(pixels: Uint32Array) {
   const counts = new Map<number, number>();
   for (const colour of pixels) counts.set(colour, (counts.get(colour) ?? 0) + 1);
   const colours = [...counts.keys()].sort((one, other) => counts.get(other)! - counts.get(one)!);
   for (let tolerance = 0; ; tolerance += 2) {
     const palette: number[] = [];
-    const numberOf = new Map<number, number>();
+    const indexOf = new Map<number, number>();
     for (const colour of colours) {
       const near = palette.findIndex((one) => distance(one, colour) <= tolerance);
-      numberOf.set(colour, near >= 0 ? near : palette.push(colour) - 1);
-      if (palette.length > mostColours) break;
+      indexOf.set(colour, near >= 0 ? near : palette.push(colour) - 1);
+      if (palette.length > maxColours) break;
     }
-    if (palette.length <= mostColours) return { palette, numberOf };
+    if (palette.length <= maxColours) return { palette, numberOf: indexOf };
   }
 }
 
@@ -68,7 +65,7 @@ function distance(one: number, other: number): number {
   return Math.max(...differences);
 }
 
-function read(png: Buffer): Picture {
+function decode(png: Buffer): Picture {
   const parts: Buffer[] = [];
   let [width, height, size] = [0, 0, 0];
   for (let at = signature.length; at < png.length; at += png.readUInt32BE(at) + 12) {
@@ -96,12 +93,12 @@ function unfilter(rows: Buffer, length: number, size: number): Buffer {
   for (let row = 0; row < count; row++) {
     const filter = rows[row * (length + 1)]!;
     for (let at = 0; at < length; at++) {
-      const place = row * length + at;
-      const left = at >= size ? bytes[place - size]! : 0;
-      const up = row > 0 ? bytes[place - length]! : 0;
-      const corner = at >= size && row > 0 ? bytes[place - length - size]! : 0;
+      const index = row * length + at;
+      const left = at >= size ? bytes[index - size]! : 0;
+      const up = row > 0 ? bytes[index - length]! : 0;
+      const corner = at >= size && row > 0 ? bytes[index - length - size]! : 0;
       const expected = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter]!;
-      bytes[place] = rows[row * (length + 1) + 1 + at]! + expected;
+      bytes[index] = rows[row * (length + 1) + 1 + at]! + expected;
     }
   }
   return bytes;

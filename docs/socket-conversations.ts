@@ -1,6 +1,6 @@
 /**
- * What is said over a socket, in both sub-protocols, with every frame there is. The page is made from it, and a test plays it against a
- * real server: `…` is what varies.
+ * Example conversations over a socket with every frame of both sub-protocols. The page of frames is generated from them, and a
+ * test runs them against a real server. `…` stands for values that vary.
  */
 
 import type { SocketProtocol } from '../server/src/http/websocket/protocols.ts';
@@ -10,12 +10,12 @@ export interface ExampleFrame {
   readonly from: 'client' | 'server';
   readonly about: string;
   readonly frame: { readonly type: string; readonly id?: string; readonly payload?: unknown };
-  /** What happens before it is sent. */
+  /** The event that precedes this frame. */
   readonly once?: 'a folder is made' | 'the token has a minute left';
 }
 
 export interface Conversation {
-  readonly dialect: SocketProtocol;
+  readonly protocol: SocketProtocol;
   readonly frames: readonly ExampleFrame[];
 }
 
@@ -23,8 +23,8 @@ const changes = {
   query: 'subscription ($after: String) { folderChanges(after: $after) { kind folder { path } } }',
   variables: { after: '…' },
 };
-const told = { data: { folderChanges: { kind: 'CREATE', folder: { path: '/Garden' } } } };
-const wrong = {
+const eventPayload = { data: { folderChanges: { kind: 'CREATE', folder: { path: '/Garden' } } } };
+const validationError = {
   message: 'Cannot query field "nothing" on type "Query".',
   locations: [{ line: 1, column: 3 }],
   extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
@@ -32,7 +32,7 @@ const wrong = {
 
 export const conversations: readonly Conversation[] = [
   {
-    dialect: transportProtocol,
+    protocol: transportProtocol,
     frames: [
       {
         from: 'client',
@@ -51,7 +51,7 @@ export const conversations: readonly Conversation[] = [
         from: 'server',
         about: 'an answer',
         once: 'a folder is made',
-        frame: { type: 'next', id: '1', payload: told },
+        frame: { type: 'next', id: '1', payload: eventPayload },
       },
       { from: 'client', about: 'ends an operation', frame: { type: 'complete', id: '1' } },
       {
@@ -73,7 +73,7 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'server',
         about: 'the operation was refused and is over; the payload is a list of GraphQL errors',
-        frame: { type: 'error', id: '3', payload: [wrong] },
+        frame: { type: 'error', id: '3', payload: [validationError] },
       },
       {
         from: 'server',
@@ -95,7 +95,7 @@ export const conversations: readonly Conversation[] = [
     ],
   },
   {
-    dialect: legacyProtocol,
+    protocol: legacyProtocol,
     frames: [
       {
         from: 'client',
@@ -113,7 +113,7 @@ export const conversations: readonly Conversation[] = [
         from: 'server',
         about: 'an answer',
         once: 'a folder is made',
-        frame: { type: 'data', id: '1', payload: told },
+        frame: { type: 'data', id: '1', payload: eventPayload },
       },
       { from: 'client', about: 'ends an operation', frame: { type: 'stop', id: '1' } },
       {
@@ -136,13 +136,13 @@ export const conversations: readonly Conversation[] = [
         from: 'server',
         about:
           'the operation was refused and is over; the payload is the first error, with all in `errors` if there are several',
-        frame: { type: 'error', id: '3', payload: wrong },
+        frame: { type: 'error', id: '3', payload: validationError },
       },
       { from: 'client', about: 'asks to be closed, with 1000', frame: { type: 'connection_terminate' } },
     ],
   },
   {
-    dialect: legacyProtocol,
+    protocol: legacyProtocol,
     frames: [
       { from: 'client', about: '', frame: { type: 'connection_init' } },
       {

@@ -1,4 +1,4 @@
-/** The console: who is signed in sees its screens; who is not, the form. */
+/** The console: screens for signed-in users, otherwise the sign-in form. */
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { I18nProvider } from 'react-aria-components';
@@ -41,7 +41,7 @@ function Gate() {
     case 'signedIn':
     case 'ended': {
       const isEnded = state.kind === 'ended';
-      // The page is kept as it is behind the form, so that nothing that was typed is lost; nobody can read or use it.
+      // The page stays mounted behind the form to keep typed text. It is inert and hidden.
       return (
         <LiveProvider key={state.viewer.id}>
           <div className={isEnded ? 'kept' : 'contents'} inert={isEnded}>

@@ -1,9 +1,9 @@
-/** Where the console is: known from its own address, since a server behind a proxy may have a base path. */
+/** The addresses of the console and of the API, derived from the URL of this file because the server can have a base path. */
 
-/** With a slash at its end, such as `/console/`. */
+/** Ends with a slash, for example `/console/`. */
 export const consoleBase = import.meta.env.DEV
   ? '/'
   : new URL(/* @vite-ignore */ '../', import.meta.url).pathname;
 
-/** The API root, which is where the console is, without its last part. */
+/** The API root: the console's address without its last segment. */
 export const apiRoot = consoleBase.replace(/(?:console\/)?$/, '') || '/';

@@ -1,4 +1,4 @@
-/** The entry of the page. */
+/** Entry point of the page. */
 
 import './styles/index.css';
 import { createRoot } from 'react-dom/client';

@@ -1,27 +1,27 @@
-/** Where the page is: the address below the console, and links that change it without loading the page anew. */
+/** The location below the console's address, and links that change it without reloading the page. */
 
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from 'react';
 import { consoleBase } from './console-address.ts';
 
-export interface Place {
+export interface PageLocation {
   /** Parts of the path below the console: `['folders', '<id>']`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
-  /** As `navigate` takes it. */
+  /** The path and query that `navigate` accepts. */
   readonly path: string;
 }
 
-const moved = new EventTarget();
-let place = readPlace();
+const navigation = new EventTarget();
+let current = readLocation();
 
-function readPlace(): Place {
+function readLocation(): PageLocation {
   const { pathname, search } = location;
   const path = pathname.startsWith(consoleBase) ? pathname.slice(consoleBase.length) : '';
-  const parts = path.split('/').filter(Boolean).map(decoded);
+  const parts = path.split('/').filter(Boolean).map(decode);
   return { parts, query: new URLSearchParams(search), path: `/${path}${search}` };
 }
 
-function decoded(part: string): string {
+function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -30,38 +30,35 @@ function decoded(part: string): string {
 }
 
 function update(): void {
-  place = readPlace();
-  moved.dispatchEvent(new Event('move'));
+  current = readLocation();
+  navigation.dispatchEvent(new Event('move'));
 }
 
 addEventListener('popstate', update);
 
 function subscribe(listener: () => void): () => void {
-  moved.addEventListener('move', listener);
-  return () => moved.removeEventListener('move', listener);
+  navigation.addEventListener('move', listener);
+  return () => navigation.removeEventListener('move', listener);
 }
 
-export function usePlace(): Place {
-  return useSyncExternalStore(subscribe, () => place);
+export function useLocation(): PageLocation {
+  return useSyncExternalStore(subscribe, () => current);
 }
 
-/** The address of a path below the console, such as `/folders/<id>`. */
-export function addressOf(path: string): string {
+/** Returns the address of a path below the console, for example `/folders/<id>`. */
+export function toAddress(path: string): string {
   return consoleBase + path.replace(/^\//, '');
 }
 
-/**
- * The explorer is a page of its own, since its editor needs a looser policy: into it and out of it, the page is loaded
- * anew.
- */
+/** The explorer is a separate page, because its editor needs a less strict Content Security Policy. */
 function needsLoad(path: string): boolean {
-  const isExplorer = (of: string) => /^\/explorer\b/.test(of);
-  return isExplorer(path) !== isExplorer(place.path);
+  const isExplorer = (pathname: string) => /^\/explorer\b/.test(pathname);
+  return isExplorer(path) !== isExplorer(current.path);
 }
 
 export function navigate(path: string, { replace = false } = {}): void {
-  if (path === place.path) return;
-  const address = addressOf(path);
+  if (path === current.path) return;
+  const address = toAddress(path);
   if (needsLoad(path)) {
     if (replace) location.replace(address);
     else location.assign(address);
@@ -71,15 +68,15 @@ export function navigate(path: string, { replace = false } = {}): void {
   update();
 }
 
-/** Changes a part of the address's query, without a step in the history; null takes it away. */
+/** Changes query parameters without a new history entry. Null removes a parameter. */
 export function setQuery(changes: Readonly<Record<string, string | null>>): void {
-  const query = new URLSearchParams(place.query);
+  const query = new URLSearchParams(current.query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, value);
   }
   const search = query.size > 0 ? `?${query}` : '';
-  navigate(place.path.replace(/\?.*$/, '') + search, { replace: true });
+  navigate(current.path.replace(/\?.*$/, '') + search, { replace: true });
 }
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string };
@@ -93,5 +90,5 @@ export function Link({ to, onClick, ...others }: LinkProps) {
     event.preventDefault();
     navigate(to);
   };
-  return <a {...others} href={addressOf(to)} onClick={follow} />;
+  return <a {...others} href={toAddress(to)} onClick={follow} />;
 }

@@ -1,97 +1,97 @@
-/** The screens of the console: where each is, who has it in the navigation, and what loads it. */
+/** The screens of the console: their address, navigation entry, audience and component. */
 
 import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
 import type { IconName } from './ui/icons.tsx';
 
 export interface Screen {
-  /** The first part of the address. */
-  readonly part: string;
+  /** The first segment of the address. */
+  readonly segment: string;
   readonly label: string;
   readonly icon: IconName;
   readonly group: 'tree' | 'people' | 'server' | 'developers' | 'none';
-  readonly forAdministrators?: true;
+  readonly isForAdministrators?: true;
   readonly Component: LazyExoticComponent<ComponentType> | ComponentType;
 }
 
 export const screens: readonly Screen[] = [
   {
-    part: 'folders',
+    segment: 'folders',
     label: 'Folders',
     icon: 'folder',
     group: 'tree',
     Component: lazy(async () => ({ default: (await import('./folder/folders-screen.tsx')).FoldersScreen })),
   },
   {
-    part: 'trash',
+    segment: 'trash',
     label: 'Trash',
     icon: 'trash',
     group: 'tree',
     Component: lazy(async () => ({ default: (await import('./folder/trash/trash-screen.tsx')).TrashScreen })),
   },
   {
-    part: 'users',
+    segment: 'users',
     label: 'Users',
     icon: 'user',
     group: 'people',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({ default: (await import('./people/users-screen.tsx')).UsersScreen })),
   },
   {
-    part: 'groups',
+    segment: 'groups',
     label: 'Groups',
     icon: 'group',
     group: 'people',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({ default: (await import('./people/groups-screen.tsx')).GroupsScreen })),
   },
   {
-    part: 'sessions',
+    segment: 'sessions',
     label: 'Sessions',
     icon: 'device',
     group: 'people',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({ default: (await import('./people/sessions-screen.tsx')).SessionsScreen })),
   },
   {
-    part: 'overview',
+    segment: 'overview',
     label: 'Overview',
     icon: 'gauge',
     group: 'server',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({
       default: (await import('./operations/overview-screen.tsx')).OverviewScreen,
     })),
   },
   {
-    part: 'journal',
+    segment: 'journal',
     label: 'Journal',
     icon: 'list',
     group: 'server',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({
       default: (await import('./operations/journal-screen.tsx')).JournalScreen,
     })),
   },
   {
-    part: 'keys',
+    segment: 'keys',
     label: 'Keys',
     icon: 'key',
     group: 'server',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({ default: (await import('./operations/keys-screen.tsx')).KeysScreen })),
   },
   {
-    part: 'settings',
+    segment: 'settings',
     label: 'Settings',
     icon: 'settings',
     group: 'server',
-    forAdministrators: true,
+    isForAdministrators: true,
     Component: lazy(async () => ({
       default: (await import('./operations/settings-screen.tsx')).SettingsScreen,
     })),
   },
   {
-    part: 'explorer',
+    segment: 'explorer',
     label: 'Explorer',
     icon: 'play',
     group: 'developers',
@@ -100,14 +100,14 @@ export const screens: readonly Screen[] = [
     })),
   },
   {
-    part: 'api',
+    segment: 'api',
     label: 'API docs',
     icon: 'book',
     group: 'developers',
     Component: lazy(async () => ({ default: (await import('./explorer/api-screen.tsx')).ApiScreen })),
   },
   {
-    part: 'account',
+    segment: 'account',
     label: 'Your account',
     icon: 'user',
     group: 'none',

@@ -13,9 +13,9 @@ import { createConfigurationReference, type SettingGroups } from '../../docs/con
 import { createEndpointReference } from '../../docs/endpoint-reference.ts';
 import { createErrorReference } from '../../docs/error-reference.ts';
 import { formatPage } from '../../docs/markdown.ts';
-import { frameReference } from '../../docs/frame-reference.ts';
+import { createFrameReference } from '../../docs/frame-reference.ts';
 import { generatedPages } from '../../docs/generated-pages.ts';
-import { metricsReference } from '../../docs/metrics-reference.ts';
+import { createMetricsReference } from '../../docs/metrics-reference.ts';
 import { conversations } from '../../docs/socket-conversations.ts';
 import { settingGroups } from '../../server/src/config/config.ts';
 import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
@@ -88,14 +88,14 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   [
     'a metric',
     'docs/metrics.md',
-    () => metricsReference({ ...catalogue, ready: { ...catalogue.ready, name: 'espalier_is_ready' } }),
+    () => createMetricsReference({ ...catalogue, ready: { ...catalogue.ready, name: 'espalier_is_ready' } }),
   ],
   [
     'a label of a metric',
     'docs/metrics.md',
-    () => metricsReference({ ...catalogue, logins: { ...catalogue.logins, labels: { result: '' } } }),
+    () => createMetricsReference({ ...catalogue, logins: { ...catalogue.logins, labels: { result: '' } } }),
   ],
-  ['a frame', 'docs/socket-frames.md', () => frameReference(conversations.slice(1))],
+  ['a frame', 'docs/socket-frames.md', () => createFrameReference(conversations.slice(1))],
   [
     'a field of the schema',
     'contract/schema.graphql',

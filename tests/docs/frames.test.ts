@@ -13,12 +13,12 @@ describe('the conversations on the page about socket frames', () => {
   before(async () => (testbed = await PeopleTestbed.start(sqlite)));
   after(() => testbed.stop());
 
-  for (const [index, { dialect, frames }] of conversations.entries()) {
-    test(`match a real server: conversation ${index + 1} in ${dialect.name}`, async () => {
+  for (const [index, { protocol, frames }] of conversations.entries()) {
+    test(`match a real server: conversation ${index + 1} in ${protocol.name}`, async () => {
       let { authToken } = await testbed.testbed.logIn();
       testbed.authToken = authToken;
       const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
-      const client = await SocketClient.open(testbed.testbed.url, { protocols: [dialect.name] });
+      const client = await SocketClient.open(testbed.testbed.url, { protocols: [protocol.name] });
       for (const { from, frame, once } of frames) {
         if (once === 'a folder is made') await testbed.mutate('createFolder', { name: 'Garden' });
         if (once === 'the token has a minute left') {
@@ -42,7 +42,7 @@ describe('the conversations on the page about socket frames', () => {
 
 test('the page about socket frames contains every frame of clients and of the server', () => {
   for (const dialect of protocols) {
-    const frames = conversations.filter((talk) => talk.dialect === dialect).flatMap((talk) => talk.frames);
+    const frames = conversations.filter((talk) => talk.protocol === dialect).flatMap((talk) => talk.frames);
     const typesOf = (from: string) =>
       [...new Set(frames.filter((frame) => frame.from === from).map(({ frame }) => frame.type))].sort();
     assert.deepEqual(typesOf('client'), Object.keys(dialect.kinds).sort());

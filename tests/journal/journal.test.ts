@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import type { Variables } from '../support/graph-testbed.ts';
-import { administrator, Testbed } from '../support/testbed.ts';
+import { administrator } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Entry {
@@ -336,49 +336,5 @@ for (const kind of databaseKinds) {
       assert.equal(items[0]!.number, before1000 + 13 * 80);
       assert.equal(items.at(-1)!.number, items[0]!.number - 999);
     });
-  });
-
-  test(`prunes entries older than JOURNAL_DAYS on ${kind.name}`, async () => {
-    const tree = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
-    try {
-      await tree.create('Old');
-      await tree.advanceDays(1);
-      const id = await tree.create('Young');
-      await tree.advanceDays(1.5);
-      await tree.testbed.purge();
-      const { journal } = await tree.query<{ journal: Page }>(journalPage);
-      assert.deepEqual(
-        journal.items.map((entry) => entry.folderId),
-        [id],
-      );
-      await tree.advanceDays(1);
-      await tree.testbed.purge();
-      assert.equal((await tree.query<{ journal: Page }>(journalPage)).journal.totalCount, 0);
-      await tree.create('New');
-      const [entry] = (await tree.query<{ journal: Page }>(journalPage)).journal.items;
-      assert.equal(entry!.number, 4);
-    } finally {
-      await tree.stop();
-    }
-  });
-
-  test(`continues the same numbers in a second process on the same database on ${kind.name}`, async () => {
-    const first = await TreeTestbed.start(kind);
-    const testbed = await Testbed.start(kind, {
-      database: first.testbed.database,
-      clock: first.testbed.clock,
-    });
-    try {
-      const second = new TreeTestbed(testbed, first.authToken);
-      for (let index = 0; index < 10; index++) await (index % 2 ? first : second).create(`f${index}`);
-      const { items } = (await second.query<{ journal: Page }>(journalPage)).journal;
-      assert.deepEqual(
-        items.map(({ number }) => number),
-        [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
-      );
-    } finally {
-      await testbed.stop();
-      await first.stop();
-    }
   });
 }

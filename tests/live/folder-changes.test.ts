@@ -4,59 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
+import { FolderChangeListener, readChange, subscription } from './folder-change-listener.ts';
 import { SocketClient, type Frame } from './socket-client.ts';
-
-interface Change {
-  kind: string;
-  folderId: string | null;
-  cursor: string;
-  folder: { name: string; accessLevel: string } | null;
-  oldParent: { id: string } | null;
-  newParent: { id: string } | null;
-  folderCount: number | null;
-  at: string | null;
-}
-
-const subscription = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
-  kind folderId cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount at}}`;
-
-/** A subscriber that reads up to a marker folder, so that it detects a missing event without waiting. */
-class Listener {
-  readonly #client: SocketClient;
-  readonly #mark: () => Promise<string>;
-
-  constructor(client: SocketClient, mark: () => Promise<string>) {
-    this.#client = client;
-    this.#mark = mark;
-  }
-
-  async next(): Promise<Change> {
-    const { type, payload } = await this.#client.next();
-    assert.equal(type, 'next', JSON.stringify(payload));
-    const { data, errors } = payload as { data?: { folderChanges: Change }; errors?: unknown };
-    assert.equal(errors, undefined, JSON.stringify(errors));
-    return data!.folderChanges;
-  }
-
-  /** Creates a marker folder and returns all changes before it. */
-  async all(): Promise<Change[]> {
-    const markId = await this.#mark();
-    const changes: Change[] = [];
-    for (;;) {
-      const change = await this.next();
-      if (change.folderId === markId) return changes;
-      changes.push(change);
-    }
-  }
-
-  async brief(): Promise<(string | null)[][]> {
-    return (await this.all()).map(({ kind, folderId }) => [kind, folderId]);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
-  }
-}
 
 for (const kind of databaseKinds) {
   describe(`folderChanges on ${kind.name}`, () => {
@@ -92,7 +41,7 @@ for (const kind of databaseKinds) {
       const client = await connect(authToken);
       const from = variables.after ?? (await readCursor(authToken));
       client.start('1', subscription, { ...variables, after: from });
-      return new Listener(client, () => tree.create(`mark ${++markCount}`, markParent));
+      return new FolderChangeListener(client, () => tree.create(`mark ${++markCount}`, markParent));
     };
 
     /** Creates a user with these grants who also sees the marker folders. */
@@ -334,11 +283,11 @@ for (const kind of databaseKinds) {
         { name: 'By socket' },
       );
       const frames = [await client.next(), await client.next(), await client.next()];
-      const changes = frames.find((frame) => frame.id === 'watch')!;
-      assert.equal(readChange(changes).folder?.name, 'By socket');
+      const changeFrame = frames.find((frame) => frame.id === 'watch')!;
+      assert.equal(readChange(changeFrame).folder?.name, 'By socket');
       const done = frames.find((frame) => frame.id === 'do' && frame.type === 'next')!;
       const { createFolder } = done.payload!['data'] as { createFolder: { cursor: string } };
-      assert.equal(createFolder.cursor, readChange(changes).cursor);
+      assert.equal(createFolder.cursor, readChange(changeFrame).cursor);
     });
 
     test('rejects a subscription whose response exceeds the cost limit of a query', async () => {
@@ -355,8 +304,4 @@ for (const kind of databaseKinds) {
       assert.equal(error!.extensions.code, 'TOO_EXPENSIVE');
     });
   });
-}
-
-function readChange({ payload }: Frame): Change {
-  return (payload as unknown as { data: { folderChanges: Change } }).data.folderChanges;
 }

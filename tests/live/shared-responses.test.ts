@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { isObjectType, getNamedType, type GraphQLObjectType } from 'graphql';
 import type { Activity } from '../../server/src/observability/activity.ts';
 import type { GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
-import { createSchema } from '../../server/src/graph/schema/schema.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { MirrorTestbed, createViewer, type GraphResponse } from './mirror-testbed.ts';
 
@@ -312,60 +310,3 @@ for (const kind of databaseKinds) {
     });
   });
 }
-
-/**
- * Fields reachable from a subscription whose value depends on the viewer, not only on rights. Mark new ones.
- */
-const personal = [
-  'Folder.access',
-  'Session.isCurrent',
-  'User.createdAt',
-  'User.grants',
-  'User.groups',
-  'User.isAdministrator',
-  'User.isDisabled',
-  'User.lastLoginAt',
-  'User.sessions',
-];
-
-const reachable = [
-  'Folder',
-  'FolderChange',
-  'FolderConnection',
-  'FolderEdge',
-  'Grant',
-  'GrantConnection',
-  'GrantEdge',
-  'Group',
-  'GroupConnection',
-  'GroupEdge',
-  'JournalEntry',
-  'PageInfo',
-  'Session',
-  'SessionConnection',
-  'SessionEdge',
-  'SessionRefresh',
-  'Subscription',
-  'User',
-  'UserConnection',
-  'UserEdge',
-];
-
-test('marks every field reachable from subscriptions that depends on the viewer', () => {
-  const schema = createSchema();
-  const reached = new Set<GraphQLObjectType>();
-  const reach = (type: unknown) => {
-    if (!isObjectType(type) || reached.has(type)) return;
-    reached.add(type);
-    Object.values(type.getFields()).forEach((field) => reach(getNamedType(field.type)));
-  };
-  reach(schema.getSubscriptionType());
-  const marked = [...reached].flatMap((type) =>
-    Object.values(type.getFields())
-      .filter(({ extensions }) => extensions['isPersonal'] === true)
-      .map(({ name }) => `${type.name}.${name}`),
-  );
-  assert.deepEqual(marked.sort(), personal);
-  // When a type is added here, mark its fields that depend on who the viewer is.
-  assert.deepEqual([...reached].map(({ name }) => name).sort(), reachable);
-});

@@ -1,12 +1,12 @@
 /** The API in pages: the endpoints by OpenAPI, and the schema of the graph. */
 
-import { Link, usePlace } from '../router.tsx';
+import { Link, useLocation } from '../router.tsx';
 import './api.css';
 import { HttpReference } from './http-reference.tsx';
 import { SchemaReference } from './schema-reference.tsx';
 
 export function ApiScreen() {
-  const [, part, name] = usePlace().parts;
+  const [, part, name] = useLocation().parts;
   const isSchema = part === 'schema';
   return (
     <main className="page api">

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
 import { CodeText } from './code-text.tsx';
@@ -31,7 +31,7 @@ export function SchemaReference({ open }: { open: string | undefined }) {
 }
 
 function Overview({ answer }: { answer: SchemaAnswer }) {
-  const text = usePlace().query.get('text') ?? '';
+  const text = useLocation().query.get('text') ?? '';
   const view = useMemo(() => viewOf(answer), [answer]);
   const { operations, types } = useMemo(() => foundIn(view, text), [view, text]);
   const isEmpty = types.length === 0 && operations.every(({ fields }) => fields.length === 0);

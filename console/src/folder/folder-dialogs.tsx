@@ -1,4 +1,4 @@
-/** The dialogs of what can be done with a folder, of which one is open at a time: on its page, or in the table above it. */
+/** The dialogs for changing a folder, on its page and in the table of subfolders. One is open at a time. */
 
 import { updateFolder } from '../actions/folder-actions.ts';
 import { useState } from 'react';
@@ -15,13 +15,13 @@ export interface OpenDialog {
   readonly folder: FolderRef;
 }
 
-interface FolderWorkDialogsProps {
+interface FolderDialogsProps {
   readonly open: OpenDialog | null;
   readonly onClose: () => void;
   readonly onDeleted?: () => void;
 }
 
-export function FolderWorkDialogs({ open, onClose, onDeleted }: FolderWorkDialogsProps) {
+export function FolderDialogs({ open, onClose, onDeleted }: FolderDialogsProps) {
   if (!open) return null;
   const { kind, folder } = open;
   switch (kind) {

@@ -1,45 +1,36 @@
-/** The head of a folder's page: where it is, what it is called, and what can be done with it. */
+/** The header of a folder's page: breadcrumbs, title, recent changes and actions. */
 
 import { useEffect, useState } from 'react';
+import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { useCommands, type Command } from '../actions/commands.ts';
+import { useLive, type FolderChange } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
+import { useViewer } from '../session/session.tsx';
+import { toFolderRef } from '../tree/edit/folder-operations.ts';
 import { LevelChip } from '../ui/access-level.tsx';
 import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
 import { Button } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
-import { FolderWorkDialogs, type OpenDialog } from './folder-dialogs.tsx';
-import { toFolderRef } from '../tree/edit/folder-operations.ts';
-import { hasLevel, canRemove, type FolderLink, type OpenFolder } from './open-folder.ts';
-import { type FolderChange, useLive } from '../graph/live.tsx';
-import { useViewer } from '../session/session.tsx';
 import { Time } from '../ui/time.tsx';
-import { MenuTrigger, Button as AriaButton, Popover, Menu, MenuItem } from 'react-aria-components';
+import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
+import { canRemove, hasLevel, type FolderLink, type OpenFolder } from './open-folder.ts';
 
 export function FolderHeader({ folder }: { folder: OpenFolder }) {
   const { id, name, title, icon, accessLevel, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
   const mayWrite = hasLevel(accessLevel, 'WRITE');
-  const mayTake = canRemove(folder);
+  const mayRemove = canRemove(folder);
 
-  const further: readonly MenuAction[] = [
+  const moreActions: readonly MenuAction[] = [
     { label: 'Rename…', icon: 'edit', onAction: () => setKind('rename') },
-    ...(mayTake
+    ...(mayRemove
       ? ([
           { label: 'Move to…', icon: 'move', onAction: () => setKind('move') },
           { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => setKind('delete') },
         ] as const)
       : []),
   ];
-  const command = (of: OpenDialog['kind'], label: string): Command => ({
-    id: `folder-page-${of}`,
-    label: `${label} (${name})`,
-    group: 'Folder',
-    run: () => setKind(of),
-  });
-  useCommands([
-    ...(mayWrite ? [command('new', 'New folder inside…'), command('rename', 'Rename…')] : []),
-    ...(mayTake ? [command('move', 'Move to…'), command('delete', 'Delete…')] : []),
-  ]);
+  useFolderCommands(folder, setKind);
 
   return (
     <header className="folder-header">
@@ -66,7 +57,7 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
           <Button tone="primary" icon="plus" onPress={() => setKind('new')}>
             New folder
           </Button>
-          {further.map(({ label, icon: symbol, onAction }) => (
+          {moreActions.map(({ label, icon: symbol, onAction }) => (
             <span key={label} className="folder-action">
               <Button icon={symbol} onPress={onAction}>
                 {label}
@@ -74,11 +65,11 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
             </span>
           ))}
           <span className="folder-further">
-            <ActionMenu label="More actions" actions={further} />
+            <ActionMenu label="More actions" actions={moreActions} />
           </span>
         </div>
       )}
-      <FolderWorkDialogs
+      <FolderDialogs
         open={kind && { kind, folder: toFolderRef(folder) }}
         onClose={() => setKind(null)}
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
@@ -87,14 +78,31 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
   );
 }
 
-const shownMs = 60_000;
+/** Offers the actions of the page in the command palette. */
+function useFolderCommands(folder: OpenFolder, open: (kind: OpenDialog['kind']) => void): void {
+  const command = (kind: OpenDialog['kind'], label: string): Command => ({
+    id: `folder-page-${kind}`,
+    label: `${label} (${folder.name})`,
+    group: 'Folder',
+    run: () => open(kind),
+  });
+  useCommands([
+    ...(hasLevel(folder.accessLevel, 'WRITE')
+      ? [command('new', 'New folder inside…'), command('rename', 'Rename…')]
+      : []),
+    ...(canRemove(folder) ? [command('move', 'Move to…'), command('delete', 'Delete…')] : []),
+  ]);
+}
+
+const noteMs = 60_000;
 const verbs: Partial<Record<FolderChange['kind'], string>> = {
   CREATE: 'Restored',
   UPDATE: 'Changed',
   MOVE: 'Moved',
 };
 
-export function ChangeNote({ folderId }: { folderId: string }) {
+/** A note on a recent change by another user. */
+function ChangeNote({ folderId }: { folderId: string }) {
   const viewer = useViewer();
   const { listen } = useLive();
   const [change, setChange] = useState<FolderChange | null>(null);
@@ -109,7 +117,7 @@ export function ChangeNote({ folderId }: { folderId: string }) {
   );
   useEffect(() => {
     if (!change) return;
-    const timer = setTimeout(() => setChange(null), shownMs);
+    const timer = setTimeout(() => setChange(null), noteMs);
     return () => clearTimeout(timer);
   }, [change]);
 
@@ -125,13 +133,14 @@ export function ChangeNote({ folderId }: { folderId: string }) {
   );
 }
 
-const mostShown = 4;
+const maxBreadcrumbs = 4;
 
-export function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; title: string }) {
+/** The path to the folder. If it is long, a menu holds its middle. */
+function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; title: string }) {
   if (ancestors.length === 0) return null;
-  const isLong = ancestors.length > mostShown;
+  const isLong = ancestors.length > maxBreadcrumbs;
   const hidden = isLong ? ancestors.slice(1, -2) : [];
-  const shown = isLong ? ancestors.slice(-2) : ancestors.slice(1);
+  const visible = isLong ? ancestors.slice(-2) : ancestors.slice(1);
   return (
     <nav className="breadcrumbs" aria-label="Breadcrumbs">
       <ol>
@@ -158,7 +167,7 @@ export function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLi
             <Icon name="chevron" />
           </li>
         )}
-        {shown.map((folder) => (
+        {visible.map((folder) => (
           <Crumb key={folder.id} folder={folder} />
         ))}
         <li aria-current="page" className="breadcrumbs-here">

@@ -1,18 +1,18 @@
-/** One folder: what it is, what is inside, who may do what, what happened. */
+/** The page of a folder, with tabs for details, subfolders, access and history. */
 
 import { useEffect } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { QueryResult, Empty, Loading } from '../ui/states.tsx';
+import { Empty, Loading, QueryResult } from '../ui/states.tsx';
 import { AccessTab } from './access/access-tab.tsx';
 import { ChildrenTab } from './children/children-tab.tsx';
 import { DetailsTab } from './details/details-tab.tsx';
+import { drafts, useDrafts } from './details/draft-store.ts';
 import { FolderHeader } from './folder-header.tsx';
 import { HistoryTab } from './history/history-tab.tsx';
 import { useOpenFolder, useRootId, type OpenFolder } from './open-folder.ts';
-import { Button } from '../ui/button.tsx';
-import { useDrafts, drafts } from './details/draft-store.ts';
 
 const loading = (
   <>
@@ -21,7 +21,7 @@ const loading = (
   </>
 );
 
-/** The root, if no id is given. */
+/** Without an id, this is the page of the root. */
 export function FolderPage({ id }: { id: string | null }) {
   const root = useRootId();
   return (
@@ -31,21 +31,21 @@ export function FolderPage({ id }: { id: string | null }) {
       </Link>
       {id === null ? (
         <QueryResult query={root} loading={loading}>
-          {({ folder }) => <Opened key={folder.id} id={folder.id} />}
+          {({ folder }) => <FolderById key={folder.id} id={folder.id} />}
         </QueryResult>
       ) : (
-        <Opened key={id} id={id} />
+        <FolderById key={id} id={id} />
       )}
     </section>
   );
 }
 
-function Opened({ id }: { id: string }) {
+function FolderById({ id }: { id: string }) {
   return (
     <>
-      <UnsavedElsewhere folderId={id} />
+      <OtherDrafts folderId={id} />
       <QueryResult query={useOpenFolder(id)} loading={loading}>
-        {({ folder }) => (folder ? <Shown folder={folder} /> : <Missing />)}
+        {({ folder }) => (folder ? <FolderTabs folder={folder} /> : <FolderNotFound />)}
       </QueryResult>
     </>
   );
@@ -58,17 +58,17 @@ const tabs = [
   { id: 'history', label: 'History', Content: HistoryTab },
 ] as const;
 
-/** Of a folder that one may only pass through, there is no more to see. */
-const tabsOfPassage: readonly string[] = ['folders', 'access'];
+/** The tabs of a folder without read access, which the viewer can only pass through. */
+const passageTabs: readonly string[] = ['folders', 'access'];
 
-function Shown({ folder }: { folder: OpenFolder }) {
+function FolderTabs({ folder }: { folder: OpenFolder }) {
   const { title, accessLevel, folders } = folder;
-  const asked = usePlace().query.get('tab');
-  const shown = tabs.filter(({ id }) => accessLevel !== 'NONE' || tabsOfPassage.includes(id));
-  const selected = shown.find(({ id }) => id === asked) ?? shown[0]!;
+  const requestedTab = useLocation().query.get('tab');
+  const visibleTabs = tabs.filter(({ id }) => accessLevel !== 'NONE' || passageTabs.includes(id));
+  const selected = visibleTabs.find(({ id }) => id === requestedTab) ?? visibleTabs[0]!;
 
   useEffect(() => {
-    // After the frame, which names the screen.
+    // The shell sets the title of the screen first.
     queueMicrotask(() => (document.title = `${title} · Espalier`));
   }, [title]);
 
@@ -81,10 +81,10 @@ function Shown({ folder }: { folder: OpenFolder }) {
       <Tabs
         className="tabs"
         selectedKey={selected.id}
-        onSelectionChange={(key) => setQuery({ tab: key === shown[0]!.id ? null : `${key}` })}
+        onSelectionChange={(key) => setQuery({ tab: key === visibleTabs[0]!.id ? null : `${key}` })}
       >
         <TabList className="tab-list" aria-label="About this folder">
-          {shown.map(({ id, label }) => (
+          {visibleTabs.map(({ id, label }) => (
             <Tab key={id} id={id} className="tab">
               {label}
               {id === 'folders' && folders.totalCount > 0 && (
@@ -93,7 +93,7 @@ function Shown({ folder }: { folder: OpenFolder }) {
             </Tab>
           ))}
         </TabList>
-        {shown.map(({ id, Content }) => (
+        {visibleTabs.map(({ id, Content }) => (
           <TabPanel key={id} id={id} className="tab-panel">
             <Content folder={folder} />
           </TabPanel>
@@ -103,7 +103,7 @@ function Shown({ folder }: { folder: OpenFolder }) {
   );
 }
 
-function Missing() {
+function FolderNotFound() {
   return (
     <>
       <h1 className="visually-hidden">Folder not found</h1>
@@ -118,12 +118,13 @@ function Missing() {
   );
 }
 
-export function UnsavedElsewhere({ folderId }: { folderId: string }) {
-  const elsewhere = useDrafts().filter((one) => one.isDirty && one.folderId !== folderId);
-  if (elsewhere.length === 0) return null;
+/** Reminds of unsaved drafts of other folders. */
+function OtherDrafts({ folderId }: { folderId: string }) {
+  const others = useDrafts().filter((draft) => draft.isDirty && draft.folderId !== folderId);
+  if (others.length === 0) return null;
   return (
     <ul className="folder-notes" aria-label="Unsaved changes elsewhere">
-      {elsewhere.map(({ folderId: id, folderName }) => (
+      {others.map(({ folderId: id, folderName }) => (
         <li key={id} className="folder-note warning">
           <Icon name="edit" />
           <p>

@@ -1,8 +1,8 @@
-/** The tree, and the folder that is open in it: side by side, or one of them on a small screen. */
+/** The tree and the open folder, side by side. Small screens show one of them. */
 
 import { useEffect, type CSSProperties } from 'react';
 import { toasts } from '../actions/toasts.ts';
-import { addressOf, usePlace } from '../router.tsx';
+import { toAddress, useLocation } from '../router.tsx';
 import { TreePane } from '../tree/tree-pane.tsx';
 import { Divider, useDividerPosition } from '../ui/divider.tsx';
 import { drafts } from './details/draft-store.ts';
@@ -10,9 +10,9 @@ import { FolderPage } from './folder-page.tsx';
 import './folders.css';
 
 export function FoldersScreen() {
-  const id = usePlace().parts[1] ?? null;
+  const id = useLocation().parts[1] ?? null;
   const width = useDividerPosition('tree', { min: 200, max: 640, initial: 320 });
-  useEffect(() => tellUnsaved, []);
+  useEffect(() => remindOfDrafts, []);
   return (
     <main
       className="folders-screen"
@@ -35,9 +35,9 @@ export function FoldersScreen() {
   );
 }
 
-/** To whoever goes to another screen; not to who signs in instead. */
-function tellUnsaved(): void {
-  if (location.pathname.startsWith(addressOf('/folders'))) return;
+/** Reminds of unsaved drafts when another screen opens, but not after a sign-in on this one. */
+function remindOfDrafts(): void {
+  if (location.pathname.startsWith(toAddress('/folders'))) return;
   for (const { folderName, isDirty } of drafts.read()) {
     if (!isDirty) continue;
     const text = `Your changes of “${folderName}” are not saved yet. They are kept on its page.`;

@@ -1,4 +1,4 @@
-/** The folder whose page is open: what is read of it. */
+/** Reads the folder whose page is open, and checks access levels. */
 
 import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
@@ -66,7 +66,7 @@ const folderDocument = /* GraphQL */ `
   }
 `;
 
-/** There is one root for as long as the database lives. */
+/** The root never changes, so its id is never stale. */
 export function useRootId() {
   return useGraph<{ folder: { id: string } }>(['root'], rootDocument, {}, { staleTime: Infinity });
 }
@@ -81,7 +81,7 @@ export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
   return rank[level] >= rank[needed];
 }
 
-/** Deleting and moving take it from its parent, too. */
+/** Deleting and moving also change the parent. */
 export function canRemove({ accessLevel, parent }: Pick<OpenFolder, 'accessLevel' | 'parent'>): boolean {
   return parent !== null && hasLevel(accessLevel, 'WRITE') && hasLevel(parent.accessLevel, 'WRITE');
 }

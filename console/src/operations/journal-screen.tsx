@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLive } from '../graph/live.tsx';
 import { describeProblem } from '../graph/problem.ts';
-import { setQuery, usePlace } from '../router.tsx';
+import { setQuery, useLocation } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
@@ -11,14 +11,14 @@ import { Switch } from '../ui/fields.tsx';
 import { mostArrivals } from './journal-arrivals.ts';
 import { JournalDownload } from './journal-download.tsx';
 import { journalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
-import { JournalFilters } from './journal-filters.tsx';
+import { JournalFilters } from './journal/journal-filters.tsx';
 import { JournalTable } from './journal-table.tsx';
 import { useIsNarrow } from './narrow.ts';
 import { useJournal } from './use-journal.ts';
 import './journal.css';
 
 export function JournalScreen() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const filterKey = JSON.stringify(readFilter(query));
   // The same object until it says something else.
   const filter = useMemo(() => JSON.parse(filterKey) as JournalFilter, [filterKey]);

@@ -1,7 +1,7 @@
 /** What this node was started with, and where each value comes from. Read-only: settings are read when a node starts. */
 
 import { useGraph } from '../graph/use-graph.ts';
-import { setQuery, usePlace } from '../router.tsx';
+import { setQuery, useLocation } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { Switch } from '../ui/fields.tsx';
@@ -34,7 +34,7 @@ const sources = {
 } as const;
 
 export function SettingsScreen() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const text = query.get('text') ?? '';
   const isOnlyDifferent = query.get('only') === 'different';
   const answer = useGraph<{ server: { settings: readonly Setting[] } }>(['server', 'settings'], document);

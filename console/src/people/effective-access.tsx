@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
 import type { GroupName } from '../graph/user-groups.ts';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
 import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
 import { LevelChip, formatReason } from '../ui/access-level.tsx';
 import { Button } from '../ui/button.tsx';
@@ -57,7 +57,7 @@ interface Explanation {
 
 /** The folder is in the address, so that the answer can be sent to somebody. */
 export function EffectiveAccess({ user }: { user: UserFacts }) {
-  const folderId = usePlace().query.get('folder');
+  const folderId = useLocation().query.get('folder');
   const [isChoosing, setChoosing] = useState(false);
   const answer = useGraph<{ explainAccess: Explanation }>(
     ['people', 'explain', user.id, folderId],

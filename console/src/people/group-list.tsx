@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { useCommands } from '../actions/commands.ts';
 import { usePages, type Page } from '../graph/use-pages.ts';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
@@ -39,7 +39,7 @@ interface GroupRow extends GroupFacts {
 }
 
 export function GroupList() {
-  const text = usePlace().query.get('text') ?? '';
+  const text = useLocation().query.get('text') ?? '';
   const [isMaking, setMaking] = useState(false);
   const list = usePages<{ groups: Page<GroupRow> }, GroupRow>(
     ['people', 'groups', text],

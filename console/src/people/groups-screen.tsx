@@ -1,13 +1,13 @@
 /** The groups, or one of them. */
 
-import { usePlace } from '../router.tsx';
+import { useLocation } from '../router.tsx';
 import { GroupList } from './group-list.tsx';
 import { GroupPage } from './group-page.tsx';
 import { usePeopleAsTheyChange } from './people-data.ts';
 import './people.css';
 
 export function GroupsScreen() {
-  const id = usePlace().parts[1];
+  const id = useLocation().parts[1];
   usePeopleAsTheyChange();
   return id === undefined ? <GroupList /> : <GroupPage key={id} id={id} />;
 }

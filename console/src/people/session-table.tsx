@@ -2,7 +2,7 @@
 
 import { Button as AriaButton } from 'react-aria-components';
 import { Fragment, useState } from 'react';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
@@ -18,7 +18,7 @@ interface SessionTableProps {
 }
 
 export function SessionTable({ caption, sessions, showsUsers = false }: SessionTableProps) {
-  const openId = usePlace().query.get('session');
+  const openId = useLocation().query.get('session');
   const [revoking, setRevoking] = useState<SessionRow | null>(null);
   const columns = showsUsers ? 8 : 7;
   return (

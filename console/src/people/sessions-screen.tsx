@@ -1,7 +1,7 @@
 /** Who is signed in, and from where. */
 
 import { useState } from 'react';
-import { setQuery, usePlace } from '../router.tsx';
+import { setQuery, useLocation } from '../router.tsx';
 import { useGraph } from '../graph/use-graph.ts';
 import { Button } from '../ui/button.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
@@ -26,7 +26,7 @@ interface Named {
 }
 
 export function SessionsScreen() {
-  const userId = usePlace().query.get('user');
+  const userId = useLocation().query.get('user');
   const list = useSessions(userId);
   const { data: named } = useGraph<Named>(
     ['people', 'name', userId],

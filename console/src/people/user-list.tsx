@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { useCommands } from '../actions/commands.ts';
 import { usePages, type Page } from '../graph/use-pages.ts';
-import { Link, setQuery, usePlace } from '../router.tsx';
+import { Link, setQuery, useLocation } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/search-field.tsx';
@@ -32,7 +32,7 @@ const usersDocument =
   ` + userFields;
 
 export function UserList() {
-  const text = usePlace().query.get('text') ?? '';
+  const text = useLocation().query.get('text') ?? '';
   const [isMaking, setMaking] = useState(false);
   const list = usePages<{ users: Page<UserFacts> }, UserFacts>(
     ['people', 'users', text],

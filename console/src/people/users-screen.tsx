@@ -1,13 +1,13 @@
 /** The users, or one of them. */
 
-import { usePlace } from '../router.tsx';
+import { useLocation } from '../router.tsx';
 import { usePeopleAsTheyChange } from './people-data.ts';
 import { UserList } from './user-list.tsx';
 import { UserPage } from './user-page.tsx';
 import './people.css';
 
 export function UsersScreen() {
-  const id = usePlace().parts[1];
+  const id = useLocation().parts[1];
   usePeopleAsTheyChange();
   return id === undefined ? <UserList /> : <UserPage key={id} id={id} />;
 }

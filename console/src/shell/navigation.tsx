@@ -25,7 +25,7 @@ export function Navigation({ current }: { current: string | undefined }) {
     addEventListener('resize', show);
     return () => removeEventListener('resize', show);
   }, [current]);
-  const shown = screens.filter(({ forAdministrators }) => isAdministrator || !forAdministrators);
+  const shown = screens.filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators);
   return (
     <nav ref={bar} className="navigation" aria-label="Screens">
       {groups.map(({ id, label }) => {
@@ -36,12 +36,12 @@ export function Navigation({ current }: { current: string | undefined }) {
             <p className="navigation-label" aria-hidden="true">
               {label}
             </p>
-            {ofGroup.map(({ part, label: name, icon }) => (
+            {ofGroup.map(({ segment, label: name, icon }) => (
               <Link
-                key={part}
-                to={`/${part}`}
+                key={segment}
+                to={`/${segment}`}
                 className="navigation-link"
-                aria-current={part === current ? 'page' : undefined}
+                aria-current={segment === current ? 'page' : undefined}
               >
                 <Icon name={icon} />
                 <span>{name}</span>

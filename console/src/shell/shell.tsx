@@ -1,7 +1,7 @@
 /** The frame around every screen: navigation, the bar at the top, messages, and the palette. */
 
 import { Suspense, useCallback, useEffect, useState } from 'react';
-import { usePlace, navigate, Link } from '../router.tsx';
+import { useLocation, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
@@ -19,7 +19,7 @@ import { Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
 
 export function Shell() {
-  const { parts } = usePlace();
+  const { parts } = useLocation();
   const [above, setAbove] = useState<'palette' | 'shortcuts' | 'leaving' | null>(null);
   const { signOut } = useSession();
   const openPalette = useCallback(() => setAbove('palette'), []);
@@ -30,7 +30,7 @@ export function Shell() {
   );
   const close = useCallback(() => setAbove(null), []);
   const first = parts[0];
-  const screen = screens.find(({ part }) => part === first);
+  const screen = screens.find(({ segment }) => segment === first);
 
   useEffect(() => {
     if (first === undefined) navigate('/folders', { replace: true });
@@ -77,15 +77,15 @@ export function Shell() {
   );
 }
 
-function Opened({ screen: { part, forAdministrators, label, Component } }: { screen: Screen }) {
+function Opened({ screen: { segment, isForAdministrators, label, Component } }: { screen: Screen }) {
   const { isAdministrator } = useViewer();
-  if (forAdministrators && !isAdministrator) {
+  if (isForAdministrators && !isAdministrator) {
     return (
       <main className="page">
         <h1 className="visually-hidden">{label}</h1>
         <NoAccess>
           “{label}” is for administrators. Ask one of them if you need it.
-          {part === 'sessions' && (
+          {segment === 'sessions' && (
             <>
               {' '}
               Your own sessions are on <Link to="/account">your account page</Link>.

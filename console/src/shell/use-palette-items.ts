@@ -109,14 +109,14 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
   return useMemo(() => {
     const offered = listCommands().map((command): FoundItem => ({ ...command, icon: 'play' }));
     const goTo = screens
-      .filter(({ forAdministrators }) => isAdministrator || !forAdministrators)
-      .map(({ part, label, icon }): FoundItem => ({
-        id: `screen:${part}`,
+      .filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators)
+      .map(({ segment, label, icon }): FoundItem => ({
+        id: `screen:${segment}`,
         group: 'Go to',
         label,
         icon,
         keywords: 'go to open',
-        run: () => navigate(`/${part}`),
+        run: () => navigate(`/${segment}`),
       }));
     const elsewhere = (id: string, label: string, icon: FoundItem['icon'], at: string): FoundItem => ({
       id,

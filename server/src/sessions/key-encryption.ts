@@ -39,7 +39,7 @@ export function createKeyEncryption(masterKey: string | undefined): KeyEncryptio
       if (opened) return opened;
       throw new StartError(
         sealedWith === keyId
-          ? `The signing key ${id} in the database has been changed by somebody: its encryption is broken. Retire it: espalier keys retire ${id}`
+          ? `The signing key ${id} in the database has been changed by somebody: its seal is broken. Retire it: espalier keys retire ${id}`
           : `The signing key ${id} in the database is sealed with another master key (${sealedWith}; the given one is ${keyId}). Give the one that it was sealed with. ${ifLost}`,
       );
     },

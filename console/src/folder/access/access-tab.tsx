@@ -1,4 +1,4 @@
-/** Who may do what with a folder: the grants on it, those that it inherits, and why somebody sees it or does not. */
+/** The access tab of a folder: its grants, the inherited ones, and an explanation for one user. */
 
 import { useState } from 'react';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
@@ -7,24 +7,23 @@ import { Button } from '../../ui/button.tsx';
 import { QueryResult } from '../../ui/states.tsx';
 import { ExplainAccess } from './explain-access.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
-import { inOrder } from './grant-order.ts';
-import { GrantSection, many } from './grant-list.tsx';
-import { useGrants } from './grants.ts';
+import { sortGrants } from './grant-order.ts';
+import { GrantSection, searchThreshold } from './grant-list.tsx';
+import { useGrants, type Grant } from './grants.ts';
 import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import './access.css';
 
 export function AccessTab({ folder }: { folder: OpenFolder }) {
   const { id, accessLevel, ancestors } = folder;
   const { isAdministrator } = useViewer();
-  const [isGranting, setGranting] = useState(false);
   const grants = useGrants(id);
   const manages = hasLevel(accessLevel, 'MANAGE');
-  // Changes of grants are told to nobody but those whose access they change, and to administrators.
+  // Only administrators can follow changes of grants. Others receive changes of their own access elsewhere.
   useJournalTail({
     isEnabled: isAdministrator,
     filter: { kinds: ['GRANT_ACCESS', 'REVOKE_ACCESS'] },
     staleQuery: ['folder', id],
-    isRelevant: ({ folderId }) => [id, ...ancestors.map((one) => one.id)].includes(folderId ?? ''),
+    isRelevant: ({ folderId }) => [id, ...ancestors.map((ancestor) => ancestor.id)].includes(folderId ?? ''),
   });
   return (
     <div className="access">
@@ -34,57 +33,74 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
         </p>
       )}
       <QueryResult query={grants}>
-        {(read) => {
-          const all = inOrder(read);
-          const here = all.filter((grant) => grant.folder.id === id);
+        {(unsorted) => {
+          const all = sortGrants(unsorted);
+          const ownGrants = all.filter((grant) => grant.folder.id === id);
           const inherited = all.filter((grant) => grant.folder.id !== id);
           return (
             <>
-              {all.length > many && (
+              {all.length > searchThreshold && (
                 <p className="hint">
                   <a href="#access-why">Why may somebody see this, or not?</a> is answered below the lists.
                 </p>
               )}
-              <GrantSection
-                id="access-here"
-                title="Granted here"
-                grants={here}
-                mayChange={manages}
-                folderId={id}
-                none={
-                  manages
-                    ? 'Nothing is granted on this folder itself: what is inherited holds.'
-                    : 'Nothing is granted to you on this folder itself.'
-                }
-                action={
-                  manages && (
-                    <Button icon="plus" onPress={() => setGranting(true)}>
-                      Grant access…
-                    </Button>
-                  )
-                }
-              />
+              <OwnGrants folder={folder} grants={ownGrants} />
               {(inherited.length > 0 || ancestors.length > 0) && (
-                <GrantSection
-                  id="access-inherited"
-                  title="Inherited"
-                  grants={inherited}
-                  mayChange={false}
-                  folderId={id}
-                  none={
-                    isAdministrator
-                      ? 'Nothing is granted on the folders above.'
-                      : 'Nothing that you may see is granted above. Of folders that you do not manage, you see the grants to you and your groups.'
-                  }
-                  note="The nearest grant to somebody decides; it overrules those above."
-                />
+                <InheritedGrants folderId={id} grants={inherited} />
               )}
               <ExplainAccess folder={folder} grants={all} />
-              {isGranting && <GrantDialog folder={folder} grants={here} onClose={() => setGranting(false)} />}
             </>
           );
         }}
       </QueryResult>
     </div>
+  );
+}
+
+function OwnGrants({ folder, grants }: { folder: OpenFolder; grants: readonly Grant[] }) {
+  const [isGranting, setGranting] = useState(false);
+  const manages = hasLevel(folder.accessLevel, 'MANAGE');
+  return (
+    <>
+      <GrantSection
+        id="access-here"
+        title="Granted here"
+        grants={grants}
+        mayChange={manages}
+        folderId={folder.id}
+        none={
+          manages
+            ? 'Nothing is granted on this folder itself: what is inherited holds.'
+            : 'Nothing is granted to you on this folder itself.'
+        }
+        action={
+          manages && (
+            <Button icon="plus" onPress={() => setGranting(true)}>
+              Grant access…
+            </Button>
+          )
+        }
+      />
+      {isGranting && <GrantDialog folder={folder} grants={grants} onClose={() => setGranting(false)} />}
+    </>
+  );
+}
+
+function InheritedGrants({ folderId, grants }: { folderId: string; grants: readonly Grant[] }) {
+  const { isAdministrator } = useViewer();
+  return (
+    <GrantSection
+      id="access-inherited"
+      title="Inherited"
+      grants={grants}
+      mayChange={false}
+      folderId={folderId}
+      none={
+        isAdministrator
+          ? 'Nothing is granted on the folders above.'
+          : 'Nothing that you may see is granted above. Of folders that you do not manage, you see the grants to you and your groups.'
+      }
+      note="The nearest grant to somebody decides; it overrules those above."
+    />
   );
 }

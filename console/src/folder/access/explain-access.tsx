@@ -1,8 +1,8 @@
-/** Why somebody may see a folder, or may not: the grant that decides, and the way from the root to it. */
+/** Explains why a user may see a folder or not: the deciding grant, and the grants on the path from the root. */
 
 import { useGraph } from '../../graph/use-graph.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
-import { Link, setQuery, usePlace } from '../../router.tsx';
+import { Link, setQuery, useLocation } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { LevelChip, formatLevel, formatReason } from '../../ui/access-level.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -29,7 +29,7 @@ const explainDocument =
   }
 ` + folderGrantFields;
 
-interface Explained {
+interface ExplainResponse {
   readonly explainAccess: {
     readonly level: AccessLevel;
     readonly reason: string;
@@ -40,16 +40,16 @@ interface Explained {
 
 interface ExplainAccessProps {
   readonly folder: OpenFolder;
-  /** On the folder and above it. */
+  /** The grants on the folder and its ancestors. */
   readonly grants: readonly Grant[];
 }
 
 export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const viewer = useViewer();
   const manages = hasLevel(folder.accessLevel, 'MANAGE');
-  const { query } = usePlace();
+  const { query } = useLocation();
   const chosenId = manages ? query.get('person') : viewer.id;
-  const answer = useGraph<Explained>(
+  const explanation = useGraph<ExplainResponse>(
     ['folder', folder.id, 'explain', chosenId],
     explainDocument,
     { userId: chosenId, folderId: folder.id },
@@ -58,7 +58,7 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const groups = useUserGroups(chosenId ?? '', {
     isEnabled: chosenId !== null && (viewer.isAdministrator || chosenId === viewer.id),
   });
-  const user = answer.data?.explainAccess.user;
+  const user = explanation.data?.explainAccess.user;
   const picked: PickedPerson | null =
     user && user.id === chosenId ? { kind: 'user', id: user.id, name: user.username } : null;
   return (
@@ -78,9 +78,9 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
         </div>
       )}
       {chosenId !== null && (
-        <QueryResult query={answer}>
+        <QueryResult query={explanation}>
           {({ explainAccess }) => (
-            <Explanation of={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
+            <Explanation explanation={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
           )}
         </QueryResult>
       )}
@@ -89,36 +89,36 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
 }
 
 interface ExplanationProps extends ExplainAccessProps {
-  readonly of: Explained['explainAccess'];
-  /** The groups of the user, if the viewer may know them. */
+  readonly explanation: ExplainResponse['explainAccess'];
+  /** The groups of the user, or none if the viewer may not read them. */
   readonly groups: readonly GroupName[];
 }
 
-function Explanation({ of: explained, folder, grants, groups }: ExplanationProps) {
-  const { level, reason, user, grant } = explained;
-  const way: readonly FolderLink[] = [...folder.ancestors, folder];
+function Explanation({ explanation, folder, grants, groups }: ExplanationProps) {
+  const { level, reason, user, grant } = explanation;
+  const path: readonly FolderLink[] = [...folder.ancestors, folder];
   const groupIds = new Set(groups.map(({ id }) => id));
-  const theirs = grants.filter((one) =>
-    one.user ? one.user.id === user.id : groupIds.has(one.group?.id ?? ''),
+  const ownGrants = grants.filter((each) =>
+    each.user ? each.user.id === user.id : groupIds.has(each.group?.id ?? ''),
   );
-  const isDeciding = (one: Grant) =>
-    grant !== null && one.folder.id === grant.folder.id && personOf(one).id === personOf(grant).id;
-  // Somebody else's groups are known to administrators only; the grant that decides is told to all who may ask.
-  const concerned = grant && !theirs.some(isDeciding) ? [...theirs, grant] : theirs;
+  const isDeciding = (each: Grant) =>
+    grant !== null && each.folder.id === grant.folder.id && personOf(each).id === personOf(grant).id;
+  // Only administrators can read the groups of others, so the deciding grant may be missing from the list.
+  const relevantGrants = grant && !ownGrants.some(isDeciding) ? [...ownGrants, grant] : ownGrants;
   return (
     <div className="card explain">
       <p className="explain-reason" role="status">
         <LevelChip level={level} /> <span>{formatReason(reason)}</span>
       </p>
       <ol className="explain-way" aria-label="The way from the root">
-        {way.map(({ id, title }) => (
+        {path.map(({ id, title }) => (
           <li key={id} className="explain-step" data-deciding={grant?.folder.id === id || undefined}>
             <Icon name="folder" />
             {id === folder.id ? <span>{title}</span> : <Link to={`/folders/${id}?tab=access`}>{title}</Link>}
-            {concerned
-              .filter((one) => one.folder.id === id)
-              .map((one) => (
-                <GrantOnWay key={personOf(one).id} grant={one} isDeciding={isDeciding(one)} />
+            {relevantGrants
+              .filter((each) => each.folder.id === id)
+              .map((each) => (
+                <PathGrant key={personOf(each).id} grant={each} isDeciding={isDeciding(each)} />
               ))}
           </li>
         ))}
@@ -127,7 +127,7 @@ function Explanation({ of: explained, folder, grants, groups }: ExplanationProps
   );
 }
 
-function GrantOnWay({ grant, isDeciding }: { grant: Grant; isDeciding: boolean }) {
+function PathGrant({ grant, isDeciding }: { grant: Grant; isDeciding: boolean }) {
   const { kind, name } = personOf(grant);
   return (
     <span className={isDeciding ? 'explain-grant deciding' : 'explain-grant'}>

@@ -1,4 +1,4 @@
-/** Gives a user or a group access to a folder. */
+/** The dialog that grants a user or a group access to a folder. */
 
 import { useState } from 'react';
 import type { AccessLevel } from '../../graph/live.tsx';
@@ -6,12 +6,12 @@ import { accessLevels, formatLevel } from '../../ui/access-level.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
-import { give, givingCall, isOf, type Grant } from './grants.ts';
+import { grantLevel, createGrantCall, isGrantTo, type Grant } from './grants.ts';
 import type { OpenFolder } from '../open-folder.ts';
 
 interface GrantDialogProps {
   readonly folder: Pick<OpenFolder, 'id' | 'title'>;
-  /** Those on this folder. */
+  /** The grants on this folder. */
   readonly grants: readonly Grant[];
   readonly onClose: () => void;
 }
@@ -27,15 +27,15 @@ const explanations: Readonly<Record<AccessLevel, string>> = {
 export function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
   const [person, setPerson] = useState<PickedPerson | null>(null);
   const [level, setLevel] = useState<AccessLevel>('READ');
-  const before = person ? grants.find((grant) => isOf(grant, person)) : undefined;
+  const before = person ? grants.find((grant) => isGrantTo(grant, person)) : undefined;
   return (
     <ActionDialog
       title={`Grant access to “${folder.title}”`}
       verb="Grant"
-      call={person ? givingCall(folder.id, person, level) : undefined}
+      call={person ? createGrantCall(folder.id, person, level) : undefined}
       isReady={person !== null && before?.level !== level}
       onSubmit={async () => {
-        if (person) await give(folder.id, person, level);
+        if (person) await grantLevel(folder.id, person, level);
       }}
       onClose={onClose}
     >

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder, namedLike } from './grant-order.ts';
+import { sortGrants, filterByName } from './grant-order.ts';
 import type { Grant } from './grants.ts';
 
 function grant(folderId: string, to: { readonly user?: string; readonly group?: string }): Grant {
@@ -20,14 +20,14 @@ const grants = [
   grant('far', { user: 'ada' }),
   grant('near', { user: 'Ben' }),
 ];
-const told = (some: readonly Grant[]) =>
+const describe = (some: readonly Grant[]) =>
   some.map(({ folder, user, group }) => `${folder.id} ${user?.username ?? group?.name}`);
 
-test('the nearest folder comes first, and on each folder names are in their natural order', () => {
-  assert.deepEqual(told(inOrder(grants)), ['near Ben', 'near team 9', 'near Team 10', 'near zoe', 'far ada']);
+test('keeps the order of folders, and sorts names naturally within each', () => {
+  assert.deepEqual(describe(sortGrants(grants)), ['near Ben', 'near team 9', 'near Team 10', 'near zoe', 'far ada']);
 });
 
-test('a grant is found by a part of the name, however it is written', () => {
-  assert.deepEqual(told(namedLike(grants, ' TEAM')), ['near Team 10', 'near team 9']);
-  assert.equal(namedLike(grants, '  '), grants);
+test('finds grants by a part of the name without regard to case', () => {
+  assert.deepEqual(describe(filterByName(grants, ' TEAM')), ['near Team 10', 'near team 9']);
+  assert.equal(filterByName(grants, '  '), grants);
 });

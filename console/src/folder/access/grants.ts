@@ -1,9 +1,14 @@
-/** The grants that hold for a folder, and changing them: shown at once, and taken back by Undo. */
+/** Reads and changes the grants of a folder. Changes are shown at once and can be undone. */
 
 import type { Grantee } from '../../actions/access-actions.ts';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
-import { readGrantedLevel } from '../../actions/grants.ts';
-import { grantCall, grantTask, revokeTask, type GrantTarget } from '../../actions/grants.ts';
+import {
+  grantCall,
+  grantTask,
+  readGrantedLevel,
+  revokeTask,
+  type GrantTarget,
+} from '../../actions/grants.ts';
 import { perform, performOrReport } from '../../actions/perform.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
 import { useAllPages } from '../../graph/use-pages.ts';
@@ -19,11 +24,11 @@ export interface Grant {
   readonly grantedAt: string;
 }
 
-interface Access {
+interface AccessResponse {
   readonly folder: { readonly access: Omit<Page<Grant>, 'totalCount'> } | null;
 }
 
-/** What `Grant` asks for: append it to the documents that read grants, and spread `...GrantOnFolder`. */
+/** The fragment that reads a `Grant`. Append it to a document and spread `...GrantOnFolder`. */
 export const folderGrantFields = /* GraphQL */ `
   fragment GrantOnFolder on Grant {
     folder {
@@ -60,9 +65,9 @@ const accessDocument =
     }
   ` + folderGrantFields;
 
-/** Those on the folder and on its ancestors, the nearest first. */
+/** The grants on the folder and on its ancestors, the nearest first. */
 export function useGrants(folderId: string) {
-  return useAllPages<Access, Grant>(
+  return useAllPages<AccessResponse, Grant>(
     ['folder', folderId, 'access'],
     accessDocument,
     { id: folderId },
@@ -76,7 +81,7 @@ export function personOf({ user, group }: Pick<Grant, 'user' | 'group'>): Picked
     : { kind: 'group', id: group?.id ?? '', name: group?.name ?? '' };
 }
 
-export function isOf({ user, group }: Grant, { kind, id }: PickedPerson): boolean {
+export function isGrantTo({ user, group }: Grant, { kind, id }: PickedPerson): boolean {
   return kind === 'user' ? user?.id === id : group?.id === id;
 }
 
@@ -84,54 +89,54 @@ function granteeOf({ kind, id }: PickedPerson): Grantee {
   return kind === 'user' ? { userId: id } : { groupId: id };
 }
 
-function placeOf(folderId: string, person: PickedPerson): GrantTarget {
+function targetOf(folderId: string, person: PickedPerson): GrantTarget {
   return { folderId, grantee: granteeOf(person), subject: `the grant to ${person.name}` };
 }
 
-/** Tells a refusal by a message. */
+/** Reports an error as a toast. */
 export async function changeLevel(folderId: string, grant: Grant, level: AccessLevel): Promise<void> {
   if (level === grant.level) return;
   const person = personOf(grant);
   await performOrReport({
-    ...grantTask(placeOf(folderId, person), level, grant.level),
+    ...grantTask(targetOf(folderId, person), level, grant.level),
     doneText: `${person.name} has ${formatLevel(level)} here now, instead of ${formatLevel(grant.level)}`,
     optimisticUpdate: () =>
-      foreseeGrants(folderId, (grants) =>
-        grants.map((one) => (isSame(one, grant) ? { ...one, level } : one)),
+      updateGrantsOptimistically(folderId, (grants) =>
+        grants.map((each) => (isSameGrant(each, grant) ? { ...each, level } : each)),
       ),
   });
 }
 
-/** Tells a refusal by a message. */
-export async function takeAway(folderId: string, grant: Grant): Promise<void> {
+/** Reports an error as a toast. */
+export async function revokeGrant(folderId: string, grant: Grant): Promise<void> {
   const person = personOf(grant);
   await performOrReport({
-    ...revokeTask(placeOf(folderId, person), grant.level),
+    ...revokeTask(targetOf(folderId, person), grant.level),
     doneText: `Took ${formatLevel(grant.level)} from ${person.name}; what is inherited holds again`,
-    optimisticUpdate: () => foreseeGrants(folderId, (grants) => grants.filter((one) => !isSame(one, grant))),
+    optimisticUpdate: () => updateGrantsOptimistically(folderId, (grants) => grants.filter((each) => !isSameGrant(each, grant))),
   });
 }
 
-/** Rejects with the refusal, for a form to tell. */
-export async function give(folderId: string, person: PickedPerson, level: AccessLevel): Promise<void> {
-  const place = placeOf(folderId, person);
-  // What is on the screen may be older than what somebody else has granted.
-  const before = await readGrantedLevel(place);
+/** Rejects with the server's error, which the form displays. */
+export async function grantLevel(folderId: string, person: PickedPerson, level: AccessLevel): Promise<void> {
+  const target = targetOf(folderId, person);
+  // Another user may have changed the grant since it was displayed.
+  const before = await readGrantedLevel(target);
   await perform({
-    ...grantTask(place, level, before),
+    ...grantTask(target, level, before),
     doneText: `${person.name} has ${formatLevel(level)} here now`,
   });
 }
 
-/** What a form would do, for "copy as". */
-export function givingCall(folderId: string, person: PickedPerson, level: AccessLevel) {
-  return grantCall(placeOf(folderId, person), level);
+/** The call of the form, for "copy as". */
+export function createGrantCall(folderId: string, person: PickedPerson, level: AccessLevel) {
+  return grantCall(targetOf(folderId, person), level);
 }
 
-function isSame(one: Grant, other: Grant): boolean {
-  return one.folder.id === other.folder.id && isOf(one, personOf(other));
+function isSameGrant(one: Grant, other: Grant): boolean {
+  return one.folder.id === other.folder.id && isGrantTo(one, personOf(other));
 }
 
-function foreseeGrants(folderId: string, change: (grants: readonly Grant[]) => readonly Grant[]): () => void {
+function updateGrantsOptimistically(folderId: string, change: (grants: readonly Grant[]) => readonly Grant[]): () => void {
   return updateQueryOptimistically<readonly Grant[]>(['folder', folderId, 'access'], change);
 }

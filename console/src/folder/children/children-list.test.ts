@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rangeText, readChoice, sortedBy, variablesOf, writeChoice } from './children-list.ts';
+import { formatRange, readOptions, sortBy, toVariables, writeOptions } from './children-list.ts';
 
-const read = (query: string) => readChoice(new URLSearchParams(query));
-const usual = { field: 'NAME', direction: 'ASC', text: '', page: 1 } as const;
+const read = (query: string) => readOptions(new URLSearchParams(query));
+const defaults = { field: 'NAME', direction: 'ASC', text: '', page: 1 } as const;
 
-test('what the address does not say is as usual, and so is what it says wrongly', () => {
-  assert.deepEqual(read(''), usual);
-  assert.deepEqual(read('order=size&direction=up&page=-3'), usual);
-  assert.deepEqual(read('page=1e99'), usual);
+test('what the address does not say is as defaults, and so is what it says wrongly', () => {
+  assert.deepEqual(read(''), defaults);
+  assert.deepEqual(read('order=size&direction=up&page=-3'), defaults);
+  assert.deepEqual(read('page=1e99'), defaults);
 });
 
-test('a choice comes back from the address', () => {
-  const choice = { field: 'UPDATED', direction: 'DESC', text: 'floor 2', page: 7 } as const;
-  const written = Object.entries(writeChoice(choice)).map(([name, value]) => [name, value ?? '']);
-  assert.deepEqual(readChoice(new URLSearchParams(written)), choice);
-  assert.deepEqual(writeChoice(usual), { order: null, direction: null, text: null, page: null });
+test('reads options back from the address', () => {
+  const options = { field: 'UPDATED', direction: 'DESC', text: 'floor 2', page: 7 } as const;
+  const written = Object.entries(writeOptions(options)).map(([name, value]) => [name, value ?? '']);
+  assert.deepEqual(readOptions(new URLSearchParams(written)), options);
+  assert.deepEqual(writeOptions(defaults), { order: null, direction: null, text: null, page: null });
 });
 
-test('sorting by another column begins anew, by the same column turns', () => {
-  const updated = sortedBy({ ...usual, page: 3 }, 'UPDATED');
-  assert.deepEqual(updated, { ...usual, field: 'UPDATED', direction: 'DESC' });
-  assert.equal(sortedBy(updated, 'UPDATED').direction, 'ASC');
-  assert.equal(sortedBy(usual, 'NAME').direction, 'DESC');
+test('resets the page for another column, and reverses the order for the same', () => {
+  const updated = sortBy({ ...defaults, page: 3 }, 'UPDATED');
+  assert.deepEqual(updated, { ...defaults, field: 'UPDATED', direction: 'DESC' });
+  assert.equal(sortBy(updated, 'UPDATED').direction, 'ASC');
+  assert.equal(sortBy(defaults, 'NAME').direction, 'DESC');
 });
 
-test('a page is asked for by how many come before it', () => {
-  assert.deepEqual(variablesOf({ ...usual, page: 3, text: 'a' }), {
+test('requests a page by the number of items before it', () => {
+  assert.deepEqual(toVariables({ ...defaults, page: 3, text: 'a' }), {
     first: 50,
     skip: 100,
     filter: { nameContains: 'a' },
@@ -34,9 +34,9 @@ test('a page is asked for by how many come before it', () => {
   });
 });
 
-test('the range of a page is told with the total', () => {
-  assert.equal(rangeText(2, 50, 3000), '51–100 of 3,000');
-  assert.equal(rangeText(1, 3, 3), '1–3 of 3');
-  assert.equal(rangeText(9, 0, 3), 'None of 3 on this page');
-  assert.equal(rangeText(1, 0, 0), 'None');
+test('formats the range of a page with the total', () => {
+  assert.equal(formatRange(2, 50, 3000), '51–100 of 3,000');
+  assert.equal(formatRange(1, 3, 3), '1–3 of 3');
+  assert.equal(formatRange(9, 0, 3), 'None of 3 on this page');
+  assert.equal(formatRange(1, 0, 0), 'None');
 });

@@ -1,15 +1,15 @@
-/** How the table of sub-folders is sorted, filtered and paged: as it is in the address, and as the graph is asked. Pure. */
+/** The sorting, filter and page of the table of subfolders, as stored in the address and as sent to the server. */
 
 import type { AccessLevel } from '../../graph/live.tsx';
 
 export const orderFields = ['NAME', 'CREATED', 'UPDATED'] as const;
 export type OrderField = (typeof orderFields)[number];
 
-export interface ListChoice {
+export interface ListOptions {
   readonly field: OrderField;
   readonly direction: 'ASC' | 'DESC';
   readonly text: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly page: number;
 }
 
@@ -26,19 +26,19 @@ export interface ChildFolder {
 
 export const pageSize = 50;
 
-export function readChoice(query: URLSearchParams): ListChoice {
+export function readOptions(query: URLSearchParams): ListOptions {
   const field = query.get('order')?.toUpperCase();
   const page = Number(query.get('page') ?? 1);
   return {
-    field: orderFields.find((one) => one === field) ?? 'NAME',
+    field: orderFields.find((each) => each === field) ?? 'NAME',
     direction: query.get('direction') === 'desc' ? 'DESC' : 'ASC',
     text: query.get('text') ?? '',
     page: Number.isSafeInteger(page) && page > 0 && page < 1_000_000 ? page : 1,
   };
 }
 
-/** For `setQuery`: what is as usual is not in the address. */
-export function writeChoice({ field, direction, text, page }: ListChoice): Record<string, string | null> {
+/** For `setQuery`. Defaults are left out of the address. */
+export function writeOptions({ field, direction, text, page }: ListOptions): Record<string, string | null> {
   return {
     order: field === 'NAME' ? null : field.toLowerCase(),
     direction: direction === 'ASC' ? null : 'desc',
@@ -47,14 +47,14 @@ export function writeChoice({ field, direction, text, page }: ListChoice): Recor
   };
 }
 
-/** The same column again turns the order; times begin with the latest. */
-export function sortedBy(choice: ListChoice, field: OrderField): ListChoice {
-  const first = field === 'NAME' ? 'ASC' : 'DESC';
-  const turned = choice.direction === 'ASC' ? 'DESC' : 'ASC';
-  return { ...choice, field, page: 1, direction: choice.field === field ? turned : first };
+/** Sorting by the same column again reverses the order. Times start with the latest. */
+export function sortBy(options: ListOptions, field: OrderField): ListOptions {
+  const initial = field === 'NAME' ? 'ASC' : 'DESC';
+  const reversed = options.direction === 'ASC' ? 'DESC' : 'ASC';
+  return { ...options, field, page: 1, direction: options.field === field ? reversed : initial };
 }
 
-export function variablesOf({ field, direction, text, page }: ListChoice) {
+export function toVariables({ field, direction, text, page }: ListOptions) {
   return {
     first: pageSize,
     skip: (page - 1) * pageSize,
@@ -63,11 +63,11 @@ export function variablesOf({ field, direction, text, page }: ListChoice) {
   };
 }
 
-/** "51–100 of 3,000". */
-export function rangeText(page: number, shown: number, total: number): string {
-  const number = (of: number) => of.toLocaleString('en');
+/** For example "51–100 of 3,000". */
+export function formatRange(page: number, count: number, total: number): string {
+  const format = (value: number) => value.toLocaleString('en');
   if (total === 0) return 'None';
   const from = (page - 1) * pageSize;
-  if (shown === 0) return `None of ${number(total)} on this page`;
-  return `${number(from + 1)}–${number(from + shown)} of ${number(total)}`;
+  if (count === 0) return `None of ${format(total)} on this page`;
+  return `${format(from + 1)}–${format(from + count)} of ${format(total)}`;
 }

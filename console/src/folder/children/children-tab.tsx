@@ -1,23 +1,23 @@
-/** The sub-folders of a folder as a table: sorted, filtered and paged by the address. */
+/** The subfolders of a folder as a table. Sorting, filter and page are stored in the address. */
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useGraph } from '../../graph/use-graph.ts';
-import { setQuery, usePlace } from '../../router.tsx';
+import { setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { QueryResult, Empty } from '../../ui/states.tsx';
+import { Empty, QueryResult } from '../../ui/states.tsx';
 import {
   pageSize,
-  rangeText,
-  readChoice,
-  variablesOf,
-  writeChoice,
+  formatRange,
+  readOptions,
+  toVariables,
+  writeOptions,
   type ChildFolder,
-  type ListChoice,
+  type ListOptions,
 } from './children-list.ts';
 import { ChildrenTable } from './children-table.tsx';
-import { FolderWorkDialogs, type OpenDialog } from '../folder-dialogs.tsx';
+import { FolderDialogs, type OpenDialog } from '../folder-dialogs.tsx';
 import { toFolderRef } from '../../tree/edit/folder-operations.ts';
 import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import './children.css';
@@ -44,7 +44,7 @@ const childrenDocument = /* GraphQL */ `
   }
 `;
 
-interface Children {
+interface ChildrenResponse {
   readonly folder: {
     readonly folders: { readonly totalCount: number; readonly items: readonly ChildFolder[] };
   } | null;
@@ -52,83 +52,89 @@ interface Children {
 
 export function ChildrenTab({ folder }: { folder: OpenFolder }) {
   const { id, accessLevel } = folder;
-  const choice = readChoice(usePlace().query);
+  const options = readOptions(useLocation().query);
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
-  const children = useGraph<Children>(
-    ['folder', id, 'children', choice],
+  const children = useGraph<ChildrenResponse>(
+    ['folder', id, 'children', options],
     childrenDocument,
-    { id, ...variablesOf(choice) },
+    { id, ...toVariables(options) },
     { placeholderData: keepPreviousData },
   );
-  const choose = (next: ListChoice) => setQuery(writeChoice(next));
-  const mayWrite = hasLevel(accessLevel, 'WRITE');
-  const isEmpty = choice.text === '' && folder.folders.totalCount === 0;
+  const change = (next: ListOptions) => setQuery(writeOptions(next));
+  const isEmpty = options.text === '' && folder.folders.totalCount === 0;
   return (
     <div className="children" aria-busy={children.isPlaceholderData}>
       {!isEmpty && (
         <div className="toolbar">
           <SearchField
             label="Filter by name"
-            value={choice.text}
-            onChange={(text) => choose({ ...choice, text, page: 1 })}
+            value={options.text}
+            onChange={(text) => change({ ...options, text, page: 1 })}
           />
         </div>
       )}
       <QueryResult query={children}>
-        {({ folder: read }) => {
-          const { totalCount, items } = read?.folders ?? { totalCount: 0, items: [] };
-          if (isEmpty && totalCount === 0) {
+        {({ folder: parent }) => {
+          const { totalCount, items } = parent?.folders ?? { totalCount: 0, items: [] };
+          if (totalCount > 0) {
             return (
-              <Empty icon="folder" title="No folders in here">
-                {mayWrite && (
-                  <Button icon="plus" onPress={() => setDialog({ kind: 'new', folder: toFolderRef(folder) })}>
-                    New folder
-                  </Button>
-                )}
-              </Empty>
+              <>
+                <ChildrenTable
+                  items={items}
+                  options={options}
+                  parent={{ id, accessLevel }}
+                  onChange={change}
+                  onOpen={setDialog}
+                />
+                <Pager options={options} count={items.length} total={totalCount} onChange={change} />
+              </>
             );
           }
-          if (totalCount === 0) {
-            return (
-              <Empty icon="search" title={`No folder’s name has “${choice.text}” in it`}>
-                <Button onPress={() => choose({ ...choice, text: '', page: 1 })}>Show all</Button>
-              </Empty>
-            );
-          }
+          if (isEmpty) return <NoChildren folder={folder} onOpen={setDialog} />;
           return (
-            <>
-              <ChildrenTable
-                items={items}
-                choice={choice}
-                parent={{ id, accessLevel }}
-                onChoose={choose}
-                onOpen={setDialog}
-              />
-              <Pager choice={choice} shown={items.length} total={totalCount} onChoose={choose} />
-            </>
+            <Empty icon="search" title={`No folder’s name has “${options.text}” in it`}>
+              <Button onPress={() => change({ ...options, text: '', page: 1 })}>Show all</Button>
+            </Empty>
           );
         }}
       </QueryResult>
-      <FolderWorkDialogs open={dialog} onClose={() => setDialog(null)} />
+      <FolderDialogs open={dialog} onClose={() => setDialog(null)} />
     </div>
   );
 }
 
-interface PagerProps {
-  readonly choice: ListChoice;
-  readonly shown: number;
-  readonly total: number;
-  readonly onChoose: (choice: ListChoice) => void;
+interface NoChildrenProps {
+  readonly folder: OpenFolder;
+  readonly onOpen: (dialog: OpenDialog) => void;
 }
 
-function Pager({ choice, shown, total, onChoose }: PagerProps) {
-  const { page } = choice;
+function NoChildren({ folder, onOpen }: NoChildrenProps) {
+  return (
+    <Empty icon="folder" title="No folders in here">
+      {hasLevel(folder.accessLevel, 'WRITE') && (
+        <Button icon="plus" onPress={() => onOpen({ kind: 'new', folder: toFolderRef(folder) })}>
+          New folder
+        </Button>
+      )}
+    </Empty>
+  );
+}
+
+interface PagerProps {
+  readonly options: ListOptions;
+  readonly count: number;
+  readonly total: number;
+  readonly onChange: (options: ListOptions) => void;
+}
+
+function Pager({ options, count, total, onChange }: PagerProps) {
+  const { page } = options;
   const last = Math.max(1, Math.ceil(total / pageSize));
-  const go = (to: number) => () => onChoose({ ...choice, page: Math.min(last, Math.max(1, to)) });
+  const go = (to: number) => () => onChange({ ...options, page: Math.min(last, Math.max(1, to)) });
   return (
     <nav className="pager" aria-label="Pages">
       <span className="soft number" role="status">
-        {rangeText(page, shown, total)}
+        {formatRange(page, count, total)}
       </span>
       {(last > 1 || page > 1) && (
         <span className="pager-buttons">

@@ -1,4 +1,4 @@
-/** The rows of a folder's sub-folders, with columns that sort, and what can be done with each. */
+/** The table of subfolders, with sortable columns and a menu of actions for each row. */
 
 import type { AccessLevel } from '../../graph/live.tsx';
 import { Link, navigate } from '../../router.tsx';
@@ -6,22 +6,22 @@ import { LevelChip } from '../../ui/access-level.tsx';
 import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
-import { sortedBy, type ChildFolder, type ListChoice, type OrderField } from './children-list.ts';
+import { sortBy, type ChildFolder, type ListOptions, type OrderField } from './children-list.ts';
 import { FolderIcon } from '../../ui/icons.tsx';
 import type { OpenDialog } from '../folder-dialogs.tsx';
 import { hasLevel } from '../open-folder.ts';
 
 interface ChildrenTableProps {
   readonly items: readonly ChildFolder[];
-  readonly choice: ListChoice;
+  readonly options: ListOptions;
   readonly parent: { readonly id: string; readonly accessLevel: AccessLevel };
-  readonly onChoose: (choice: ListChoice) => void;
+  readonly onChange: (options: ListOptions) => void;
   readonly onOpen: (dialog: OpenDialog) => void;
 }
 
-export function ChildrenTable({ items, choice, parent, onChoose, onOpen }: ChildrenTableProps) {
+export function ChildrenTable({ items, options, parent, onChange, onOpen }: ChildrenTableProps) {
   const sorting = (field: OrderField, label: string) => (
-    <SortHeading label={label} field={field} choice={choice} onChoose={onChoose} />
+    <SortHeading label={label} field={field} options={options} onChange={onChange} />
   );
   return (
     <div className="table-frame">
@@ -59,20 +59,20 @@ export function ChildrenTable({ items, choice, parent, onChoose, onOpen }: Child
 interface SortHeadingProps {
   readonly label: string;
   readonly field: OrderField;
-  readonly choice: ListChoice;
-  readonly onChoose: (choice: ListChoice) => void;
+  readonly options: ListOptions;
+  readonly onChange: (options: ListOptions) => void;
 }
 
-function SortHeading({ label, field, choice, onChoose }: SortHeadingProps) {
-  const isChosen = choice.field === field;
-  const order = choice.direction === 'ASC' ? 'ascending' : 'descending';
+function SortHeading({ label, field, options, onChange }: SortHeadingProps) {
+  const isChosen = options.field === field;
+  const order = options.direction === 'ASC' ? 'ascending' : 'descending';
   return (
     <th
       scope="col"
       aria-sort={isChosen ? order : 'none'}
       className={field === 'NAME' ? undefined : `children-time ${field.toLowerCase()}`}
     >
-      <button type="button" className="sort" onClick={() => onChoose(sortedBy(choice, field))}>
+      <button type="button" className="sort" onClick={() => onChange(sortBy(options, field))}>
         {label}
         {isChosen && <Icon name="down" className={order === 'ascending' ? 'up' : ''} />}
       </button>
@@ -88,7 +88,7 @@ function ChildRow({ child, parent, onOpen }: ChildRowProps) {
   const { id, name, title, icon, accessLevel, folders, createdAt, updatedAt } = child;
   const folder = { id, name, parentId: parent.id };
   const open = (kind: OpenDialog['kind']) => () => onOpen({ kind, folder });
-  const mayTake = hasLevel(parent.accessLevel, 'WRITE');
+  const canRemove = hasLevel(parent.accessLevel, 'WRITE');
   const actions: MenuAction[] = [
     { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
     ...(hasLevel(accessLevel, 'WRITE')
@@ -97,7 +97,7 @@ function ChildRow({ child, parent, onOpen }: ChildRowProps) {
           { label: 'Rename…', icon: 'edit', onAction: open('rename') },
         ] as const)
       : []),
-    ...(hasLevel(accessLevel, 'WRITE') && mayTake
+    ...(hasLevel(accessLevel, 'WRITE') && canRemove
       ? ([
           { label: 'Move to…', icon: 'move', onAction: open('move') },
           { label: 'Delete…', icon: 'trash', isDanger: true, onAction: open('delete') },

@@ -1,4 +1,4 @@
-/** What a folder is: its facts, texts and properties; to be edited by whoever may write. */
+/** The details of a folder: facts, texts and properties. Users with write access can edit them. */
 
 import { useGraph } from '../../graph/use-graph.ts';
 import { useViewer } from '../../session/session.tsx';

@@ -1,27 +1,27 @@
 /**
- * What has been typed on the pages of folders and not saved, for as long as the page is open: going elsewhere in the console
- * loses nothing, and the browser asks before it leaves.
+ * Stores the drafts of folders while the page is open, so that navigation in the console loses nothing. The browser asks
+ * before it leaves the page with unsaved drafts.
  */
 
 import { useSyncExternalStore } from 'react';
 import { onSignOut } from '../../session/session-data.ts';
-import { isUntouched, type Draft } from './draft.ts';
+import { isUnchanged, type Draft } from './draft.ts';
 
-export interface KeptDraft {
+export interface StoredDraft {
   readonly folderId: string;
   readonly folderName: string;
   readonly draft: Draft;
-  /** Whether something would be lost. */
+  /** Whether the draft differs from the server. */
   readonly isDirty: boolean;
 }
 
 const listeners = new Set<() => void>();
-let kept: readonly KeptDraft[] = [];
+let stored: readonly StoredDraft[] = [];
 let stopGuard: (() => void) | undefined;
 
-function set(next: readonly KeptDraft[]): void {
-  kept = next;
-  if (kept.some(({ isDirty }) => isDirty)) stopGuard ??= guard();
+function set(next: readonly StoredDraft[]): void {
+  stored = next;
+  if (stored.some(({ isDirty }) => isDirty)) stopGuard ??= guardUnload();
   else {
     stopGuard?.();
     stopGuard = undefined;
@@ -29,8 +29,8 @@ function set(next: readonly KeptDraft[]): void {
   for (const listener of listeners) listener();
 }
 
-/** While there is something to be lost. */
-function guard(): () => void {
+/** Makes the browser ask before it leaves the page. */
+function guardUnload(): () => void {
   const ask = (event: BeforeUnloadEvent) => event.preventDefault();
   addEventListener('beforeunload', ask);
   return () => removeEventListener('beforeunload', ask);
@@ -38,26 +38,27 @@ function guard(): () => void {
 
 onSignOut(
   () => set([]),
-  () => kept.filter(({ isDirty }) => isDirty).map(({ folderName }) => folderName),
+  () => stored.filter(({ isDirty }) => isDirty).map(({ folderName }) => folderName),
 );
 
 export const drafts = {
-  put(one: KeptDraft): void {
-    if (isUntouched(one.draft)) return drafts.drop(one.folderId);
-    const isThere = kept.some(({ folderId }) => folderId === one.folderId);
-    set(isThere ? kept.map((each) => (each.folderId === one.folderId ? one : each)) : [...kept, one]);
+  put(draft: StoredDraft): void {
+    const { folderId: id } = draft;
+    if (isUnchanged(draft.draft)) return drafts.drop(id);
+    const isStored = stored.some(({ folderId }) => folderId === id);
+    set(isStored ? stored.map((each) => (each.folderId === id ? draft : each)) : [...stored, draft]);
   },
   drop(id: string): void {
-    if (kept.some(({ folderId }) => folderId === id)) set(kept.filter(({ folderId }) => folderId !== id));
+    if (stored.some(({ folderId }) => folderId === id)) set(stored.filter(({ folderId }) => folderId !== id));
   },
-  read: (): readonly KeptDraft[] => kept,
+  read: (): readonly StoredDraft[] => stored,
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
 };
 
-export function useDrafts(): readonly KeptDraft[] {
+export function useDrafts(): readonly StoredDraft[] {
   return useSyncExternalStore(drafts.subscribe, drafts.read);
 }
 

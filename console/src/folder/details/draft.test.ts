@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  afterSaving,
-  changesOf,
-  clashesOf,
-  formerOf,
-  isAlike,
+  rebaseDraft,
+  collectChanges,
+  findConflicts,
+  previousValues,
+  isDeepEqual,
   isDirty,
-  isUntouched,
+  isUnchanged,
   keepMine,
-  newDraft,
-  savedOf,
+  createDraft,
+  toSavedFields,
   takeTheirs,
-  withChanges,
+  applyChanges,
   type Draft,
-  type Saved,
+  type SavedFields,
 } from './draft.ts';
-import { rowsOf } from './property-rows.ts';
+import { toRows } from './property-rows.ts';
 
-const saved: Saved = {
+const saved: SavedFields = {
   version: 3,
   title: 'Mill',
   icon: '',
@@ -26,93 +26,93 @@ const saved: Saved = {
   properties: { city: 'Delft', opened: 1987 },
 };
 
-const typed: Draft = { ...newDraft(saved), texts: { title: 'The mill', icon: '⚓' } };
+const typed: Draft = { ...createDraft(saved), texts: { title: 'The mill', icon: '⚓' } };
 
-test('a title that is the name is none', () => {
+test('treats a title that equals the name as missing', () => {
   const folder = { version: 1, name: 'A', title: 'A', icon: null, description: null, properties: {} };
-  assert.deepEqual(savedOf(folder), { version: 1, title: '', icon: '', description: '', properties: {} });
+  assert.deepEqual(toSavedFields(folder), { version: 1, title: '', icon: '', description: '', properties: {} });
 });
 
-test('only what was typed and differs is sent, and an empty text is taken away', () => {
+test('sends only changed fields, and null for an emptied text', () => {
   const draft = { ...typed, texts: { title: '', icon: '⚓', description: 'Old.' } };
-  assert.deepEqual(changesOf(draft, saved), { title: null, icon: '⚓' });
-  assert.deepEqual(formerOf({ title: null, icon: '⚓' }, saved), { title: 'Mill', icon: null });
+  assert.deepEqual(collectChanges(draft, saved), { title: null, icon: '⚓' });
+  assert.deepEqual(previousValues({ title: null, icon: '⚓' }, saved), { title: 'Mill', icon: null });
 });
 
-test('a draft without a difference is not dirty, also of properties in another order', () => {
-  assert.equal(isDirty(newDraft(saved), saved), false);
-  assert.equal(isDirty({ ...newDraft(saved), texts: { title: 'Mill' } }, saved), false);
-  const rows = rowsOf({ opened: 1987, city: 'Delft' });
-  assert.equal(isDirty({ ...newDraft(saved), properties: { kind: 'rows', rows } }, saved), false);
+test('is not dirty without a difference, whatever the order of properties', () => {
+  assert.equal(isDirty(createDraft(saved), saved), false);
+  assert.equal(isDirty({ ...createDraft(saved), texts: { title: 'Mill' } }, saved), false);
+  const rows = toRows({ opened: 1987, city: 'Delft' });
+  assert.equal(isDirty({ ...createDraft(saved), properties: { kind: 'rows', rows } }, saved), false);
 });
 
-test('properties that are not right are dirty and cannot be sent', () => {
-  const draft: Draft = { ...newDraft(saved), properties: { kind: 'json', text: '{' } };
+test('is dirty with invalid properties, but cannot be sent', () => {
+  const draft: Draft = { ...createDraft(saved), properties: { kind: 'json', text: '{' } };
   assert.equal(isDirty(draft, saved), true);
-  assert.equal(changesOf(draft, saved), null);
+  assert.equal(collectChanges(draft, saved), null);
 });
 
-test('what others change elsewhere does not clash', () => {
+test('does not conflict with changes in other fields', () => {
   const now = { ...saved, version: 4, description: 'New.', properties: {} };
-  assert.deepEqual(clashesOf(typed, now), []);
-  assert.deepEqual(changesOf(typed, now), { title: 'The mill', icon: '⚓' });
+  assert.deepEqual(findConflicts(typed, now), []);
+  assert.deepEqual(collectChanges(typed, now), { title: 'The mill', icon: '⚓' });
 });
 
-test('what others change in the same field clashes, unless they made it the same', () => {
+test('conflicts with another value for the same field', () => {
   const now = { ...saved, version: 4, title: 'Windmill', icon: '⚓' };
-  assert.deepEqual(clashesOf(typed, now), [{ field: 'title', theirs: 'Windmill', mine: 'The mill' }]);
+  assert.deepEqual(findConflicts(typed, now), [{ field: 'title', theirs: 'Windmill', mine: 'The mill' }]);
 });
 
-test('keeping mine sends it all; a further change of theirs clashes again', () => {
+test('sends the draft after keepMine, and conflicts again after a further change', () => {
   const now = { ...saved, version: 4, title: 'Windmill' };
-  const kept = keepMine(typed, now);
-  assert.deepEqual(clashesOf(kept, now), []);
-  assert.deepEqual(changesOf(kept, now), { title: 'The mill', icon: '⚓' });
-  assert.equal(clashesOf(kept, { ...now, version: 5, title: 'Watermill' }).length, 1);
+  const resolved = keepMine(typed, now);
+  assert.deepEqual(findConflicts(resolved, now), []);
+  assert.deepEqual(collectChanges(resolved, now), { title: 'The mill', icon: '⚓' });
+  assert.equal(findConflicts(resolved, { ...now, version: 5, title: 'Watermill' }).length, 1);
 });
 
-test('taking theirs gives up what clashes and nothing else', () => {
+test('discards only the conflicting fields after takeTheirs', () => {
   const now = { ...saved, version: 4, title: 'Windmill', properties: {} };
   const draft: Draft = { ...typed, properties: { kind: 'json', text: '{"a":1}' } };
-  const clashes = clashesOf(draft, now);
+  const conflicts = findConflicts(draft, now);
   assert.deepEqual(
-    clashes.map(({ field }) => field),
+    conflicts.map(({ field }) => field),
     ['title', 'properties'],
   );
-  assert.deepEqual(changesOf(takeTheirs(draft, now, clashes), now), { icon: '⚓' });
+  assert.deepEqual(collectChanges(takeTheirs(draft, now, conflicts), now), { icon: '⚓' });
 });
 
-test('objects are alike by their names and values, lists by their order', () => {
-  assert.equal(isAlike({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 2] }, a: 1 }), true);
-  assert.equal(isAlike({ a: undefined }, { b: undefined }), false);
-  assert.equal(isAlike([1, 2], [2, 1]), false);
-  assert.equal(isAlike([], {}), false);
-  assert.equal(isAlike(null, {}), false);
+test('compares objects regardless of key order, and lists with their order', () => {
+  assert.equal(isDeepEqual({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 2] }, a: 1 }), true);
+  assert.equal(isDeepEqual({ a: undefined }, { b: undefined }), false);
+  assert.equal(isDeepEqual([1, 2], [2, 1]), false);
+  assert.equal(isDeepEqual([], {}), false);
+  assert.equal(isDeepEqual(null, {}), false);
 });
 
-test('what is typed while it is saved clashes with nobody', () => {
-  const changes = changesOf(typed, saved)!;
+test('does not conflict with its own save while the user types on', () => {
+  const changes = collectChanges(typed, saved)!;
   const now = { ...saved, version: 4, title: 'The mill', icon: '⚓' };
-  const going = afterSaving({ ...typed, texts: { ...typed.texts, title: 'The mill again' } }, changes);
-  assert.deepEqual(clashesOf(going, now), []);
-  assert.deepEqual(changesOf(going, now), { title: 'The mill again' });
+  const going = rebaseDraft({ ...typed, texts: { ...typed.texts, title: 'The mill again' } }, changes);
+  assert.deepEqual(findConflicts(going, now), []);
+  assert.deepEqual(collectChanges(going, now), { title: 'The mill again' });
   const theirs = { ...now, version: 5, title: 'Theirs' };
   assert.deepEqual(
-    clashesOf(going, theirs).map(({ field }) => field),
+    findConflicts(going, theirs).map(({ field }) => field),
     ['title'],
   );
 });
 
-test('what was typed and taken back is nothing to keep; a row of properties that was begun is', () => {
-  assert.equal(isUntouched({ ...newDraft(saved), texts: { title: 'Mill' } }), true);
-  assert.equal(isUntouched(typed), false);
-  assert.equal(isUntouched({ ...newDraft(saved), properties: { kind: 'rows', rows: rowsOf({}) } }), false);
+test('is unchanged after text is reverted, but not with a new property row', () => {
+  assert.equal(isUnchanged({ ...createDraft(saved), texts: { title: 'Mill' } }), true);
+  assert.equal(isUnchanged(typed), false);
+  assert.equal(isUnchanged({ ...createDraft(saved), properties: { kind: 'rows', rows: toRows({}) } }), false);
 });
 
-test('once changes are saved, the folder is what was typed: nothing is left to save', () => {
+test('is not dirty after its changes are saved', () => {
   const folder = { ...saved, name: 'Old mill', icon: null, description: 'Old.' };
-  const changed = withChanges(folder, { title: null, icon: '⚓' }, 4);
-  assert.deepEqual(savedOf(changed), { ...saved, version: 4, title: '', icon: '⚓' });
-  const draft: Draft = { ...newDraft(saved), texts: { title: '', icon: '⚓' } };
-  assert.equal(isDirty(draft, savedOf(changed)), false);
+  const changed = applyChanges(folder, { title: null, icon: '⚓' }, 4);
+  assert.deepEqual(toSavedFields(changed), { ...saved, version: 4, title: '', icon: '⚓' });
+  const draft: Draft = { ...createDraft(saved), texts: { title: '', icon: '⚓' } };
+  assert.equal(isDirty(draft, toSavedFields(changed)), false);
 });

@@ -1,16 +1,16 @@
-/** Two people at the same folder: what the other has saved beside what was typed here, and a choice between them. */
+/** Shows the conflicting edits of another user next to the own ones, and lets the user choose. */
 
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { isAlike, type Clash } from './draft.ts';
+import { isDeepEqual, type EditConflict } from './draft.ts';
 
-interface ClashNoteProps {
-  readonly clashes: readonly Clash[];
+interface EditConflictNoteProps {
+  readonly conflicts: readonly EditConflict[];
   readonly onKeepMine: () => void;
   readonly onTakeTheirs: () => void;
 }
 
-export function ClashNote({ clashes, onKeepMine, onTakeTheirs }: ClashNoteProps) {
+export function EditConflictNote({ conflicts, onKeepMine, onTakeTheirs }: EditConflictNoteProps) {
   return (
     <section className="folder-clash" role="alert">
       <h2>
@@ -28,9 +28,9 @@ export function ClashNote({ clashes, onKeepMine, onTakeTheirs }: ClashNoteProps)
             </tr>
           </thead>
           <tbody>
-            {clashes.flatMap(linesOf).map(({ what, theirs, mine }) => (
-              <tr key={what}>
-                <th scope="row">{what}</th>
+            {conflicts.flatMap(toRows).map(({ label, theirs, mine }) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
                 <td>{theirs}</td>
                 <td>{mine}</td>
               </tr>
@@ -50,36 +50,37 @@ export function ClashNote({ clashes, onKeepMine, onTakeTheirs }: ClashNoteProps)
   );
 }
 
-interface Line {
-  readonly what: string;
+interface ConflictRow {
+  readonly label: string;
   readonly theirs: string;
   readonly mine: string;
 }
 
-/** Of properties, only those that differ. */
-function linesOf({ field, theirs, mine }: Clash): Line[] {
+/** For properties, one row for each that differs. */
+function toRows({ field, theirs, mine }: EditConflict): ConflictRow[] {
   if (typeof theirs === 'string') {
-    return [{ what: labels[field], theirs: theirs || 'none', mine: (mine as string) || 'none' }];
+    return [{ label: labels[field], theirs: theirs || 'none', mine: (mine as string) || 'none' }];
   }
-  if (mine === null) return [{ what: 'Properties', theirs: shown(theirs), mine: 'not right yet' }];
-  const [ours, others] = [new Map(Object.entries(mine)), new Map(Object.entries(theirs))];
-  const names = [...new Set([...others.keys(), ...ours.keys()])];
+  if (mine === null) return [{ label: 'Properties', theirs: formatValue(theirs), mine: 'not right yet' }];
+  const myValues = new Map(Object.entries(mine));
+  const theirValues = new Map(Object.entries(theirs));
+  const names = [...new Set([...theirValues.keys(), ...myValues.keys()])];
   return names
-    .filter((name) => !isAlike(ours.get(name), others.get(name)))
+    .filter((name) => !isDeepEqual(myValues.get(name), theirValues.get(name)))
     .map((name) => ({
-      what: `Property “${name}”`,
-      theirs: others.has(name) ? shown(others.get(name)) : 'none',
-      mine: ours.has(name) ? shown(ours.get(name)) : 'none',
+      label: `Property “${name}”`,
+      theirs: theirValues.has(name) ? formatValue(theirValues.get(name)) : 'none',
+      mine: myValues.has(name) ? formatValue(myValues.get(name)) : 'none',
     }));
 }
 
-const labels: Readonly<Record<Clash['field'], string>> = {
+const labels: Readonly<Record<EditConflict['field'], string>> = {
   title: 'Title',
   icon: 'Icon',
   description: 'Description',
   properties: 'Properties',
 };
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** The texts and properties of a folder, to be edited: what is typed is kept until it is saved or discarded. */
+/** The form for the texts and properties of a folder. The draft is stored until it is saved or discarded. */
 
 import { useEffect, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
@@ -7,100 +7,52 @@ import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { ClashNote } from './edit-conflict.tsx';
+import type { OpenFolder } from '../open-folder.ts';
+import { drafts, useDraft } from './draft-store.ts';
 import {
-  changesOf,
-  clashesOf,
+  collectChanges,
+  createDraft,
+  findConflicts,
   isDirty,
   keepMine,
-  newDraft,
-  savedOf,
   takeTheirs,
+  toSavedFields,
   type Draft,
+  type SavedFields,
   type TextField as TextFieldName,
 } from './draft.ts';
-import { drafts, useDraft } from './draft-store.ts';
-import type { OpenFolder } from '../open-folder.ts';
+import { EditConflictNote } from './edit-conflict.tsx';
 import { PropertiesEditor } from './properties-editor.tsx';
 import { saveDraft } from './save-draft.ts';
 
 export function FolderForm({ folder }: { folder: OpenFolder }) {
   const { id, name } = folder;
-  const saved = savedOf(folder);
-  const kept = useDraft(id);
-  const draft = kept ?? newDraft(saved);
+  const saved = toSavedFields(folder);
+  const storedDraft = useDraft(id);
+  const draft = storedDraft ?? createDraft(saved);
   const isChanged = isDirty(draft, saved);
-  const clashes = clashesOf(draft, saved);
-  const changes = changesOf(draft, saved);
-  const [isPending, setPending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const conflicts = findConflicts(draft, saved);
+  const changes = collectChanges(draft, saved);
 
   const put = (next: Draft) =>
     drafts.put({ folderId: id, folderName: name, draft: next, isDirty: isDirty(next, saved) });
-  const setText = (field: TextFieldName) => (text: string) =>
-    put({ ...draft, texts: { ...draft.texts, [field]: text } });
 
-  // Others may have made it the same, or something else than it was.
+  // A change by another user can make the draft dirty or clean.
   useEffect(() => {
-    if (kept) drafts.put({ folderId: id, folderName: name, draft: kept, isDirty: isChanged });
-  }, [id, name, kept, isChanged]);
+    if (storedDraft) drafts.put({ folderId: id, folderName: name, draft: storedDraft, isDirty: isChanged });
+  }, [id, name, storedDraft, isChanged]);
 
-  const save = async (event?: FormEvent) => {
-    event?.preventDefault();
-    if (isPending || !isChanged || !changes) return;
-    setPending(true);
-    setProblem(null);
-    try {
-      await saveDraft(id);
-    } catch (error) {
-      setProblem(describeProblem(error).text);
-    } finally {
-      setPending(false);
-    }
-  };
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
-      event.preventDefault();
-      void save();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  });
-
+  const { isPending, problem, save } = useSave(id, isChanged && changes !== null);
   return (
     <Form className="folder-form" aria-label="Texts and properties" onSubmit={(event) => void save(event)}>
-      {clashes.length > 0 && (
-        <ClashNote
-          clashes={clashes}
+      {conflicts.length > 0 && (
+        <EditConflictNote
+          conflicts={conflicts}
           onKeepMine={() => put(keepMine(draft, saved))}
-          onTakeTheirs={() => put(takeTheirs(draft, saved, clashes))}
+          onTakeTheirs={() => put(takeTheirs(draft, saved, conflicts))}
         />
       )}
-      <section className="card" aria-labelledby="folder-texts">
-        <h2 id="folder-texts">Texts</h2>
-        <div className="folder-lines">
-          <TextField
-            label="Title"
-            value={draft.texts.title ?? saved.title}
-            onChange={setText('title')}
-            placeholder={name}
-            help="What people call it; the name, if it is empty."
-          />
-          <TextField
-            label="Icon"
-            value={draft.texts.icon ?? saved.icon}
-            onChange={setText('icon')}
-            help="An emoji, or what clients agree on."
-          />
-        </div>
-        <TextField
-          label="Description"
-          rows={3}
-          value={draft.texts.description ?? saved.description}
-          onChange={setText('description')}
-        />
-      </section>
+      <TextFields name={name} draft={draft} saved={saved} onChange={put} />
       <PropertiesEditor
         key={id}
         saved={saved.properties}
@@ -129,12 +81,79 @@ export function FolderForm({ folder }: { folder: OpenFolder }) {
             type="submit"
             tone="primary"
             isPending={isPending}
-            isDisabled={!changes || clashes.length > 0}
+            isDisabled={!changes || conflicts.length > 0}
           >
             Save
           </Button>
         </div>
       )}
     </Form>
+  );
+}
+
+/** Saves the draft by the form or by Ctrl+S. */
+function useSave(folderId: string, canSave: boolean) {
+  const [isPending, setPending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const save = async (event?: FormEvent) => {
+    event?.preventDefault();
+    if (isPending || !canSave) return;
+    setPending(true);
+    setProblem(null);
+    try {
+      await saveDraft(folderId);
+    } catch (error) {
+      setProblem(describeProblem(error).text);
+    } finally {
+      setPending(false);
+    }
+  };
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
+      event.preventDefault();
+      void save();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  });
+  return { isPending, problem, save };
+}
+
+interface TextFieldsProps {
+  readonly name: string;
+  readonly draft: Draft;
+  readonly saved: SavedFields;
+  readonly onChange: (draft: Draft) => void;
+}
+
+function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
+  const setText = (field: TextFieldName) => (text: string) =>
+    onChange({ ...draft, texts: { ...draft.texts, [field]: text } });
+  return (
+    <section className="card" aria-labelledby="folder-texts">
+      <h2 id="folder-texts">Texts</h2>
+      <div className="folder-lines">
+        <TextField
+          label="Title"
+          value={draft.texts.title ?? saved.title}
+          onChange={setText('title')}
+          placeholder={name}
+          help="What people call it; the name, if it is empty."
+        />
+        <TextField
+          label="Icon"
+          value={draft.texts.icon ?? saved.icon}
+          onChange={setText('icon')}
+          help="An emoji, or what clients agree on."
+        />
+      </div>
+      <TextField
+        label="Description"
+        rows={3}
+        value={draft.texts.description ?? saved.description}
+        onChange={setText('description')}
+      />
+    </section>
   );
 }

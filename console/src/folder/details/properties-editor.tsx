@@ -1,4 +1,4 @@
-/** The properties of a folder, edited in rows, each with its type, or as JSON. */
+/** The editor of a folder's properties, as typed rows or as JSON. */
 
 import { useEffect, useRef, useState } from 'react';
 import { FieldError, Input, TextArea, TextField as AriaTextField } from 'react-aria-components';
@@ -6,11 +6,11 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/fields.tsx';
 import type { Properties } from '../open-folder.ts';
 import {
-  judge,
+  validate,
   newRow,
-  rowsOf,
-  textOf,
-  withType,
+  toRows,
+  formatJson,
+  changeType,
   type PropertiesEdit,
   type PropertyRow,
   type RowProblem,
@@ -25,47 +25,47 @@ interface PropertiesEditorProps {
 
 export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProps) {
   const [kind, setKind] = useState(edit?.kind ?? 'rows');
-  const judged = edit ? judge(edit) : null;
-  const properties = judged ? judged.properties : saved;
-  const mayTurn = properties !== null;
-  const turn = () => {
+  const validated = edit ? validate(edit) : null;
+  const properties = validated ? validated.properties : saved;
+  const canSwitch = properties !== null;
+  const switchKind = () => {
     if (!properties) return;
     const next = kind === 'rows' ? 'json' : 'rows';
     setKind(next);
-    if (edit) onChange(editOf(next, properties));
+    if (edit) onChange(toEdit(next, properties));
   };
-  const shown = edit?.kind === kind ? edit : editOf(kind, properties ?? saved);
+  const current = edit?.kind === kind ? edit : toEdit(kind, properties ?? saved);
 
   return (
     <section className="card" aria-labelledby="folder-properties">
       <div className="card-header">
         <h2 id="folder-properties">Properties</h2>
         <span className="grow" />
-        {!mayTurn && <span className="hint">Mend it first</span>}
-        <Button size="small" tone="quiet" isDisabled={!mayTurn} onPress={turn}>
+        {!canSwitch && <span className="hint">Mend it first</span>}
+        <Button size="small" tone="quiet" isDisabled={!canSwitch} onPress={switchKind}>
           {kind === 'rows' ? 'Edit as JSON' : 'Edit in rows'}
         </Button>
       </div>
-      {shown.kind === 'json' ? (
+      {current.kind === 'json' ? (
         <TextField
           label="Properties as JSON"
           rows={10}
           isCode
           spellCheck="false"
-          value={shown.text}
-          error={judged?.problem}
+          value={current.text}
+          error={validated?.problem}
           onChange={(text) => onChange({ kind: 'json', text })}
         />
       ) : (
         <>
-          <Rows
-            rows={shown.rows}
-            problems={judged?.rows}
+          <PropertyRows
+            rows={current.rows}
+            problems={validated?.rows}
             onChange={(rows) => onChange({ kind: 'rows', rows })}
           />
-          {judged?.problem !== undefined && (
+          {validated?.problem !== undefined && (
             <p className="problem" role="alert">
-              {judged.problem}
+              {validated.problem}
             </p>
           )}
         </>
@@ -74,17 +74,17 @@ export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProp
   );
 }
 
-function editOf(kind: PropertiesEdit['kind'], properties: Properties): PropertiesEdit {
-  return kind === 'json' ? { kind, text: textOf(properties) } : { kind, rows: rowsOf(properties) };
+function toEdit(kind: PropertiesEdit['kind'], properties: Properties): PropertiesEdit {
+  return kind === 'json' ? { kind, text: formatJson(properties) } : { kind, rows: toRows(properties) };
 }
 
-interface RowsProps {
+interface PropertyRowsProps {
   readonly rows: readonly PropertyRow[];
-  readonly problems: ReturnType<typeof judge>['rows'] | undefined;
+  readonly problems: ReturnType<typeof validate>['rows'] | undefined;
   readonly onChange: (rows: readonly PropertyRow[]) => void;
 }
 
-function Rows({ rows, problems, onChange }: RowsProps) {
+function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
   const [added, setAdded] = useState<number | null>(null);
   const add = () => {
     const row = newRow(rows);
@@ -97,11 +97,11 @@ function Rows({ rows, problems, onChange }: RowsProps) {
         <p className="hint">None yet. Clients keep here what else belongs to a folder.</p>
       ) : (
         <ul className="property-rows">
-          {rows.map((row, at) => (
+          {rows.map((row, index) => (
             <PropertyRowFields
               key={row.key}
               row={row}
-              place={at + 1}
+              number={index + 1}
               problem={problems?.get(row.key)}
               isNew={row.key === added}
               onChange={(next) => onChange(rows.map((each) => (each.key === row.key ? next : each)))}
@@ -121,8 +121,8 @@ function Rows({ rows, problems, onChange }: RowsProps) {
 
 interface PropertyRowFieldsProps {
   readonly row: PropertyRow;
-  /** From 1, for those without a name yet. */
-  readonly place: number;
+  /** The number of the row, for rows without a name. */
+  readonly number: number;
   readonly problem: RowProblem | undefined;
   readonly isNew: boolean;
   readonly onChange: (row: PropertyRow) => void;
@@ -137,23 +137,24 @@ const types: readonly { readonly id: PropertyType; readonly label: string; reado
   { id: 'json', label: 'JSON', help: 'A list or an object' },
 ];
 
-const truths = [
+const booleans = [
   { id: 'true', label: 'Yes' },
   { id: 'false', label: 'No' },
 ] as const;
 
-export function PropertyRowFields(props: PropertyRowFieldsProps) {
-  const { row, place, problem, isNew, onChange, onRemove } = props;
+/** One property: name, type and value. */
+function PropertyRowFields(props: PropertyRowFieldsProps) {
+  const { row, number, problem, isNew, onChange, onRemove } = props;
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isNew) item.current?.scrollIntoView({ block: 'nearest' });
   }, [isNew]);
-  const called = row.name || `property ${place}`;
+  const displayName = row.name || `property ${number}`;
   return (
     <li ref={item} className="property-row">
       <AriaTextField
         className="field property-name"
-        aria-label={`Name of property ${place}`}
+        aria-label={`Name of property ${number}`}
         value={row.name}
         autoFocus={isNew}
         isInvalid={problem?.name !== undefined}
@@ -164,48 +165,48 @@ export function PropertyRowFields(props: PropertyRowFieldsProps) {
       </AriaTextField>
       <div className="property-type">
         <Select
-          label={`Type of ${called}`}
+          label={`Type of ${displayName}`}
           isLabelHidden
           value={row.type}
           options={types}
-          onChange={(type) => onChange(withType(row, type))}
+          onChange={(type) => onChange(changeType(row, type))}
         />
       </div>
       <div className="property-value">
-        <Value row={row} called={called} problem={problem?.value} onChange={onChange} />
+        <ValueField row={row} displayName={displayName} problem={problem?.value} onChange={onChange} />
       </div>
-      <IconButton label={`Remove ${called}`} icon="close" onPress={onRemove} />
+      <IconButton label={`Remove ${displayName}`} icon="close" onPress={onRemove} />
     </li>
   );
 }
 
 interface ValueProps {
   readonly row: PropertyRow;
-  readonly called: string;
+  readonly displayName: string;
   readonly problem: string | undefined;
   readonly onChange: (row: PropertyRow) => void;
 }
 
-function Value({ row, called, problem, onChange }: ValueProps) {
+function ValueField({ row, displayName, problem, onChange }: ValueProps) {
   const { type, value } = row;
   if (type === 'null') return <span className="soft property-nothing">null</span>;
   if (type === 'boolean') {
     return (
       <Select
-        label={`Value of ${called}`}
+        label={`Value of ${displayName}`}
         isLabelHidden
         value={value === 'true' ? 'true' : 'false'}
-        options={truths}
+        options={booleans}
         onChange={(next) => onChange({ ...row, value: next })}
       />
     );
   }
-  // A field of one line would lose the line ends.
+  // A single-line field would lose the line breaks.
   const isLong = type === 'json' || value.includes('\n');
   return (
     <AriaTextField
       className="field"
-      aria-label={`Value of ${called}`}
+      aria-label={`Value of ${displayName}`}
       value={value}
       isInvalid={problem !== undefined}
       onChange={(next) => onChange({ ...row, value: next })}

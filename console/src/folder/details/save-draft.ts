@@ -1,67 +1,67 @@
-/** Saves what was typed of a folder, unless it would overwrite what somebody else did meanwhile. */
+/** Saves the draft of a folder, unless it conflicts with changes by other users. */
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { changeFolder, toFolderRef } from '../../tree/edit/folder-operations.ts';
-import { afterSaving, changesOf, clashesOf, formerOf, isDirty, savedOf, withChanges } from './draft.ts';
+import { rebaseDraft, collectChanges, findConflicts, previousValues, isDirty, toSavedFields, applyChanges } from './draft.ts';
 import { drafts } from './draft-store.ts';
 import type { OpenFolder } from '../open-folder.ts';
 
-const mostAttempts = 4;
+const maxAttempts = 4;
 
-/** Leaves the draft as it is where it clashes or is not right yet. Rejects with any other refusal. */
+/** Does nothing if the draft has conflicts or invalid properties. Rejects with all other errors. */
 export async function saveDraft(folderId: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const folder = readFolder(folderId);
+    const folder = readCachedFolder(folderId);
     const draft = draftOf(folderId);
     if (!folder || !draft) return;
-    const saved = savedOf(folder);
-    const changes = changesOf(draft, saved);
-    if (!changes || clashesOf(draft, saved).length > 0) return;
+    const saved = toSavedFields(folder);
+    const changes = collectChanges(draft, saved);
+    if (!changes || findConflicts(draft, saved).length > 0) return;
     try {
       const { version: expectedVersion } = saved;
-      const former = formerOf(changes, saved);
-      const version = await changeFolder(toFolderRef(folder), { ...changes, expectedVersion }, former);
-      noteSaved(folderId, changes, version);
+      const before = previousValues(changes, saved);
+      const version = await changeFolder(toFolderRef(folder), { ...changes, expectedVersion }, before);
+      applySaved(folderId, changes, version);
       break;
     } catch (error) {
-      if (describeProblem(error).code !== 'CONFLICT' || attempt === mostAttempts) throw error;
-      // Others have been at it: if they changed something else, it can be saved all the same.
-      await readAgain(folderId);
+      if (describeProblem(error).code !== 'CONFLICT' || attempt === maxAttempts) throw error;
+      // Another user has changed the folder. If other fields changed, the next attempt succeeds.
+      await refetchFolder(folderId);
     }
   }
-  await readAgain(folderId);
+  await refetchFolder(folderId);
   dropIfSaved(folderId);
 }
 
-/** On the page as well, which is read again only now. */
-function noteSaved(id: string, changes: FolderTexts, version: number): void {
-  queries.setQueryData<{ folder: OpenFolder | null }>(aboutPage(id), (read) =>
-    read?.folder ? { folder: withChanges(read.folder, changes, version) } : read,
+/** Updates the cached folder and the draft before the folder is read again. */
+function applySaved(id: string, changes: FolderTexts, version: number): void {
+  queries.setQueryData<{ folder: OpenFolder | null }>(pageQueryKey(id), (cached) =>
+    cached?.folder ? { folder: applyChanges(cached.folder, changes, version) } : cached,
   );
-  const one = drafts.read().find(({ folderId }) => folderId === id);
-  if (one) drafts.put({ ...one, draft: afterSaving(one.draft, changes) });
+  const stored = drafts.read().find(({ folderId }) => folderId === id);
+  if (stored) drafts.put({ ...stored, draft: rebaseDraft(stored.draft, changes) });
 }
 
-/** What was typed while it was being saved stays. */
+/** Keeps text that was typed during the save. */
 function dropIfSaved(folderId: string): void {
-  const folder = readFolder(folderId);
+  const folder = readCachedFolder(folderId);
   const draft = draftOf(folderId);
-  if (folder && draft && !isDirty(draft, savedOf(folder))) drafts.drop(folderId);
+  if (folder && draft && !isDirty(draft, toSavedFields(folder))) drafts.drop(folderId);
 }
 
 function draftOf(id: string) {
   return drafts.read().find(({ folderId }) => folderId === id)?.draft;
 }
 
-const aboutPage = (id: string): GraphQueryKey => ['folder', id, 'page'];
+const pageQueryKey = (id: string): GraphQueryKey => ['folder', id, 'page'];
 
-function readFolder(id: string): OpenFolder | null | undefined {
-  return queries.getQueryData<{ folder: OpenFolder | null }>(aboutPage(id))?.folder;
+function readCachedFolder(id: string): OpenFolder | null | undefined {
+  return queries.getQueryData<{ folder: OpenFolder | null }>(pageQueryKey(id))?.folder;
 }
 
-function readAgain(id: string): Promise<void> {
-  return whileSignedIn(queries.refetchQueries({ queryKey: aboutPage(id) }));
+function refetchFolder(id: string): Promise<void> {
+  return whileSignedIn(queries.refetchQueries({ queryKey: pageQueryKey(id) }));
 }

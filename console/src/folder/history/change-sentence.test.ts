@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeSentence } from './change-sentence.ts';
+import { formatChange } from './change-sentence.ts';
 
 const change = {
   at: '2026-11-15T16:50:07.123Z',
@@ -10,29 +10,29 @@ const change = {
   folderCount: null,
 };
 
-test('a change is told with who did it, as far as that is known', () => {
-  assert.equal(changeSentence({ ...change, kind: 'UPDATE' }), 'ada changed it');
-  assert.equal(changeSentence({ ...change, kind: 'DELETE', by: null }), 'Somebody deleted it');
+test('names the user who made the change, if known', () => {
+  assert.equal(formatChange({ ...change, kind: 'UPDATE' }), 'ada changed it');
+  assert.equal(formatChange({ ...change, kind: 'DELETE', by: null }), 'Somebody deleted it');
   assert.equal(
-    changeSentence({ ...change, kind: 'IMPORT', folderCount: 1200 }),
+    formatChange({ ...change, kind: 'IMPORT', folderCount: 1200 }),
     'ada imported 1,200 folders into it',
   );
 });
 
-test('a move is told with the places that one sees', () => {
+test('names the visible parents of a move', () => {
   const [oldParent, newParent] = [
     { id: 'a', name: 'A' },
     { id: 'b', name: 'B' },
   ];
   const moved = { ...change, kind: 'MOVE' } as const;
-  assert.equal(changeSentence({ ...moved, oldParent, newParent }), 'ada moved it from “A” to “B”');
-  assert.equal(changeSentence({ ...moved, newParent }), 'ada moved it to “B”');
+  assert.equal(formatChange({ ...moved, oldParent, newParent }), 'ada moved it from “A” to “B”');
+  assert.equal(formatChange({ ...moved, newParent }), 'ada moved it to “B”');
 });
 
-test('a change of one’s access has no time, and is told as such', () => {
-  assert.equal(changeSentence({ ...change, kind: 'CREATE', at: null }), 'It became visible to you');
+test('describes a change without a time as an access change', () => {
+  assert.equal(formatChange({ ...change, kind: 'CREATE', at: null }), 'It became visible to you');
   assert.equal(
-    changeSentence({ ...change, kind: 'UPDATE', at: null }),
+    formatChange({ ...change, kind: 'UPDATE', at: null }),
     'What you may do with it has changed',
   );
 });

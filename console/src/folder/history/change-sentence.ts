@@ -1,10 +1,10 @@
-/** A change of a folder as a sentence, on the page of that folder. Pure. */
+/** Formats a change of a folder as a sentence for the page of that folder. */
 
 import type { FolderChange } from '../../graph/live.tsx';
 
-type SentenceChange = Pick<FolderChange, 'kind' | 'at' | 'by' | 'oldParent' | 'newParent' | 'folderCount'>;
+type FormattedChange = Pick<FolderChange, 'kind' | 'at' | 'by' | 'oldParent' | 'newParent' | 'folderCount'>;
 
-export function changeSentence(change: SentenceChange): string {
+export function formatChange(change: FormattedChange): string {
   const { kind, at, by, oldParent, newParent, folderCount } = change;
   const who = by?.username ?? 'Somebody';
   switch (kind) {

@@ -1,6 +1,6 @@
 /**
- * What happened to a folder as far as whoever is no administrator sees it. The graph tells it from the oldest on, with what
- * happened inside: so it is read on in steps, and what is inside is left out. Before a change of one's own access it cannot tell.
+ * The history of a folder for users who are not administrators. The API returns changes of the whole subtree, the oldest
+ * first, so pages are read in sequence and filtered. ChangesResponse before the last change of the viewer's access are not available.
  */
 
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { changeSentence } from './change-sentence.ts';
+import { formatChange } from './change-sentence.ts';
 import type { OpenFolder } from '../open-folder.ts';
 
 const changesDocument = /* GraphQL */ `
@@ -45,7 +45,7 @@ const changesDocument = /* GraphQL */ `
 
 type Change = Omit<FolderChange, 'folder'>;
 
-interface Changes {
+interface ChangesResponse {
   readonly changes: {
     readonly cursor: string;
     readonly hasMore: boolean;
@@ -64,9 +64,9 @@ const icons: Readonly<Record<Change['kind'], IconName>> = {
 
 export function ChangesList({ folder }: { folder: OpenFolder }) {
   const { id } = folder;
-  const about: GraphQueryKey = ['folder', id, 'changes'];
+  const queryKey: GraphQueryKey = ['folder', id, 'changes'];
   const changes = useInfiniteQuery({
-    queryKey: about,
+    queryKey,
     queryFn: ({ pageParam, signal }) => readChanges(id, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursor, hasMore }) => (hasMore ? cursor : null),
@@ -76,12 +76,12 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
         .filter((change) => change.folderId === id)
         .reverse(),
   });
-  const { isReadingMore, readMore } = useNextPage(about, changes);
-  const isCut = queries.getQueryData(startOf(id)) !== undefined;
+  const { isReadingMore, readMore } = useNextPage(queryKey, changes);
+  const isTruncated = queries.getQueryData(startKey(id)) !== undefined;
   return (
     <div className="history">
       <p className="hint">
-        {isCut
+        {isTruncated
           ? 'What was done before your access was last changed is told to administrators only. What is done from now on appears here.'
           : 'What you can see of its history. Administrators see what was changed, too.'}
       </p>
@@ -96,18 +96,18 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
         {(items) => (
           <ol className="history-list" aria-label="History, the latest first">
             {items.map((change) => (
-              <Line
+              <HistoryEntry
                 key={change.cursor}
                 icon={icons[change.kind]}
-                text={changeSentence(change)}
+                text={formatChange(change)}
                 at={change.at}
               />
             ))}
             {items.length === 0 && folder.updatedAt !== folder.createdAt && (
-              <Line icon="edit" text="It was last changed or moved" at={folder.updatedAt} />
+              <HistoryEntry icon="edit" text="It was last changed or moved" at={folder.updatedAt} />
             )}
             {!items.some(({ kind }) => kind === 'CREATE') && (
-              <Line icon="plus" text="It was created" at={folder.createdAt} />
+              <HistoryEntry icon="plus" text="It was created" at={folder.createdAt} />
             )}
           </ol>
         )}
@@ -116,7 +116,7 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
   );
 }
 
-function Line({ icon, text, at }: { icon: IconName; text: string; at: string | null }) {
+function HistoryEntry({ icon, text, at }: { icon: IconName; text: string; at: string | null }) {
   return (
     <li className="history-entry">
       <Icon name={icon} />
@@ -132,13 +132,13 @@ function Line({ icon, text, at }: { icon: IconName; text: string; at: string | n
   );
 }
 
-const startOf = (id: string): GraphQueryKey => ['changes-from', id];
+const startKey = (id: string): GraphQueryKey => ['changes-from', id];
 
-/** From where the graph can tell in detail: it says RESYNC if one's access has been changed since. */
+/** Stores the cursor of a RESYNC, after which changes are available, as the start of the next read. */
 async function readChanges(id: string, after: string | null, signal: AbortSignal) {
-  const from = after ?? queries.getQueryData<string>(startOf(id)) ?? null;
-  const { changes } = await client.query<Changes>(changesDocument, { id, after: from }, { signal });
-  const cut = changes.items.findLast(({ kind }) => kind === 'RESYNC');
-  if (cut) queries.setQueryData(startOf(id), cut.cursor);
+  const start = after ?? queries.getQueryData<string>(startKey(id)) ?? null;
+  const { changes } = await client.query<ChangesResponse>(changesDocument, { id, after: start }, { signal });
+  const resync = changes.items.findLast(({ kind }) => kind === 'RESYNC');
+  if (resync) queries.setQueryData(startKey(id), resync.cursor);
   return changes;
 }

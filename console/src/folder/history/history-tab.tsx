@@ -1,28 +1,28 @@
-/** What happened to a folder: from the journal for administrators, from the changes that one sees for others. */
+/** The history tab of a folder: journal entries for administrators, visible changes for others. */
 
+import { useGraph } from '../../graph/use-graph.ts';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
+import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { diffJournalEntry } from '../../ui/journal-diff.ts';
 import {
-  journalFields,
   formatJournalEntry,
-  type JournalKind,
+  journalFields,
   type JournalEntry,
+  type JournalKind,
 } from '../../ui/journal-sentence.ts';
 import { ShowMore } from '../../ui/show-more.tsx';
-import { QueryResult, Empty } from '../../ui/states.tsx';
+import { Empty, QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ChangesList } from './changes-list.tsx';
 import type { OpenFolder } from '../open-folder.ts';
+import { ChangesList } from './changes-list.tsx';
 import './history.css';
-import { useGraph } from '../../graph/use-graph.ts';
-import { Link } from '../../router.tsx';
 
 export function HistoryTab({ folder }: { folder: OpenFolder }) {
   const { isAdministrator } = useViewer();
-  return isAdministrator ? <JournalOf folder={folder} /> : <ChangesList folder={folder} />;
+  return isAdministrator ? <FolderJournal folder={folder} /> : <ChangesList folder={folder} />;
 }
 
 const historyDocument =
@@ -41,7 +41,7 @@ const historyDocument =
     }
   ` + journalFields;
 
-function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
+function FolderJournal({ folder: { id } }: { folder: OpenFolder }) {
   const entries = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
     ['folder', id, 'history'],
     historyDocument,
@@ -60,7 +60,7 @@ function JournalOf({ folder: { id } }: { folder: OpenFolder }) {
           <div className="history">
             <ol className="history-list" aria-label="History, the latest first">
               {items.map((entry) => (
-                <Entry key={entry.number} entry={entry} />
+                <HistoryEntry key={entry.number} entry={entry} />
               ))}
             </ol>
             <ShowMore pages={entries} noun="entries" />
@@ -83,7 +83,7 @@ const icons: Partial<Record<JournalKind, IconName>> = {
   REVOKE_ACCESS: 'shield',
 };
 
-function Entry({ entry }: { entry: JournalEntry }) {
+function HistoryEntry({ entry }: { entry: JournalEntry }) {
   const { kind, at, before, after } = entry;
   return (
     <li className="history-entry">
@@ -97,7 +97,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
         </p>
         {kind === 'MOVE_FOLDER' ? (
           <p className="history-move">
-            from <FolderName id={idIn(before)} /> to <FolderName id={idIn(after)} />
+            from <FolderName id={parentIdOf(before)} /> to <FolderName id={parentIdOf(after)} />
           </p>
         ) : (
           kind === 'UPDATE_FOLDER' && <Differences entry={entry} />
@@ -107,13 +107,13 @@ function Entry({ entry }: { entry: JournalEntry }) {
   );
 }
 
-function idIn(details: JournalEntry['before']): string | null {
+function parentIdOf(details: JournalEntry['before']): string | null {
   const id = details?.['parentId'];
   return typeof id === 'string' ? id : null;
 }
 
 function Differences({ entry }: { entry: JournalEntry }) {
-  // A name alone is told by the sentence.
+  // The sentence already contains the name.
   const differences = diffJournalEntry(entry).filter(({ name }) => name !== 'name');
   if (differences.length === 0) return null;
   return (
@@ -132,6 +132,7 @@ function Differences({ entry }: { entry: JournalEntry }) {
     </dl>
   );
 }
+
 const nameDocument = /* GraphQL */ `
   query FolderName($id: ID!) {
     folder(id: $id) {
@@ -140,7 +141,8 @@ const nameDocument = /* GraphQL */ `
   }
 `;
 
-export function FolderName({ id }: { id: string | null }) {
+/** A link with the title of a folder, read by its id. */
+function FolderName({ id }: { id: string | null }) {
   const { data, isPending } = useGraph<{ folder: { title: string } | null }>(
     ['folder', id, 'name'],
     nameDocument,

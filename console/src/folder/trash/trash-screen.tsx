@@ -1,34 +1,35 @@
-/** Deleted folders that can be restored. */
+/** The trash: deleted folders that can be restored. */
 
 import { useState } from 'react';
 import { reportFailure } from '../../actions/perform.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
+import { FolderPicker, type PickedFolder } from '../../tree/search/folder-picker.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
 import { Button } from '../../ui/button.tsx';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { QueryResult, Empty } from '../../ui/states.tsx';
+import { Empty, QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { restore, restoreCall, useTrash, type RestoreChoice, type TrashedFolder } from './trash.ts';
 import './trash.css';
-import { type PickedFolder, FolderPicker } from '../../tree/search/folder-picker.tsx';
-import { ActionDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/fields.tsx';
 
-interface Asked {
+interface RestoreRequest {
   readonly folder: TrashedFolder;
+  /** Why the folder could not be restored directly. */
   readonly reason: string | null;
 }
 
 export function TrashScreen() {
   const { isAdministrator } = useViewer();
   const trash = useTrash();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [request, setRequest] = useState<RestoreRequest | null>(null);
 
-  const putBack = async (folder: TrashedFolder) => {
+  const restoreFolder = async (folder: TrashedFolder) => {
     if (!folder.formerParent) {
-      setAsked({ folder, reason: 'Where it was is not there any more. Choose another place.' });
+      setRequest({ folder, reason: 'Where it was is not there any more. Choose another place.' });
       return;
     }
     try {
@@ -37,7 +38,7 @@ export function TrashScreen() {
       const { code, text } = describeProblem(error);
       if (code === 'CONFLICT') {
         const reason = `“${folder.name}” cannot go back as it was: by now its name is taken there, or its place is gone. Change one of them.`;
-        setAsked({ folder, reason });
+        setRequest({ folder, reason });
       } else reportFailure(`Restore folder: ${text}`);
     }
   };
@@ -62,52 +63,70 @@ export function TrashScreen() {
               </p>
             </Empty>
           ) : (
-            <>
-              <div className="table-frame">
-                <table className="table trash-table">
-                  <caption className="visually-hidden">Deleted folders, the latest first</caption>
-                  <thead>
-                    <tr>
-                      <th scope="col">Name</th>
-                      <th scope="col" className="trash-place">
-                        Where it was
-                      </th>
-                      <th scope="col" className="trash-time">
-                        Deleted
-                      </th>
-                      <th scope="col" className="trash-until">
-                        Kept until
-                      </th>
-                      <th scope="col">
-                        <span className="visually-hidden">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((folder) => (
-                      <TrashRow
-                        key={folder.folderId}
-                        folder={folder}
-                        onRestore={() => void putBack(folder)}
-                        onRestoreTo={() => setAsked({ folder, reason: null })}
-                      />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-              {trash.hasMore && (
-                <div className="show-more">
-                  <Button isPending={trash.isReadingMore} onPress={trash.readMore}>
-                    Show more folders
-                  </Button>
-                </div>
-              )}
-            </>
+            <TrashTable
+              trash={trash}
+              items={items}
+              onRestore={(folder) => void restoreFolder(folder)}
+              onRestoreTo={(folder) => setRequest({ folder, reason: null })}
+            />
           )
         }
       </QueryResult>
-      {asked && <RestoreDialog {...asked} onClose={() => setAsked(null)} />}
+      {request && <RestoreDialog {...request} onClose={() => setRequest(null)} />}
     </main>
+  );
+}
+
+interface TrashTableProps {
+  readonly trash: ReturnType<typeof useTrash>;
+  readonly items: readonly TrashedFolder[];
+  readonly onRestore: (folder: TrashedFolder) => void;
+  readonly onRestoreTo: (folder: TrashedFolder) => void;
+}
+
+function TrashTable({ trash, items, onRestore, onRestoreTo }: TrashTableProps) {
+  return (
+    <>
+      <div className="table-frame">
+        <table className="table trash-table">
+          <caption className="visually-hidden">Deleted folders, the latest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col" className="trash-place">
+                Where it was
+              </th>
+              <th scope="col" className="trash-time">
+                Deleted
+              </th>
+              <th scope="col" className="trash-until">
+                Kept until
+              </th>
+              <th scope="col">
+                <span className="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((folder) => (
+              <TrashRow
+                key={folder.folderId}
+                folder={folder}
+                onRestore={() => onRestore(folder)}
+                onRestoreTo={() => onRestoreTo(folder)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {trash.hasMore && (
+        <div className="show-more">
+          <Button isPending={trash.isReadingMore} onPress={trash.readMore}>
+            Show more folders
+          </Button>
+        </div>
+      )}
+    </>
   );
 }
 
@@ -164,14 +183,9 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
     </tr>
   );
 }
-interface RestoreDialogProps {
-  readonly folder: TrashedFolder;
-  /** Why it is asked, if it could not just be restored. */
-  readonly reason: string | null;
-  readonly onClose: () => void;
-}
 
-export function RestoreDialog({ folder, reason, onClose }: RestoreDialogProps) {
+/** Restores a folder to another parent, or under another name. */
+function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: () => void }) {
   const [parent, setParent] = useState<PickedFolder | null>(folder.formerParent);
   const [name, setName] = useState(folder.name);
   const choice: RestoreChoice = {

@@ -1,4 +1,4 @@
-/** Deleted folders, and putting them back: they leave the list at once. */
+/** Reads the trash and restores folders. A restored folder leaves the list at once. */
 
 import { deleteFolder, restoreFolder } from '../../actions/folder-actions.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
@@ -14,7 +14,7 @@ export interface TrashedFolder {
   readonly title: string;
   readonly deletedAt: string;
   readonly purgedAt: string;
-  /** Null if it is not there any more. */
+  /** Null if the parent no longer exists. */
   readonly formerParent: PickedFolder | null;
 }
 
@@ -41,12 +41,12 @@ const trashDocument = /* GraphQL */ `
   }
 `;
 
-const about: GraphQueryKey = ['trash'];
+const trashKey: GraphQueryKey = ['trash'];
 
-/** How many there are in all is not told. */
+/** The API has no total count for the trash. */
 export function useTrash(): Pages<TrashedFolder> {
   return usePages<{ trash: Omit<Page<TrashedFolder>, 'totalCount'> }, TrashedFolder>(
-    about,
+    trashKey,
     trashDocument,
     {},
     ({ trash }) => ({ ...trash, totalCount: trash.items.length }),
@@ -54,9 +54,9 @@ export function useTrash(): Pages<TrashedFolder> {
 }
 
 export interface RestoreChoice {
-  /** Where it was, unless told. */
+  /** The new parent, if it is not the former one. */
   readonly parent?: PickedFolder;
-  /** Another name than its own. */
+  /** The new name, if it changes. */
   readonly name?: string;
 }
 
@@ -65,17 +65,17 @@ export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: R
   return { action: restoreFolder, variables: { input } };
 }
 
-/** Rejects with the refusal: the place is gone, or the name is not free there. */
+/** Rejects with the server's error, for example if the parent is gone or the name is taken. */
 export async function restore(folder: TrashedFolder, choice: RestoreChoice): Promise<void> {
   const parent = choice.parent ?? folder.formerParent;
-  const staleQueries: readonly GraphQueryKey[] = [about, ...(parent ? [['folder', parent.id] as const] : [])];
+  const staleQueries: readonly GraphQueryKey[] = [trashKey, ...(parent ? [['folder', parent.id] as const] : [])];
   const name = choice.name ?? folder.name;
   await perform({
     ...restoreCall(folder, choice),
     doneText: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
     staleQueries,
     optimisticUpdate: () =>
-      updateItemsOptimistically<TrashedFolder>(about, (one) =>
+      updateItemsOptimistically<TrashedFolder>(trashKey, (one) =>
         one.folderId === folder.folderId ? null : one,
       ),
     undoSteps: ({ restoreFolder: { folder: restored } }) => [

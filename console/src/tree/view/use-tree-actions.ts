@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { toasts, undoLast } from '../../actions/toasts.ts';
 import type { FolderRow } from '../../graph/live.tsx';
-import { addressOf, navigate } from '../../router.tsx';
+import { toAddress, navigate } from '../../router.tsx';
 import { copyText } from '../../ui/copy.tsx';
 import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
 import { moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
@@ -71,7 +71,7 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
     else if (choice === 'rename') rename(folder);
     else if (choice === 'move' || choice === 'delete') openRemovalDialog(folder, choice);
     else {
-      const link = location.origin + addressOf(`/folders/${folder.id}`);
+      const link = location.origin + toAddress(`/folders/${folder.id}`);
       void copy(choice === 'link' ? link : tree.pathOf(folder.id), choice);
     }
   };

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
+import { listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
 import { jsonOf } from './ask.ts';
 import type { Examined } from './examined.ts';
 import { problem, warning, type Finding } from './finding.ts';
@@ -22,7 +22,7 @@ export async function whyUnusable(file: string, server: Examined['server']): Pro
     );
   }
   if (!sizeOf(file)) return (await whyMissing(file, server)) ?? whyNotMade(file, folder);
-  const [first, ...more] = filesOf(file).filter((each) => !isWritable(each));
+  const [first, ...more] = listDatabaseFiles(file).filter((each) => !isWritable(each));
   if (first !== undefined) {
     return problem(
       `${first} cannot be written by this user: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,

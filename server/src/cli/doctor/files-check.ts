@@ -4,7 +4,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { formatFreeSpace } from '../../maintenance/backup/format-size.ts';
 import { listSecretFiles } from '../../config/config.ts';
-import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
+import { listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, isWritable, nearestFolder } from './database-place.ts';
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
@@ -34,7 +34,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   if (isHidden(file)) return;
   const folder = nearestFolder(dirname(file));
   yield roomIn(folder, sizeOf(file));
-  const files = filesOf(file);
+  const files = listDatabaseFiles(file);
   const readable = files.filter((each) => statSync(each).mode & others);
   if (readable.length > 0) {
     yield warning(

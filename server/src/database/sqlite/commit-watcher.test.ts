@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
-import { watchCommits, type Commits } from './commit-watcher.ts';
+import { watchCommits, type CommitWatcher } from './commit-watcher.ts';
 
 let folder: string;
 let file: string;
 let writer: Connection;
 let spare: Connection;
-let commits: Commits;
+let commits: CommitWatcher;
 let isNeeded: boolean;
 let told: number;
 
@@ -44,9 +44,9 @@ describe('what is kept open while nobody writes', () => {
     assert.equal(spare.inTransaction, false);
     look();
     assert.equal(spare.inTransaction, true);
-    commits.letGo();
+    commits.releaseReadLock();
     assert.equal(spare.inTransaction, false);
-    commits.letGo();
+    commits.releaseReadLock();
     look();
     assert.equal(spare.inTransaction, true);
   });
@@ -94,7 +94,7 @@ describe('what is kept open while nobody writes', () => {
   test('is let go of for good when the watch ends', () => {
     look();
     commits.stop();
-    commits.letGo();
+    commits.releaseReadLock();
     look();
     assert.equal(spare.inTransaction, false);
   });

@@ -10,12 +10,12 @@ import type { DatabaseOptions } from '../database.ts';
 /** How often it is looked whether another process has written. */
 const lookEveryMs = 200;
 
-export interface Commits {
+export interface CommitWatcher {
   /** This process has committed something itself. */
-  tell(): void;
+  notify(): void;
   watch(onCommit: () => void): void;
   /** To be called before the connection is used, and before this process writes. */
-  letGo(): void;
+  releaseReadLock(): void;
   stop(): void;
 }
 
@@ -26,7 +26,7 @@ export interface CommitsOptions {
 }
 
 /** What is kept open stays at its moment, so the connection must be one by which nobody reads meanwhile. */
-export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: CommitsOptions): Commits {
+export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: CommitsOptions): CommitWatcher {
   const watching: (() => void)[] = [];
   const wake = () => watching.forEach((onCommit) => onCommit());
   const begin = spare.prepare('begin');
@@ -36,14 +36,14 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
   let version = readVersion.get();
   let timer: NodeJS.Timeout | undefined;
 
-  const letGo = () => {
+  const releaseReadLock = () => {
     if (spare.inTransaction) end.run();
   };
 
   /** Undefined if it cannot be read: whoever reads after this meets the same trouble, and can tell. */
   const readIfPossible = () => {
     try {
-      letGo();
+      releaseReadLock();
       if (!isNeeded()) begin.run();
       return readVersion.get();
     } catch {
@@ -57,12 +57,12 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
     version = now;
     if (!isChanged) return;
     // Nobody can begin the file of what is written next anew while somebody reads in it: those who write are not in our way.
-    letGo();
+    releaseReadLock();
     wake();
   };
 
   return {
-    tell: () => {
+    notify: () => {
       wake();
       onAnnounced?.();
     },
@@ -70,7 +70,7 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
       watching.push(onCommit);
       timer ??= setInterval(look, lookEveryMs).unref();
     },
-    letGo,
+    releaseReadLock,
     stop: () => {
       watching.length = 0;
       clearInterval(timer);

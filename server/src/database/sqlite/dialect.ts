@@ -5,7 +5,7 @@ import type { Dialect } from '../database.ts';
 import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 /** A statement as a connection has prepared it. */
-export interface Ready {
+export interface PreparedStatement {
   readonly text: string;
   readonly all: (parameters: unknown) => unknown[];
   readonly get: (parameters: unknown) => unknown;
@@ -15,7 +15,7 @@ export interface Ready {
 
 type Row = Record<string, unknown>;
 
-export function prepare(connection: Connection, statement: Statement): Ready {
+export function prepare(connection: Connection, statement: Statement): PreparedStatement {
   const { text, order } = toSqlite(statement);
   const prepared: Prepared<unknown[]> = connection.prepare(text);
   const valuesOf = (parameters: unknown) => {
@@ -47,7 +47,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     if (part.kind === 'parameter') return next({ name: part.name });
     if (part.kind === 'possible-matches') {
       return `(select rowid as number from folder_trigrams
-        where folder_trigrams match ${next({ name: part.text, toValue: trigramQuery })}
+        where folder_trigrams match ${next({ name: part.text, toValue: toTrigramQuery })}
           and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
     }
     // Only one transaction writes at a time.
@@ -62,7 +62,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
       typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);
     return writeListQuery(part, (statement) => statement.parts.map(writeInner).join(''));
   };
-  return { text: withBareLimits(parts.map(write).join('')), order };
+  return { text: hideLimits(parts.map(write).join('')), order };
 
   function next(value: Order[number]): string {
     order.push(value);
@@ -76,7 +76,7 @@ function readingLists(
   name: string,
   valuesOf: (parameters: unknown) => unknown[],
   idIndex: number,
-): Pick<Ready, 'all' | 'get'> {
+): Pick<PreparedStatement, 'all' | 'get'> {
   prepared.raw();
   const all = (parameters: unknown) => {
     const ids = (parameters as Row)[name] as readonly string[];
@@ -93,7 +93,7 @@ function readingLists(
 function readingOf(
   prepared: Prepared<unknown[]>,
   valuesOf: (parameters: unknown) => unknown[],
-): Pick<Ready, 'all' | 'get'> {
+): Pick<PreparedStatement, 'all' | 'get'> {
   const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
   if (prepared.reader) prepared.raw();
   const toRow = rowCreator(names);
@@ -118,7 +118,7 @@ function rowCreator(names: readonly string[]): (values: readonly unknown[]) => R
  * SQLite looks at the value of a parameter that is a limit, and plans the statement anew whenever it is bound again: three
  * times what a page costs. At what is worked out it does not look.
  */
-function withBareLimits(text: string): string {
+function hideLimits(text: string): string {
   return text.replace(/\b(limit|offset)\s+\?/g, '$1 (? + 0)');
 }
 
@@ -150,17 +150,17 @@ const searchIndex = [
   end`,
 ];
 
-const mostTrigrams = 16;
+const maxTrigrams = 16;
 
 /**
  * A query that asks for some of the trigrams of a text: every third one and the last hold all of its letters. Each
  * more would cost as much again, and leave out hardly anything.
  */
-function trigramQuery(text: string): string {
+function toTrigramQuery(text: string): string {
   const letters = [...text];
   const last = letters.length - 3;
   const trigrams = new Set<string>();
-  for (let start = 0; start < last && trigrams.size < mostTrigrams; start += 3) add(start);
+  for (let start = 0; start < last && trigrams.size < maxTrigrams; start += 3) add(start);
   add(last);
   return [...trigrams].join(' AND ');
 

@@ -24,7 +24,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The machine's trouble is not the request's fault: a full or damaged disk, others that write. */
-export function asRefusal(error: unknown): unknown {
+export function toUnavailable(error: unknown): unknown {
   const code = codeOf(error);
   if (damaged.test(code)) return damagedRefusal(error);
   return passing.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;

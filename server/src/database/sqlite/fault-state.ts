@@ -6,7 +6,7 @@
 import type { Refusal } from '../../refusal.ts';
 import type { Database, DatabaseFault } from '../database.ts';
 import {
-  asRefusal,
+  toUnavailable,
   damagedRefusal,
   damageText,
   findErrno,
@@ -15,10 +15,10 @@ import {
   movedText,
   writeFailureOf,
 } from './errors.ts';
-import { watchPlaces } from './file.ts';
+import { createMoveCheck } from './file.ts';
 import { WriteState, type WriteStateOptions } from '../write-failure.ts';
 
-export interface Guard extends Pick<
+export interface SqliteFaultState extends Pick<
   Database,
   'findFault' | 'writeFailure' | 'reportDamage' | 'reportOutdated' | 'confirmCurrent'
 > {
@@ -30,7 +30,7 @@ export interface Guard extends Pick<
   noteRows(count: number): void;
   noteCommit(): void;
   /** What is written to a damaged file may be lost, or make it worse. */
-  requireWhole(): void;
+  requireUndamaged(): void;
   /** SQLite goes on with files that nobody will find again. */
   requireInPlace(use: 'read' | 'written'): void;
 }
@@ -38,9 +38,9 @@ export interface Guard extends Pick<
 /** A disk that fails is not asked for the reason with every request. */
 const reasonHoldsMs = 1_000;
 
-export function createGuard(file: string, options: WriteStateOptions): Guard {
+export function createFaultState(file: string, options: WriteStateOptions): SqliteFaultState {
   const { log } = options;
-  const lookForMoved = watchPlaces(file);
+  const lookForMoved = createMoveCheck(file);
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
   let movedBefore: string | undefined;
@@ -74,7 +74,7 @@ export function createGuard(file: string, options: WriteStateOptions): Guard {
   };
   const toRefusal = (error: unknown): unknown => {
     if (isDamage(error)) noteDamage((error as Error).message);
-    return asRefusal(error);
+    return toUnavailable(error);
   };
 
   return {
@@ -94,7 +94,7 @@ export function createGuard(file: string, options: WriteStateOptions): Guard {
     noteBegin: () => void (rows = 0),
     noteRows: (count) => void (rows += count),
     noteCommit: () => writes.succeeded(rows),
-    requireWhole: () => {
+    requireUndamaged: () => {
       if (damage) throw damagedRefusal();
     },
     requireInPlace: (use) => {

@@ -20,7 +20,7 @@ import { codeOf, damageText, isDamage } from './errors.ts';
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
 export const applicationId = 0x45535041;
 /** Checked at each start. What is larger would take too long. */
-const mostCheckedBytes = 64 * 2 ** 20;
+const maxCheckedBytes = 64 * 2 ** 20;
 /** While a file is opened, nobody else is served yet: other processes that open it may be waited for. */
 export const openTimeoutMs = 5_000;
 
@@ -29,8 +29,8 @@ export function prepareFile(path: string, { mustExist }: { mustExist: boolean })
   const given = resolve(path);
   if (mustExist && !sizeOf(given)) throw new StartError(`There is no database file ${given}.`);
   const file = createPrivately(given);
-  if (sizeOf(file)) inspect(file);
-  else requireNoRemains(file);
+  if (sizeOf(file)) inspectFile(file);
+  else requireNoLog(file);
   return file;
 }
 
@@ -88,7 +88,7 @@ export function syncFolders(folder: string, last: string): void {
 }
 
 /** Changes nothing, not even with what a crash has left in the write-ahead log: it may be of another database. */
-function inspect(file: string): void {
+function inspectFile(file: string): void {
   let connection: Connection | undefined;
   try {
     // What a first start left half done can only be taken back by one that writes.
@@ -99,44 +99,44 @@ function inspect(file: string): void {
         `The database file ${file} is of another program. Give Espalier a database of its own.`,
       );
     }
-    if (sizeOf(file) + sizeOf(`${file}-wal`) <= mostCheckedBytes) requireWhole(connection, file);
+    if (sizeOf(file) + sizeOf(`${file}-wal`) <= maxCheckedBytes) requireUndamaged(connection, file);
   } catch (cause) {
-    throw asStartError(cause, file);
+    throw toFileStartError(cause, file);
   } finally {
     connection?.close();
   }
 }
 
-function requireWhole(connection: Connection, file: string): void {
+function requireUndamaged(connection: Connection, file: string): void {
   const finding = connection.pragma('quick_check(1)', { simple: true }) as string;
-  if (finding !== 'ok') throw new StartError(asItWas(file, finding));
+  if (finding !== 'ok') throw new StartError(formatDamage(file, finding));
 }
 
 /** SQLite would take it for new, and throw the log away. */
-function requireNoRemains(file: string): void {
+function requireNoLog(file: string): void {
   if (sizeOf(`${file}-wal`))
-    throw new StartError(asItWas(file, 'it is empty, but its write-ahead log is not'));
+    throw new StartError(formatDamage(file, 'it is empty, but its write-ahead log is not'));
 }
 
-export function asStartError(cause: unknown, file: string): StartError {
+export function toFileStartError(cause: unknown, file: string): StartError {
   if (cause instanceof StartError) return cause;
   const { message } = cause as Error;
-  const isForeign = codeOf(cause) === 'SQLITE_NOTADB' && !hasLostItsHeader(file);
+  const isForeign = codeOf(cause) === 'SQLITE_NOTADB' && !isHeaderLost(file);
   const reason = isForeign ? 'it is not a SQLite database' : message;
   return new StartError(
     isDamage(cause) && !isForeign
-      ? asItWas(file, message)
+      ? formatDamage(file, message)
       : `The database file ${file} cannot be used: ${reason}.`,
     { cause },
   );
 }
 
-function asItWas(file: string, finding: string): string {
+function formatDamage(file: string, finding: string): string {
   return damageText(file, `${finding} (nothing was changed)`);
 }
 
 /** Rather than never having had one. */
-function hasLostItsHeader(file: string): boolean {
+function isHeaderLost(file: string): boolean {
   if (sizeOf(`${file}-wal`)) return true;
   const header = Buffer.alloc(16);
   const descriptor = openSync(file, 'r');
@@ -149,13 +149,13 @@ function hasLostItsHeader(file: string): boolean {
 }
 
 /** The database and what belongs to it while it is open, of what is there. */
-export function filesOf(file: string): string[] {
+export function listDatabaseFiles(file: string): string[] {
   return ['', '-wal', '-shm'].map((ending) => file + ending).filter((each) => existsSync(each));
 }
 
 /** The signing keys are in there. */
-export function warnIfReadable(file: string, warn: (text: string) => void): void {
-  const readable = filesOf(file).filter((each) => statSync(each).mode & 0o077);
+export function warnIfOthersCanRead(file: string, warn: (text: string) => void): void {
+  const readable = listDatabaseFiles(file).filter((each) => statSync(each).mode & 0o077);
   if (readable.length === 0) return;
   warn(
     `Others on this machine may read the database, with the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,
@@ -166,7 +166,7 @@ export function warnIfReadable(file: string, warn: (text: string) => void): void
  * Answers with a file that is no longer where it was, at first asked with a transaction open. To be called before it is
  * opened: it may be replaced at any moment. Its log is there only with the first transaction, and then for as long as it is open.
  */
-export function watchPlaces(file: string): () => string | undefined {
+export function createMoveCheck(file: string): () => string | undefined {
   const log = `${file}-wal`;
   const known = identityOf(file);
   let knownLog: string | undefined;

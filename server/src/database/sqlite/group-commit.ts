@@ -5,14 +5,14 @@ import type { Database as Connection } from 'better-sqlite3';
 import type { DatabaseOptions, Transaction } from '../database.ts';
 import { GroupCommit, type SharedTransaction } from '../group-commit.ts';
 import { codeOf } from './errors.ts';
-import type { Guard } from './fault-state.ts';
+import type { SqliteFaultState } from './fault-state.ts';
 
 const busyPauseMs = 5;
 
 export interface SqliteGroupOptions {
   readonly writer: Connection;
   readonly transaction: Transaction;
-  readonly guard: Guard;
+  readonly guard: SqliteFaultState;
   /** No other connection of this process should be in the way. */
   readonly onBegin: () => void;
   readonly onCommit: () => void;
@@ -20,11 +20,11 @@ export interface SqliteGroupOptions {
 }
 
 /** `isOpen`: what the connection reads may never be committed. */
-export function createSqliteGroup(options: SqliteGroupOptions): {
+export function createGroupCommit(options: SqliteGroupOptions): {
   group: GroupCommit;
   isOpen: () => boolean;
 } {
-  const { writer, transaction, guard, onBegin, onCommit, onTimed } = options;
+  const { writer, transaction, guard, onBegin, onCommit, onDuration } = options;
   const control = {
     begin: writer.prepare('begin immediate'),
     commit: writer.prepare('commit'),
@@ -55,7 +55,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
       if (!writer.inTransaction) throw new Error('The transaction was over before its work was.');
     },
     commit() {
-      const startedAt = onTimed && performance.now();
+      const startedAt = onDuration && performance.now();
       try {
         control.commit.run();
       } catch (error) {
@@ -63,7 +63,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
         throw error;
       }
       isOpen = false;
-      if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
+      if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
       onCommit();
     },
     rollBack,
@@ -76,7 +76,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
   async function begin(): Promise<SharedTransaction | undefined> {
     while (group.waiting > 0) {
       try {
-        guard.requireWhole();
+        guard.requireUndamaged();
         onBegin();
         transaction.notes.clear();
         control.begin.run();

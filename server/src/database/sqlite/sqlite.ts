@@ -15,10 +15,10 @@ import {
 import { maxSharedCommit } from '../group-commit.ts';
 import { watchCommits } from './commit-watcher.ts';
 import { toStartError } from './errors.ts';
-import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './file.ts';
-import { createGuard } from './fault-state.ts';
-import { createSqliteGroup } from './group-commit.ts';
-import { prepare, sqliteDialect, toSqlite, type Ready } from './dialect.ts';
+import { applicationId, toFileStartError, openTimeoutMs, prepareFile, warnIfOthersCanRead } from './file.ts';
+import { createFaultState } from './fault-state.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { prepare, sqliteDialect, toSqlite, type PreparedStatement } from './dialect.ts';
 import type { Statement } from '../statement.ts';
 
 const busyTimeoutMs = 20;
@@ -31,10 +31,10 @@ const aloneDeadlineMs = 10_000;
 export function openSqlite(path: string, options: DatabaseOptions): Database {
   const { mustExist = false, onStatement, onDuration, log = () => undefined } = options;
   const file = prepareFile(path, { mustExist });
-  const guard = createGuard(file, { log, onWriteFailure: options.onWriteFailure });
+  const guard = createFaultState(file, { log, onWriteFailure: options.onWriteFailure });
   const surroundings = { onStatement, onDuration, toRefusal: guard.toRefusal };
   const { writer, reader } = connectFirst(file);
-  warnIfReadable(file, (text) => log('warn', text));
+  warnIfOthersCanRead(file, (text) => log('warn', text));
   const read = statements(reader, surroundings);
   const write = statements(writer, surroundings);
   let isAnnounced = false;
@@ -85,15 +85,15 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   });
 
   const onBegin = () => {
-    commits.letGo();
+    commits.releaseReadLock();
     guard.noteBegin();
   };
   const onCommit = () => {
-    if (isAnnounced) commits.tell();
+    if (isAnnounced) commits.notify();
     isAnnounced = false;
     guard.noteCommit();
   };
-  const { group, isOpen } = createSqliteGroup({ writer, transaction, guard, onBegin, onCommit, onDuration });
+  const { group, isOpen } = createGroupCommit({ writer, transaction, guard, onBegin, onCommit, onDuration });
   const commits = watchCommits(reader, {
     onAnnounced: options.onAnnounced,
     isNeeded: () => isOpen() || group.waiting > 0,
@@ -147,7 +147,7 @@ function connectFirst(file: string): { writer: Connection; reader: Connection } 
   try {
     return { writer: connect(file, { readonly: false }), reader: connect(file, { readonly: true }) };
   } catch (cause) {
-    throw asStartError(cause, file);
+    throw toFileStartError(cause, file);
   }
 }
 
@@ -256,9 +256,9 @@ interface Surroundings {
 }
 
 function statements(connection: Connection, surroundings: Surroundings) {
-  const { onTimed } = surroundings;
+  const { onDuration } = surroundings;
   const plain = untimedStatements(connection, surroundings);
-  return onTimed ? timed(plain, (ms) => onTimed('statement', ms)) : plain;
+  return onDuration ? timed(plain, (ms) => onDuration('statement', ms)) : plain;
 }
 
 /** The same functions, each of which tells how long it took. */
@@ -282,11 +282,11 @@ function timed<T extends Readonly<Record<string, (...given: never[]) => unknown>
 
 function untimedStatements(
   connection: Connection,
-  { onStatement, toRefusal }: Omit<Surroundings, 'onTimed'>,
+  { onStatement, toRefusal }: Omit<Surroundings, 'onDuration'>,
 ) {
   // Some statements are made for a query, and gone with it.
-  const known = new WeakMap<Statement, Ready>();
-  const readyFor = (statement: Statement): Ready => {
+  const known = new WeakMap<Statement, PreparedStatement>();
+  const readyFor = (statement: Statement): PreparedStatement => {
     let found = known.get(statement);
     if (!found) known.set(statement, (found = prepare(connection, statement)));
     onStatement?.(found.text);

@@ -45,20 +45,7 @@ export function defineMove(
   { User }: Pick<PeopleTypes, 'User'>,
   { PageInfo }: { readonly PageInfo: PageInfoRef },
 ): void {
-  const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
-    description: 'Somebody whose level on a folder a move changes.',
-    fields: (t) => ({
-      user: t.field({ type: User, resolve: ({ user }) => user }),
-      before: t.field({ type: AccessLevel, resolve: ({ before }) => before }),
-      after: t.field({ type: AccessLevel, resolve: ({ after }) => after }),
-    }),
-  });
-  const AccessChangeConnection = defineKeysetConnection(builder, {
-    PageInfo,
-    Node: AccessChange,
-    plural: 'access changes',
-  });
-
+  const AccessChangeConnection = defineAccessChanges(builder, { AccessLevel, User, PageInfo });
   const MovePayload = builder.objectRef<Moved>('MoveFolderPayload').implement({
     fields: (t) => ({
       folder: t.field({ type: Folder, resolve: ({ node }) => node }),
@@ -99,6 +86,29 @@ export function defineMove(
           paths: moved.paths,
         }),
       ),
+  });
+}
+
+function defineAccessChanges(
+  builder: Builder,
+  {
+    AccessLevel,
+    User,
+    PageInfo,
+  }: Pick<FolderTypes, 'AccessLevel'> & Pick<PeopleTypes, 'User'> & { readonly PageInfo: PageInfoRef },
+) {
+  const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
+    description: 'Somebody whose level on a folder a move changes.',
+    fields: (t) => ({
+      user: t.field({ type: User, resolve: ({ user }) => user }),
+      before: t.field({ type: AccessLevel, resolve: ({ before }) => before }),
+      after: t.field({ type: AccessLevel, resolve: ({ after }) => after }),
+    }),
+  });
+  return defineKeysetConnection(builder, {
+    PageInfo,
+    Node: AccessChange,
+    plural: 'access changes',
   });
 }
 

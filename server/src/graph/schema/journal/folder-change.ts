@@ -82,7 +82,7 @@ export function defineFolderChange(
   { User }: Pick<PeopleTypes, 'User'>,
 ) {
   const Kind = defineFolderChangeKind(builder);
-  return builder.objectRef<ChangeNode>('FolderChange').implement({
+  const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
     description: 'What happened to a folder that you see.',
     fields: (t) => ({
       kind: t.field({ type: Kind, resolve: ({ change }) => change.kind }),
@@ -104,42 +104,51 @@ export function defineFolderChange(
           'The folder as it is now. Null for DELETE; if it is null otherwise, it is gone again by now: drop it with all that is inside.',
         resolve: ({ change, folder }) => (change.kind === 'DELETE' ? null : folder()),
       }),
-      oldParent: t.field({
-        type: Folder,
-        nullable: true,
-        description:
-          'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
-        resolve: ({ change, references }) => references.folderOf(change.oldParentId),
-      }),
-      newParent: t.field({
-        type: Folder,
-        nullable: true,
-        description:
-          'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
-        resolve: ({ change, references }) => references.folderOf(change.newParentId),
-      }),
-      folderCount: t.int({
-        nullable: true,
-        description: 'For IMPORT: how many folders were made.',
-        resolve: ({ change }) => change.count,
-      }),
-      at: t.field({
-        type: 'DateTime',
-        nullable: true,
-        description: 'When it happened; null where it is your access that has changed.',
-        resolve: ({ change }) => change.entry?.at,
-      }),
-      by: t.field({
-        type: User,
-        nullable: true,
-        description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
-        resolve: ({ change, references }, _, { access }) => {
-          const userId = change.entry?.byUserId;
-          return access.managesSomething || userId === access.userId ? references.userOf(userId) : null;
-        },
-      }),
     }),
   });
+  defineDetailFields(builder, FolderChange, { Folder, User });
+  return FolderChange;
+}
+
+function defineDetailFields(
+  builder: Builder,
+  FolderChange: ObjectRefOf<ChangeNode>,
+  { Folder, User }: Pick<FolderTypes, 'Folder'> & Pick<PeopleTypes, 'User'>,
+): void {
+  builder.objectFields(FolderChange, (t) => ({
+    oldParent: t.field({
+      type: Folder,
+      nullable: true,
+      description: 'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
+      resolve: ({ change, references }) => references.folderOf(change.oldParentId),
+    }),
+    newParent: t.field({
+      type: Folder,
+      nullable: true,
+      description: 'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
+      resolve: ({ change, references }) => references.folderOf(change.newParentId),
+    }),
+    folderCount: t.int({
+      nullable: true,
+      description: 'For IMPORT: how many folders were made.',
+      resolve: ({ change }) => change.count,
+    }),
+    at: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it happened; null where it is your access that has changed.',
+      resolve: ({ change }) => change.entry?.at,
+    }),
+    by: t.field({
+      type: User,
+      nullable: true,
+      description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
+      resolve: ({ change, references }, _, { access }) => {
+        const userId = change.entry?.byUserId;
+        return access.managesSomething || userId === access.userId ? references.userOf(userId) : null;
+      },
+    }),
+  }));
 }
 
 const defaultPage = 50;

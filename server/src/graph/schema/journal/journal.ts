@@ -42,12 +42,7 @@ export function defineJournal(
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
   { PageInfo }: { readonly PageInfo: PageInfoRef },
 ) {
-  const JournalKind = builder.enumType('JournalKind', {
-    description:
-      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
-    values: journalKinds,
-  });
-
+  const JournalKind = defineJournalKind(builder);
   const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
     description:
       'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
@@ -83,19 +78,7 @@ export function defineJournal(
     Node: JournalEntry,
     plural: 'journal entries',
   });
-  const JournalFilter = builder.inputType('JournalFilter', {
-    description: 'All of what is given must fit.',
-    fields: (t) => ({
-      byId: t.id({ description: 'Who did it.' }),
-      userId: t.id({ description: 'Whom it concerns.' }),
-      groupId: t.id(),
-      folderId: t.id({ description: 'The folder itself; not what is inside.' }),
-      kinds: t.field({ type: [JournalKind], description: 'One of these.' }),
-      from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
-      until: t.field({ type: 'DateTime', description: 'Before this time.' }),
-    }),
-  });
-
+  const JournalFilter = defineJournalFilter(builder, JournalKind);
   builder.queryField('journal', (t) =>
     t.field({
       type: Connection,
@@ -112,6 +95,29 @@ export function defineJournal(
   );
 
   return { JournalEntry, JournalFilter };
+}
+
+function defineJournalKind(builder: Builder) {
+  return builder.enumType('JournalKind', {
+    description:
+      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
+    values: journalKinds,
+  });
+}
+
+function defineJournalFilter(builder: Builder, JournalKind: ReturnType<typeof defineJournalKind>) {
+  return builder.inputType('JournalFilter', {
+    description: 'All of what is given must fit.',
+    fields: (t) => ({
+      byId: t.id({ description: 'Who did it.' }),
+      userId: t.id({ description: 'Whom it concerns.' }),
+      groupId: t.id(),
+      folderId: t.id({ description: 'The folder itself; not what is inside.' }),
+      kinds: t.field({ type: [JournalKind], description: 'One of these.' }),
+      from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
+      until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    }),
+  });
 }
 
 function defineFolderFields(

@@ -33,7 +33,7 @@ export function definePeopleTypes(builder: Builder, { PageInfo }: { readonly Pag
   const GroupConnection = defineKeysetConnection(builder, { PageInfo, Node: Group, plural: 'groups' });
   const SessionConnection = defineKeysetConnection(builder, { PageInfo, Node: Session, plural: 'sessions' });
 
-  implementUser(User, { GroupConnection, SessionConnection });
+  implementUser(builder, User, { GroupConnection, SessionConnection });
   implementGroup(Group, { UserConnection });
   implementSession(Session, { User, SessionRefresh: defineSessionRefresh(builder) });
   return { User, Group, Session, UserConnection, GroupConnection, SessionConnection };

@@ -4,7 +4,7 @@ import type { Access } from '../../../access/access.ts';
 import type { Group } from '../../../accounts/groups.ts';
 import type { User as UserRow } from '../../../accounts/users.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
+import type { Builder, NamedRefOf, ObjectRefOf } from '../builder.ts';
 import { personalField } from '../../document-fields.ts';
 import { KeysetConnection, pageArguments } from '../connections/keyset-connection.ts';
 import type { SessionNode, UserNode } from './people-batch.ts';
@@ -12,15 +12,15 @@ import { groupListOf, groupPages, sessionListOf, sessionPages } from './people-l
 
 export const restricted = 'Of others only for administrators: null otherwise, with the error FORBIDDEN.';
 
+interface UserConnections {
+  readonly GroupConnection: ObjectRefOf<KeysetConnection<Group>>;
+  readonly SessionConnection: ObjectRefOf<KeysetConnection<SessionNode>>;
+}
+
 export function implementUser(
+  builder: Builder,
   User: NamedRefOf<UserNode>,
-  {
-    GroupConnection,
-    SessionConnection,
-  }: {
-    readonly GroupConnection: ObjectRefOf<KeysetConnection<Group>>;
-    readonly SessionConnection: ObjectRefOf<KeysetConnection<SessionNode>>;
-  },
+  connections: UserConnections,
 ): void {
   User.implement({
     description: 'Somebody who can log in.',
@@ -56,34 +56,44 @@ export function implementUser(
         description: `When the user last logged in; null if never. ${restricted}`,
         resolve: (node, _, { access }) => requireDetails(node, access).lastLoginAt,
       }),
-      groups: t.field({
-        extensions: personalField,
-        type: GroupConnection,
-        nullable: true,
-        description: `The groups that the user is in, in the order of their names. ${restricted}`,
-        args: pageArguments(t.arg),
-        resolve: (node, args, { access, reader, budget }, info) => {
-          const { id } = requireDetails(node, access);
-          const pages = node.batch.readOnce('groups', () => groupPages(reader, readableIds(node, access)));
-          return new KeysetConnection(groupListOf(id, pages, { budget, info }), args);
-        },
-      }),
-      sessions: t.field({
-        extensions: personalField,
-        type: SessionConnection,
-        nullable: true,
-        description: `Where the user is logged in, the newest login first. ${restricted}`,
-        args: pageArguments(t.arg),
-        resolve: (node, args, { access, reader, budget, clock }, info) => {
-          const { id } = requireDetails(node, access);
-          const pages = node.batch.readOnce('sessions', () =>
-            sessionPages(reader, readableIds(node, access), clock.now()),
-          );
-          return new KeysetConnection(sessionListOf(id, pages, { budget, info }), args);
-        },
-      }),
     }),
   });
+  defineListFields(builder, User, connections);
+}
+
+function defineListFields(
+  builder: Builder,
+  User: NamedRefOf<UserNode>,
+  { GroupConnection, SessionConnection }: UserConnections,
+): void {
+  builder.objectFields(User, (t) => ({
+    groups: t.field({
+      extensions: personalField,
+      type: GroupConnection,
+      nullable: true,
+      description: `The groups that the user is in, in the order of their names. ${restricted}`,
+      args: pageArguments(t.arg),
+      resolve: (node, args, { access, reader, budget }, info) => {
+        const { id } = requireDetails(node, access);
+        const pages = node.batch.readOnce('groups', () => groupPages(reader, readableIds(node, access)));
+        return new KeysetConnection(groupListOf(id, pages, { budget, info }), args);
+      },
+    }),
+    sessions: t.field({
+      extensions: personalField,
+      type: SessionConnection,
+      nullable: true,
+      description: `Where the user is logged in, the newest login first. ${restricted}`,
+      args: pageArguments(t.arg),
+      resolve: (node, args, { access, reader, budget, clock }, info) => {
+        const { id } = requireDetails(node, access);
+        const pages = node.batch.readOnce('sessions', () =>
+          sessionPages(reader, readableIds(node, access), clock.now()),
+        );
+        return new KeysetConnection(sessionListOf(id, pages, { budget, info }), args);
+      },
+    }),
+  }));
 }
 
 /** The users of the batch whose details the viewer may read. */

@@ -10,9 +10,9 @@ import {
   Popover,
 } from 'react-aria-components';
 import { useId } from 'react';
-import { Icon } from '../ui/icons.tsx';
-import type { JournalKind } from '../ui/journal-sentence.ts';
-import { kindGroups } from './journal-filter.ts';
+import { Icon } from '../../ui/icons.tsx';
+import type { JournalKind } from '../../ui/journal-sentence.ts';
+import { kindGroups } from '../journal-filter.ts';
 
 interface Props {
   readonly kinds: readonly JournalKind[];
