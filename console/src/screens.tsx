@@ -34,7 +34,7 @@ export const screens: readonly Screen[] = [
     icon: 'user',
     group: 'people',
     isForAdministrators: true,
-    Component: lazy(async () => ({ default: (await import('./people/users-screen.tsx')).UsersScreen })),
+    Component: lazy(async () => ({ default: (await import('./people/users/users-screen.tsx')).UsersScreen })),
   },
   {
     segment: 'groups',
@@ -59,7 +59,7 @@ export const screens: readonly Screen[] = [
     group: 'server',
     isForAdministrators: true,
     Component: lazy(async () => ({
-      default: (await import('./operations/overview-screen.tsx')).OverviewScreen,
+      default: (await import('./operations/overview/overview-screen.tsx')).OverviewScreen,
     })),
   },
   {
@@ -69,7 +69,7 @@ export const screens: readonly Screen[] = [
     group: 'server',
     isForAdministrators: true,
     Component: lazy(async () => ({
-      default: (await import('./operations/journal-screen.tsx')).JournalScreen,
+      default: (await import('./operations/journal/journal-screen.tsx')).JournalScreen,
     })),
   },
   {

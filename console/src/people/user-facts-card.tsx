@@ -3,7 +3,7 @@
 import { CopyButton } from '../ui/copy.tsx';
 import { Time } from '../ui/time.tsx';
 import type { UserFacts } from './people-data.ts';
-import { UserState } from './user-list.tsx';
+import { UserState } from './users/user-list.tsx';
 
 export function UserFactsCard({ user }: { user: UserFacts }) {
   const { id, isAdministrator, isDisabled, createdAt, lastLoginAt } = user;

@@ -33,7 +33,11 @@ export function IconButton({
 }: Omit<ButtonProps, 'children'> & { label: string; icon: IconName }) {
   return (
     <TooltipTrigger delay={600}>
-      <AriaButton {...withoutPresses(others)} aria-label={label} className={`icon-button ${others.tone ?? 'quiet'}`}>
+      <AriaButton
+        {...withoutPresses(others)}
+        aria-label={label}
+        className={`icon-button ${others.tone ?? 'quiet'}`}
+      >
         {others.isPending ? <Spinner /> : <Icon name={icon} />}
       </AriaButton>
       <Tooltip className="tooltip">{label}</Tooltip>

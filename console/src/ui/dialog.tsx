@@ -91,7 +91,9 @@ export function ActionDialog(props: ActionDialogProps) {
   );
 }
 
-interface DialogButtonsProps extends Required<Pick<ActionDialogProps, 'verb' | 'isDanger' | 'isReady' | 'onClose'>> {
+interface DialogButtonsProps extends Required<
+  Pick<ActionDialogProps, 'verb' | 'isDanger' | 'isReady' | 'onClose'>
+> {
   readonly isPending: boolean;
 }
 

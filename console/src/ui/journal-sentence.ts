@@ -116,7 +116,8 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
     case 'IMPORT_FOLDERS':
       return `imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':
-      if (before) return `changed what ${grantee} may do with ${folder} from ${formatLevelChange(before, after)}`;
+      if (before)
+        return `changed what ${grantee} may do with ${folder} from ${formatLevelChange(before, after)}`;
       if (after?.['level'] === 'NONE') return `closed ${folder} to ${grantee}`;
       return `gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
     case 'REVOKE_ACCESS':
@@ -153,7 +154,8 @@ function formatFolderUpdate({ before, after }: JournalEntry, folder: string, isA
   const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
   const of = isAboutFolder ? 'its' : 'the';
   const rest = joinWords(others);
-  if (!changed.includes('name')) return `changed ${of} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
+  if (!changed.includes('name'))
+    return `changed ${of} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
   const names = `${quote(before?.['name'])} to ${quote(after?.['name'])}`;
   return `renamed ${isAboutFolder ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
 }

@@ -9,12 +9,12 @@ import {
   migrate as takeSteps,
   missingSteps,
   requireSchemaVersion,
-  type Step,
+  type MigrationStep,
 } from '../database/migrations.ts';
 import { sqliteFilePath, openWithoutMigrating } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
 import { sqliteDialect } from '../database/sqlite/dialect.ts';
-import { readStored } from '../database/stored-settings.ts';
+import { readSetting } from '../database/stored-settings.ts';
 import { redactPassword } from '../config/url-password.ts';
 import { StartError } from '../config/start-error.ts';
 import { command, json, type Given } from './command.ts';
@@ -31,7 +31,7 @@ export const migrate = command({
 
 async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<void> {
   await onAnyDatabase(flags, async (database, shown) => {
-    const taken: Step[] = [];
+    const taken: MigrationStep[] = [];
     await takeSteps(database, systemClock, (step) => {
       // Before it is taken: an index of a large table takes its time.
       if (!isJson) console.log(`Step ${step.number}: ${step.name}`);
@@ -62,7 +62,7 @@ async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
 }
 
 async function printSteps(
-  steps: readonly Step[],
+  steps: readonly MigrationStep[],
   { shown, isJson, note }: { readonly shown: string; readonly isJson: boolean; readonly note?: string },
 ): Promise<void> {
   if (isJson) {
@@ -92,7 +92,7 @@ async function onAnyDatabase(
 /** It may look up to date, and no server starts on it. */
 async function requireNoCopy(database: Database): Promise<void> {
   const mark = await database.transaction(async (transaction) =>
-    (await requireSchemaVersion(transaction)) > 0 ? readStored(transaction, 'copying') : undefined,
+    (await requireSchemaVersion(transaction)) > 0 ? readSetting(transaction, 'copying') : undefined,
   );
   if (mark === undefined) return;
   throw new StartError(
@@ -100,7 +100,7 @@ async function requireNoCopy(database: Database): Promise<void> {
   );
 }
 
-function asSql({ number, name, statements }: Step): string {
+function asSql({ number, name, statements }: MigrationStep): string {
   const texts = statements.map((text) => `${text.trim().replace(/\n {6}/g, '\n')};`);
   const record = `insert into espalier_migrations (number, name, applied_at) values (${number}, '${name.replaceAll("'", "''")}', ${systemClock.now()});`;
   return [`-- Step ${number}: ${name}`, 'begin;', ...texts, record, 'commit;'].join('\n');

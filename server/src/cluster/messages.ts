@@ -52,4 +52,4 @@ export type SharedStateMessage =
   | { readonly kind: 'release permit'; readonly ticket: number }
   | { readonly kind: 'local connections'; readonly userId: string; readonly count: number };
 
-export type ToPrimary = { readonly report: WorkerReport } | { readonly shared: SharedStateMessage };
+export type ToPrimary = WorkerReport | SharedStateMessage;

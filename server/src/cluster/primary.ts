@@ -13,7 +13,7 @@ import type { MetricsPort } from '../observability/metrics-port.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 import { StartError } from '../config/start-error.ts';
 import type { ClusterMetrics } from './cluster-metrics.ts';
-import type { WorkerReport, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
+import type { ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 
 export interface ClusterOptions {
@@ -149,10 +149,7 @@ export class Primary {
       count: settings.workers,
       isFirst,
     };
-    const worker = new WorkerProcess(setup, (message) => {
-      if ('shared' in message) this.#sharedState.handle(worker, message.shared);
-      else this.#onReport(worker, message.report);
-    });
+    const worker = new WorkerProcess(setup, (message) => this.#onMessage(worker, message));
     this.#workers.add(worker);
     void worker.ended.then((exit) => this.#onEnd(worker, exit, backoffMs));
     return worker;
@@ -190,22 +187,24 @@ export class Primary {
     );
   }
 
-  #onReport(worker: WorkerProcess, report: WorkerReport): void {
-    switch (report.kind) {
+  #onMessage(worker: WorkerProcess, message: ToPrimary): void {
+    switch (message.kind) {
       case 'connected':
         // Before it is ready: the first worker may hash the password of the new administrator.
         this.#sharedState.add(worker);
         return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
       case 'administrator':
-        return this.#options.onNewAdministrator(report.created);
+        return this.#options.onNewAdministrator(message.created);
       case 'ready':
         this.#failures = 0;
-        this.#port = report.port;
+        this.#port = message.port;
         return worker.markReady();
       case 'samples':
-        return this.#metrics?.take(report.ticket, report.samples);
+        return this.#metrics?.take(message.ticket, message.samples);
       case 'failed':
-        return worker.fail(new WorkerFailed(report.exitCode, report.message));
+        return worker.fail(new WorkerFailed(message.exitCode, message.message));
+      default:
+        return this.#sharedState.handle(worker, message);
     }
   }
 }

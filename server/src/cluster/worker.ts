@@ -10,7 +10,7 @@ import {
   type SharedAttemptQueues,
 } from '../sessions/attempt-queues.ts';
 import type { ClusterWorker } from '../startup/cluster-worker.ts';
-import type { WorkerReport, SharedStateMessage, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
+import type { ToPrimary, ToWorker, WorkerReport, WorkerSetup } from './messages.ts';
 
 export class PrimaryLink {
   readonly #stopping = new AbortController();
@@ -31,7 +31,7 @@ export class PrimaryLink {
     });
     // Keeps the process running while it has no connection.
     process.channel?.ref();
-    void report({ kind: 'connected' });
+    void send({ kind: 'connected' });
   }
 
   /** Aborted when this worker must stop. */
@@ -41,7 +41,7 @@ export class PrimaryLink {
 
   /** Resolves when the message is sent. */
   report(message: WorkerReport): Promise<void> {
-    return report(message);
+    return send(message);
   }
 
   worker({ number, count, isFirst }: WorkerSetup): ClusterWorker {
@@ -80,7 +80,7 @@ export class PrimaryLink {
   async #sendSamples(ticket: number): Promise<void> {
     // Without samples, the primary uses the last ones and requests them again for the next scrape.
     const samples = await this.#readSamples().catch(() => undefined);
-    if (samples) await report({ kind: 'samples', ticket, samples });
+    if (samples) await send({ kind: 'samples', ticket, samples });
   }
 
   /** Sends one message for all commits of one turn of the event loop. */
@@ -89,17 +89,9 @@ export class PrimaryLink {
     this.#isPublishing = true;
     setImmediate(() => {
       this.#isPublishing = false;
-      share({ kind: 'committed' });
+      void send({ kind: 'committed' });
     });
   }
-}
-
-function share(shared: SharedStateMessage): void {
-  void send({ shared });
-}
-
-function report(message: WorkerReport): Promise<void> {
-  return send({ report: message });
 }
 
 /** Does nothing if the primary has ended: then this worker ends as well. */
@@ -126,7 +118,7 @@ class PrimaryAttemptQueues implements SharedAttemptQueues {
     const hasJoined = new Promise<boolean>((resolve) => (attempt.joined = resolve));
     // Only these fields: the throttle's keys have more.
     const sent = keys.map(({ key, maxConcurrent }) => ({ key, maxConcurrent }));
-    share({ kind: 'join', attempt: number, keys: sent });
+    void send({ kind: 'join', attempt: number, keys: sent });
     if (!(await hasJoined)) {
       this.#attempts.delete(number);
       throw tooManyLoginsError();
@@ -136,7 +128,7 @@ class PrimaryAttemptQueues implements SharedAttemptQueues {
       waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
       leave: () => {
         this.#attempts.delete(number);
-        share({ kind: 'leave', attempt: number });
+        void send({ kind: 'leave', attempt: number });
       },
     };
   }
@@ -171,14 +163,14 @@ class PrimarySemaphore implements Semaphore {
     const ticket = ++this.#last;
     await new Promise<void>((resolve) => {
       this.#waiting.set(ticket, resolve);
-      share({ kind: 'acquire permit', ticket });
+      void send({ kind: 'acquire permit', ticket });
     });
     this.#running++;
     try {
       return await work();
     } finally {
       this.#running--;
-      share({ kind: 'release permit', ticket });
+      void send({ kind: 'release permit', ticket });
     }
   }
 
@@ -196,7 +188,7 @@ class PrimaryConnections implements RemoteConnections {
   }
 
   publish(userId: string, count: number): void {
-    share({ kind: 'local connections', userId, count });
+    void send({ kind: 'local connections', userId, count });
   }
 
   set(userId: string, count: number): void {

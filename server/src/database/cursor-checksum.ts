@@ -8,12 +8,12 @@ import { crc32 } from 'node:zlib';
 const checksumBytes = 4;
 
 /** `list` names the list among all lists. */
-export function sealCursor(list: string, place: Uint8Array): string {
+export function encodeCursor(list: string, place: Uint8Array): string {
   return Buffer.concat([checksum(list, place), place]).toString('base64url');
 }
 
 /** Undefined if it is of another list, or was edited. */
-export function openCursor(list: string, cursor: string): Buffer | undefined {
+export function decodeCursor(list: string, cursor: string): Buffer | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const place = bytes.subarray(checksumBytes);
   const isOurs =

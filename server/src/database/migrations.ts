@@ -284,14 +284,14 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
-const lastTaken = sql<
+const selectLast = sql<
   object,
   { number: number | null }
 >`select max(number) as number from espalier_migrations`;
-const remember = sql<{ number: number; name: string; now: number }>`
+const recordStep = sql<{ number: number; name: string; now: number }>`
   insert into espalier_migrations (number, name, applied_at) values (${'number'}, ${'name'}, ${'now'})`;
 
-export interface Step {
+export interface MigrationStep {
   readonly number: number;
   readonly name: string;
   readonly statements: readonly string[];
@@ -301,7 +301,7 @@ export interface Step {
 export async function migrate(
   database: Database,
   clock: Clock,
-  onStep?: (step: Step) => void,
+  onStep?: (step: MigrationStep) => void,
 ): Promise<void> {
   for (let isDone = false; !isDone;) {
     isDone = await database.exclusive(async (transaction) => {
@@ -309,28 +309,28 @@ export async function migrate(
       if (!step) return true;
       onStep?.(step);
       for (const text of step.statements) await transaction.define(text);
-      await transaction.run(remember, { ...step, now: clock.now() });
+      await transaction.run(recordStep, { ...step, now: clock.now() });
       return further.length === 0;
     });
   }
 }
 
 /** What `migrate` would do. */
-export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<Step[]> {
+export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<MigrationStep[]> {
   return allSteps(dialect).slice(await requireSchemaVersion(transaction));
 }
 
 /** What a new database takes. */
-export function allSteps(dialect: Dialect): Step[] {
+export function allSteps(dialect: Dialect): MigrationStep[] {
   return migrations.map(({ name }, place) => ({
     number: place + 1,
     name,
-    statements: statementsOf(place, dialect),
+    statements: readStatements(place, dialect),
   }));
 }
 
 /** The first step also makes the table that remembers the steps. */
-function statementsOf(taken: number, dialect: Dialect): readonly string[] {
+function readStatements(taken: number, dialect: Dialect): readonly string[] {
   const { integer, text, tableEnd } = dialect;
   const memory = `create table espalier_migrations (
         number ${integer} primary key,
@@ -342,7 +342,7 @@ function statementsOf(taken: number, dialect: Dialect): readonly string[] {
 
 /** How many of the steps a database of ours has taken. */
 export function readSchemaVersion(reader: Reader): PromiseOrValue<number> {
-  return whenDone(reader.get(lastTaken, {}), (last) => last?.number ?? 0);
+  return whenDone(reader.get(selectLast, {}), (last) => last?.number ?? 0);
 }
 
 /** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */
@@ -354,7 +354,7 @@ export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'ta
       'The database holds the tables of another program. Give Espalier a database of its own.',
     );
   }
-  const taken = (await stored.get(lastTaken, {}))?.number ?? 0;
+  const taken = (await stored.get(selectLast, {}))?.number ?? 0;
   if (taken > migrations.length) {
     throw new StartError(
       `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,

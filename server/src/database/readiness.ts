@@ -6,7 +6,7 @@
 import { singleFlight } from '../concurrency/single-flight.ts';
 import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database, Reader } from './database.ts';
-import { readStored } from './stored-settings.ts';
+import { readSetting } from './stored-settings.ts';
 
 export interface ReadinessOptions {
   readonly database: Reader & Pick<Database, 'findFault'>;
@@ -23,22 +23,22 @@ export interface ReadinessTimes {
 }
 
 /** Together below two seconds: then those who ask have turned to other nodes. */
-const usualTimes: ReadinessTimes = { answerWithinMs: 1_500, holdsForMs: 250 };
+const defaultTimes: ReadinessTimes = { answerWithinMs: 1_500, holdsForMs: 250 };
 
 export function createReadiness({
   database,
   recheckFault,
   onChange,
-  times = usualTimes,
+  times = defaultTimes,
 }: ReadinessOptions): () => Promise<boolean> {
   let wasUp = true;
 
   async function answers(): Promise<void> {
-    await readStored(database, 'issuer');
+    await readSetting(database, 'issuer');
     if (database.findFault()) await recheckFault();
   }
 
-  async function look(): Promise<boolean> {
+  async function check(): Promise<boolean> {
     let isUp = true;
     let cause: unknown;
     try {
@@ -59,5 +59,5 @@ export function createReadiness({
     return isUp && database.findFault() === undefined;
   }
 
-  return singleFlight(look, times.holdsForMs);
+  return singleFlight(check, times.holdsForMs);
 }

@@ -8,22 +8,26 @@ import { sql } from './statement.ts';
  * cursors whose position must not be readable. `write-test` is never committed with a value: it is inserted and deleted in
  * one transaction.
  */
-type StoredName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
+type SettingName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
 
 const select = sql<
-  { name: StoredName },
+  { name: SettingName },
   { value: string }
 >`select value from settings where name = ${'name'}`;
-const insert = sql<{ name: StoredName; value: string }>`
+const insert = sql<{ name: SettingName; value: string }>`
   insert into settings (name, value) values (${'name'}, ${'value'}) on conflict do nothing`;
-const remove = sql<{ name: StoredName }>`delete from settings where name = ${'name'}`;
+const remove = sql<{ name: SettingName }>`delete from settings where name = ${'name'}`;
 
-export async function readStored(reader: Reader, name: StoredName): Promise<string | undefined> {
+export async function readSetting(reader: Reader, name: SettingName): Promise<string | undefined> {
   return (await reader.get(select, { name }))?.value;
 }
 
 /** Keeps what is stored already. */
-export async function storeOnce(transaction: Transaction, name: StoredName, value: string): Promise<void> {
+export async function insertSetting(
+  transaction: Transaction,
+  name: SettingName,
+  value: string,
+): Promise<void> {
   await transaction.run(insert, { name, value });
 }
 
@@ -34,7 +38,7 @@ export async function retryFailedWrite(
   if (!database.writeFailure()) return;
   const name = 'write-test';
   await database.transaction(async (transaction) => {
-    await storeOnce(transaction, name, '');
+    await insertSetting(transaction, name, '');
     await transaction.run(remove, { name });
   });
 }

@@ -4,8 +4,8 @@
  * or make one up.
  */
 
-import { openCursor, sealCursor } from '../database/cursor-checksum.ts';
-import { readStored } from '../database/stored-settings.ts';
+import { decodeCursor, encodeCursor } from '../database/cursor-checksum.ts';
+import { readSetting } from '../database/stored-settings.ts';
 import { encryptBytes, decryptBytes } from '../database/encrypted-bytes.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
@@ -25,12 +25,12 @@ export const lastTime = 2 ** (8 * timeKeyBytes) - 1;
 
 /** `list` identifies the list. A cursor is valid only in its own list. */
 export function toCursor(list: string, { key, id }: ListPosition): string {
-  return sealCursor(list, Buffer.concat([toIdBytes(id), key]));
+  return encodeCursor(list, Buffer.concat([toIdBytes(id), key]));
 }
 
 /** `keyBytes` is the length of the keys, for lists in which all keys have the same length. */
 export function fromCursor(list: string, cursor: string, argument: string, keyBytes?: number): ListPosition {
-  const position = openCursor(list, cursor);
+  const position = decodeCursor(list, cursor);
   const isPlace =
     position !== undefined &&
     position.length >= idBytes &&
@@ -70,7 +70,7 @@ export async function openPosition(
 }
 
 async function readCursorKey(reader: Reader): Promise<Uint8Array> {
-  const key = await readStored(reader, 'cursorKey');
+  const key = await readSetting(reader, 'cursorKey');
   if (key === undefined) throw new Error('The installation has no key for cursors.');
   return Buffer.from(key, 'base64url');
 }
@@ -111,7 +111,7 @@ export async function searchCursors(
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt16BE(sealed.length);
   return (position) =>
-    sealCursor(
+    encodeCursor(
       list,
       Buffer.concat([length, sealed, ...(position ? [toIdBytes(position.id), position.key] : [])]),
     );
@@ -123,7 +123,7 @@ export async function readSearchCursor(
   cursor: string,
   argument: string,
 ): Promise<SearchPosition> {
-  const bytes = openCursor(list, cursor);
+  const bytes = decodeCursor(list, cursor);
   if (!bytes || bytes.length < lengthBytes) throw notACursor(argument);
   const sealedEnd = lengthBytes + bytes.readUInt16BE(0);
   const positionBytes = bytes.subarray(sealedEnd);

@@ -17,7 +17,7 @@ import type { GraphServices } from './schema/builder.ts';
 import { isReadAfterChange } from './schema/folders/folder-mutations.ts';
 import { createSchema } from './schema/schema.ts';
 import { Subscriptions } from './subscriptions.ts';
-import type { GraphTracing } from './tracing.ts';
+import type { GraphTracing } from './traced-graph.ts';
 import { ViewerReads } from './viewer-reads.ts';
 
 export type { Engine, GraphLimits, GraphResult, GraphStream };

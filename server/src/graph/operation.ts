@@ -9,7 +9,7 @@ import type { Viewer } from '../sessions/viewer.ts';
 import { operationKind, type CheckedDocument, type Documents } from './documents.ts';
 import { nestedTooDeeply, notExecuted, persistedQueryNotSupported, type Results } from './graph-results.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
-import type { GraphTracing } from './tracing.ts';
+import type { GraphTracing } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
 
 export interface GraphLimits {

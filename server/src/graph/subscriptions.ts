@@ -9,7 +9,7 @@ import { ResponseStream, type GraphResult, type GraphStream, type ReportedChange
 import { requireMayBegin, requireNotAborted, type Operation } from './operation.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { SharedResponses, type GroupMember } from './shared-responses.ts';
-import type { GraphTracing } from './tracing.ts';
+import type { GraphTracing } from './traced-graph.ts';
 import type { ViewerReads } from './viewer-reads.ts';
 import type { ViewerSnapshot } from './viewer-snapshots.ts';
 

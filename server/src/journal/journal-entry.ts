@@ -1,7 +1,7 @@
 /** Entries of the journal: what happened, in the words of the mutations. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { sealCursor, openCursor } from '../database/cursor-checksum.ts';
+import { encodeCursor, decodeCursor } from '../database/cursor-checksum.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
@@ -135,12 +135,12 @@ export function toJournalCursor({ number, nonce }: JournalPosition): string {
   const bytes = Buffer.alloc(numberBytes + nonceBytes);
   bytes.writeUIntBE(number, 0, numberBytes);
   bytes.writeUInt32BE(nonce, numberBytes);
-  return sealCursor(list, bytes);
+  return encodeCursor(list, bytes);
 }
 /** Refuses what is no cursor; whether it is of this journal is for the journal to say. */
 
 export function fromJournalCursor(cursor: string, argument: string): JournalPosition {
-  const bytes = openCursor(list, cursor);
+  const bytes = decodeCursor(list, cursor);
   if (bytes?.length !== numberBytes + nonceBytes) {
     throw new Refusal(
       'BAD_INPUT',

@@ -5,8 +5,7 @@
 
 import type { Clock } from '../clock.ts';
 
-export const countedKinds = ['requests', 'errors', 'logins', 'failedLogins', 'refreshes'] as const;
-export type CountedKind = (typeof countedKinds)[number];
+type CountedKind = 'requests' | 'errors' | 'logins' | 'failedLogins' | 'refreshes';
 
 /** The counts of one minute. */
 export interface ActivityMinute extends Readonly<Record<CountedKind, number>> {
@@ -18,7 +17,6 @@ export interface ActivityMinute extends Readonly<Record<CountedKind, number>> {
 export const maxMinutes = 60;
 
 const minuteMs = 60_000;
-const width = countedKinds.length;
 
 export class Activity {
   /** Open now: WebSockets and event streams. */
@@ -28,41 +26,38 @@ export class Activity {
   /** Responses of subscriptions since the start: computed, or taken from an equal subscription. */
   readonly responses = { computed: 0, shared: 0 };
   readonly #clock: Clock;
-  /** A ring buffer: the minute in each slot, and its counts. */
-  readonly #minutes = new Float64Array(maxMinutes).fill(-1);
-  readonly #counts = new Uint32Array(maxMinutes * width);
+  /** A ring buffer. Each slot is replaced when its minute is over. */
+  readonly #minutes: MinuteCounts[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    for (let slot = 0; slot < maxMinutes; slot++) this.#minutes.push(emptyMinute(-1));
   }
 
   count(kind: CountedKind): void {
     const minute = this.#minuteNow();
     const slot = minute % maxMinutes;
-    if (this.#minutes[slot] !== minute) {
-      this.#minutes[slot] = minute;
-      this.#counts.fill(0, slot * width, (slot + 1) * width);
-    }
-    this.#counts[slot * width + countedKinds.indexOf(kind)]!++;
+    if (this.#minutes[slot]!.at !== minute * minuteMs) this.#minutes[slot] = emptyMinute(minute);
+    this.#minutes[slot]![kind]++;
   }
 
   /** The last minutes in order, including those without any count. */
   lastMinutes(count: number): ActivityMinute[] {
-    const last = this.#minuteNow();
-    return Array.from({ length: count }, (_, index) => this.#read(last - count + 1 + index));
-  }
-
-  #read(minute: number): ActivityMinute {
-    const slot = minute % maxMinutes;
-    const isStored = this.#minutes[slot] === minute;
-    const counts = countedKinds.map((kind, offset) => [
-      kind,
-      isStored ? this.#counts[slot * width + offset]! : 0,
-    ]);
-    return { ...(Object.fromEntries(counts) as Record<CountedKind, number>), at: minute * minuteMs };
+    const first = this.#minuteNow() - count + 1;
+    return Array.from({ length: count }, (_, index) => {
+      const empty = emptyMinute(first + index);
+      const stored = this.#minutes[(first + index) % maxMinutes];
+      return stored?.at === empty.at ? { ...stored } : empty;
+    });
   }
 
   #minuteNow(): number {
     return Math.floor(this.#clock.now() / minuteMs);
   }
+}
+
+type MinuteCounts = { -readonly [Key in keyof ActivityMinute]: number };
+
+function emptyMinute(minute: number): MinuteCounts {
+  return { requests: 0, errors: 0, logins: 0, failedLogins: 0, refreshes: 0, at: minute * minuteMs };
 }

@@ -7,7 +7,7 @@ import { createUser } from '../accounts/users.ts';
 import { generatePassword } from '../accounts/passwords.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Database } from '../database/database.ts';
-import { readStored, storeOnce } from '../database/stored-settings.ts';
+import { readSetting, insertSetting } from '../database/stored-settings.ts';
 import { plantDemoTree } from '../folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
 import { runChange } from '../journal/journal.ts';
@@ -40,10 +40,10 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   const { database, encryption, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
-    await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
+    await insertSetting(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Checked after storing the issuer: a copy that starts at the same time also stores the issuer and is waited for.
-    if (await readStored(transaction, 'copying')) throw unfinishedCopy();
-    await storeOnce(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
+    if (await readSetting(transaction, 'copying')) throw unfinishedCopy();
+    await insertSetting(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
@@ -61,7 +61,7 @@ function unfinishedCopy(): StartError {
 }
 
 export async function storedIssuer(database: Database): Promise<string> {
-  const issuer = await readStored(database, 'issuer');
+  const issuer = await readSetting(database, 'issuer');
   if (!issuer) throw new Error('The installation has no issuer.');
   return issuer;
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config/config.ts';
 import type { traceDatabase } from '../observability/traced-database.ts';
-import type { GraphTracing } from '../graph/tracing.ts';
+import type { GraphTracing } from '../graph/traced-graph.ts';
 import { listenOrExplain } from '../http/listen.ts';
 import type { RequestTracing } from '../http/traced-requests.ts';
 import type { MetricsPort } from '../observability/metrics-port.ts';
@@ -63,7 +63,7 @@ export async function openTraces({
   if (url === undefined) return undefined;
   const { openTracing } = await import('../observability/tracing.ts');
   const { traceDatabase } = await import('../observability/traced-database.ts');
-  const { createGraphTracing } = await import('../graph/tracing.ts');
+  const { createGraphTracing } = await import('../graph/traced-graph.ts');
   const { createRequestTracing } = await import('../http/traced-requests.ts');
   const onChange = (isReached: boolean, reason?: string) =>
     isReached

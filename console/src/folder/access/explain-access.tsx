@@ -80,7 +80,12 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
       {chosenId !== null && (
         <QueryResult query={explanation}>
           {({ explainAccess }) => (
-            <Explanation explanation={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
+            <Explanation
+              explanation={explainAccess}
+              folder={folder}
+              grants={grants}
+              groups={groups.data ?? []}
+            />
           )}
         </QueryResult>
       )}

@@ -57,7 +57,9 @@ export function GrantSection(props: GrantSectionProps) {
       ) : (
         <>
           <TruncatedList items={found} noun="grants" size={initialCount}>
-            {(visible) => <GrantTable label={title} grants={visible} mayChange={mayChange} folderId={folderId} />}
+            {(visible) => (
+              <GrantTable label={title} grants={visible} mayChange={mayChange} folderId={folderId} />
+            )}
           </TruncatedList>
           {note && <p className="hint">{note}</p>}
         </>

@@ -24,7 +24,13 @@ const describe = (some: readonly Grant[]) =>
   some.map(({ folder, user, group }) => `${folder.id} ${user?.username ?? group?.name}`);
 
 test('keeps the order of folders, and sorts names naturally within each', () => {
-  assert.deepEqual(describe(sortGrants(grants)), ['near Ben', 'near team 9', 'near Team 10', 'near zoe', 'far ada']);
+  assert.deepEqual(describe(sortGrants(grants)), [
+    'near Ben',
+    'near team 9',
+    'near Team 10',
+    'near zoe',
+    'far ada',
+  ]);
 });
 
 test('finds grants by a part of the name without regard to case', () => {

@@ -16,7 +16,9 @@ export function sortGrants(grants: readonly Grant[]): readonly Grant[] {
 
 export function filterByName(grants: readonly Grant[], text: string): readonly Grant[] {
   const searchText = text.trim().toLowerCase();
-  return searchText === '' ? grants : grants.filter((grant) => nameOf(grant).toLowerCase().includes(searchText));
+  return searchText === ''
+    ? grants
+    : grants.filter((grant) => nameOf(grant).toLowerCase().includes(searchText));
 }
 
 function nameOf({ user, group }: Grant): string {

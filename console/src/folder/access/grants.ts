@@ -113,7 +113,8 @@ export async function revokeGrant(folderId: string, grant: Grant): Promise<void>
   await performOrReport({
     ...revokeTask(targetOf(folderId, person), grant.level),
     doneText: `Took ${formatLevel(grant.level)} from ${person.name}; what is inherited holds again`,
-    optimisticUpdate: () => updateGrantsOptimistically(folderId, (grants) => grants.filter((each) => !isSameGrant(each, grant))),
+    optimisticUpdate: () =>
+      updateGrantsOptimistically(folderId, (grants) => grants.filter((each) => !isSameGrant(each, grant))),
   });
 }
 
@@ -137,6 +138,9 @@ function isSameGrant(one: Grant, other: Grant): boolean {
   return one.folder.id === other.folder.id && isGrantTo(one, personOf(other));
 }
 
-function updateGrantsOptimistically(folderId: string, change: (grants: readonly Grant[]) => readonly Grant[]): () => void {
+function updateGrantsOptimistically(
+  folderId: string,
+  change: (grants: readonly Grant[]) => readonly Grant[],
+): () => void {
   return updateQueryOptimistically<readonly Grant[]>(['folder', folderId, 'access'], change);
 }

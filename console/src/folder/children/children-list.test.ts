@@ -5,7 +5,7 @@ import { formatRange, readOptions, sortBy, toVariables, writeOptions } from './c
 const read = (query: string) => readOptions(new URLSearchParams(query));
 const defaults = { field: 'NAME', direction: 'ASC', text: '', page: 1 } as const;
 
-test('what the address does not say is as defaults, and so is what it says wrongly', () => {
+test('uses defaults for missing and invalid parameters', () => {
   assert.deepEqual(read(''), defaults);
   assert.deepEqual(read('order=size&direction=up&page=-3'), defaults);
   assert.deepEqual(read('page=1e99'), defaults);

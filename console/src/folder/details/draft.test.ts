@@ -30,7 +30,13 @@ const typed: Draft = { ...createDraft(saved), texts: { title: 'The mill', icon: 
 
 test('treats a title that equals the name as missing', () => {
   const folder = { version: 1, name: 'A', title: 'A', icon: null, description: null, properties: {} };
-  assert.deepEqual(toSavedFields(folder), { version: 1, title: '', icon: '', description: '', properties: {} });
+  assert.deepEqual(toSavedFields(folder), {
+    version: 1,
+    title: '',
+    icon: '',
+    description: '',
+    properties: {},
+  });
 });
 
 test('sends only changed fields, and null for an emptied text', () => {

@@ -36,7 +36,14 @@ export interface EditConflict {
 
 type SavedFolder = Pick<OpenFolder, 'version' | 'name' | 'title' | 'icon' | 'description' | 'properties'>;
 
-export function toSavedFields({ version, name, title, icon, description, properties }: SavedFolder): SavedFields {
+export function toSavedFields({
+  version,
+  name,
+  title,
+  icon,
+  description,
+  properties,
+}: SavedFolder): SavedFields {
   return {
     version,
     // Without a title of its own, a folder's title is its name.
@@ -59,7 +66,8 @@ export function isDirty(draft: Draft, saved: SavedFields): boolean {
 export function changedFields(draft: Draft, saved: SavedFields): readonly DraftField[] {
   const texts = textFields.filter((field) => (draft.texts[field] ?? saved[field]) !== saved[field]);
   const properties = draftValue(draft, 'properties');
-  const isSame = properties === undefined || (properties !== null && isDeepEqual(properties, saved.properties));
+  const isSame =
+    properties === undefined || (properties !== null && isDeepEqual(properties, saved.properties));
   return isSame ? texts : [...texts, 'properties'];
 }
 
@@ -98,7 +106,11 @@ export function isUnchanged({ base, texts, properties }: Draft): boolean {
 }
 
 /** Resolves conflicts in favour of the other user. The rest of the draft stays. */
-export function takeTheirs({ texts, properties }: Draft, saved: SavedFields, conflicts: readonly EditConflict[]): Draft {
+export function takeTheirs(
+  { texts, properties }: Draft,
+  saved: SavedFields,
+  conflicts: readonly EditConflict[],
+): Draft {
   const discarded = new Set<string>(conflicts.map(({ field }) => field));
   const remaining = Object.fromEntries(Object.entries(texts).filter(([field]) => !discarded.has(field)));
   return {

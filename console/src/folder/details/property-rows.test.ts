@@ -37,7 +37,10 @@ for (const [value, isNumber] of [
   ['twelve', false],
 ] as const) {
   test(`${isNumber ? 'accepts' : 'rejects'} ${JSON.stringify(value)} as a number`, () => {
-    const { properties: validated, rows } = validate({ kind: 'rows', rows: [row({ type: 'number', value })] });
+    const { properties: validated, rows } = validate({
+      kind: 'rows',
+      rows: [row({ type: 'number', value })],
+    });
     assert.equal(validated !== null, isNumber);
     assert.equal(rows.get(0)?.value, isNumber ? undefined : 'Not a number.');
   });

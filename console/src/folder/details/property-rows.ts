@@ -83,7 +83,8 @@ function validateRows(rows: readonly PropertyRow[]): ValidatedProperties {
   const entries = rows.map((row): [string, unknown] => {
     const { key, name, type, value } = row;
     const isDuplicate = rows.some((other) => other.key < key && other.name === name);
-    const nameProblem = name === '' ? 'Give it a name.' : isDuplicate ? 'This name is there twice.' : undefined;
+    const nameProblem =
+      name === '' ? 'Give it a name.' : isDuplicate ? 'This name is there twice.' : undefined;
     const parsed = parseValue(type, value);
     if (nameProblem !== undefined || parsed.problem !== undefined) {
       problems.set(key, {

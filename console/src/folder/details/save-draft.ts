@@ -5,7 +5,15 @@ import { describeProblem } from '../../graph/problem.ts';
 import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { changeFolder, toFolderRef } from '../../tree/edit/folder-operations.ts';
-import { rebaseDraft, collectChanges, findConflicts, previousValues, isDirty, toSavedFields, applyChanges } from './draft.ts';
+import {
+  rebaseDraft,
+  collectChanges,
+  findConflicts,
+  previousValues,
+  isDirty,
+  toSavedFields,
+  applyChanges,
+} from './draft.ts';
 import { drafts } from './draft-store.ts';
 import type { OpenFolder } from '../open-folder.ts';
 

@@ -68,7 +68,10 @@ export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: R
 /** Rejects with the server's error, for example if the parent is gone or the name is taken. */
 export async function restore(folder: TrashedFolder, choice: RestoreChoice): Promise<void> {
   const parent = choice.parent ?? folder.formerParent;
-  const staleQueries: readonly GraphQueryKey[] = [trashKey, ...(parent ? [['folder', parent.id] as const] : [])];
+  const staleQueries: readonly GraphQueryKey[] = [
+    trashKey,
+    ...(parent ? [['folder', parent.id] as const] : []),
+  ];
   const name = choice.name ?? folder.name;
   await perform({
     ...restoreCall(folder, choice),

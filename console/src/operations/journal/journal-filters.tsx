@@ -5,10 +5,10 @@ import { client } from '../../session/client.ts';
 import { isComposing } from '../../ui/typing.ts';
 import { TextField } from '../../ui/fields.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
-import { rememberPath, useFolderPath } from '../folder-path.ts';
-import { toLocalInput, type JournalFilter } from '../journal-filter.ts';
+import { rememberPath, useFolderPath } from './folder-path.ts';
+import { toLocalInput, type JournalFilter } from './journal-filter.ts';
 import { KindsField } from './kinds-field.tsx';
-import { rememberPerson, useNamedPerson } from '../named-person.ts';
+import { rememberPerson, useNamedPerson } from './named-person.ts';
 
 interface Props {
   readonly filter: JournalFilter;

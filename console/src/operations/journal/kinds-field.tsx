@@ -12,7 +12,7 @@ import {
 import { useId } from 'react';
 import { Icon } from '../../ui/icons.tsx';
 import type { JournalKind } from '../../ui/journal-sentence.ts';
-import { kindGroups } from '../journal-filter.ts';
+import { kindGroups } from './journal-filter.ts';
 
 interface Props {
   readonly kinds: readonly JournalKind[];

@@ -9,7 +9,7 @@ import { openWithoutMigrating } from '../../database/open-database.ts';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { findDamage } from '../../database/sqlite/backup.ts';
 import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
-import { readStored } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/stored-settings.ts';
 import { createKeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { redactPassword } from '../../config/url-password.ts';
@@ -143,11 +143,11 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
     return;
   }
   yield ok(`Its schema is up to date (${taken} steps).`);
-  if (await readStored(stored, 'copying')) {
+  if (await readSetting(stored, 'copying')) {
     yield problem('It holds an unfinished copy of an installation.', 'Run the same espalier copy again.');
     return;
   }
-  if (!(await readStored(stored, 'issuer'))) {
+  if (!(await readSetting(stored, 'issuer'))) {
     yield warning('No server was started on it yet.');
     return;
   }

@@ -34,7 +34,7 @@ export function toUnavailable(error: unknown): unknown {
 export function writeFailureOf(
   error: unknown,
   findErrno: () => string | undefined,
-): { readonly reason: WriteFailureReason; readonly said: string; readonly refusal: Refusal } | undefined {
+): { readonly reason: WriteFailureReason; readonly report: string; readonly refusal: Refusal } | undefined {
   const fault = error instanceof Refusal ? error.cause : error;
   const code = codeOf(fault);
   if (!passing.test(code)) return undefined;
@@ -47,7 +47,7 @@ export function writeFailureOf(
   const message = isUncertain
     ? 'The disk of the database fails. Look before you try again.'
     : summaryOf(reason);
-  return { reason, said: `${code}: ${(fault as Error).message}.`, refusal: unavailable(message, fault) };
+  return { reason, report: `${code}: ${(fault as Error).message}.`, refusal: unavailable(message, fault) };
 }
 
 function unavailable(message: string, cause: unknown): Refusal {

@@ -88,7 +88,7 @@ export function createFaultState(file: string, options: WriteStateOptions): Sqli
     toWriteRefusal: (error) => {
       const failure = writeFailureOf(error, findRecentErrno);
       if (!failure) return toRefusal(error);
-      writes.failed(failure.reason, failure.said, rows);
+      writes.failed(failure.reason, failure.report, rows);
       return failure.refusal;
     },
     noteBegin: () => void (rows = 0),

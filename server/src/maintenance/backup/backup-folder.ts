@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder } from '../../database/sqlite/file.ts';
-import { readStored } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/stored-settings.ts';
 import { StartError } from '../../config/start-error.ts';
 
 export interface StoredBackup {
@@ -106,7 +106,7 @@ export async function readInstallation(file: string): Promise<string | undefined
   try {
     const stored = openDatabaseFile(file);
     try {
-      return await readStored(stored, 'issuer');
+      return await readSetting(stored, 'issuer');
     } finally {
       stored.close();
     }

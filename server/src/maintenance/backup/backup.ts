@@ -13,7 +13,7 @@ import { StartError } from '../../config/start-error.ts';
 import { beginFile, requireRoom } from './new-file.ts';
 import { requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
-import { readStored } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/stored-settings.ts';
 
 export interface BackupOptions {
   readonly from: string;
@@ -122,10 +122,10 @@ export async function readContents(file: string): Promise<FileContents> {
   try {
     if (stored.applicationId !== applicationId) throw new StartError('It is of another program.');
     const schema = await requireSchemaVersion(stored);
-    if (schema === 0 || !(await readStored(stored, 'issuer'))) {
+    if (schema === 0 || !(await readSetting(stored, 'issuer'))) {
       throw new StartError('It holds no installation: no server was ever started on it.');
     }
-    if (await readStored(stored, 'copying')) {
+    if (await readSetting(stored, 'copying')) {
       throw new StartError('It holds an unfinished copy of an installation.');
     }
     const tables = await stored.tableNames();

@@ -6,7 +6,7 @@
 import type { ArgBuilder } from '@pothos/core';
 import type { KeyedSlice } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { openCursor, sealCursor } from '../../../database/cursor-checksum.ts';
+import { decodeCursor, encodeCursor } from '../../../database/cursor-checksum.ts';
 import { isRowId } from '../../../database/statement.ts';
 import { Refusal } from '../../../refusal.ts';
 import { completeInSlices } from '../../time-slices.ts';
@@ -120,12 +120,12 @@ function toPageSize(first: number | null | undefined): number {
 }
 
 export function toListCursor(list: string, key: string): string {
-  return sealCursor(list, Buffer.from(key));
+  return encodeCursor(list, Buffer.from(key));
 }
 
 /** Returns the key. Refuses a cursor that was edited or comes from another list. */
 export function fromListCursor(list: string, cursor: string, argument: string): string {
-  const key = openCursor(list, cursor)?.toString() ?? '';
+  const key = decodeCursor(list, cursor)?.toString() ?? '';
   const isValid = key !== '' && !/\p{Cc}/u.test(key) && toListCursor(list, key) === cursor;
   if (!isValid) throw notAListCursor(argument);
   return key;

@@ -1,6 +1,6 @@
 /** The types of deleted folders, the query `trash` and the mutation `restoreFolder`. */
 
-import { openCursor, sealCursor } from '../../../database/cursor-checksum.ts';
+import { decodeCursor, encodeCursor } from '../../../database/cursor-checksum.ts';
 import type { Reader } from '../../../database/database.ts';
 import {
   idBytes,
@@ -141,11 +141,11 @@ export function defineRestore(builder: Builder, { Folder }: Pick<FolderTypes, 'F
 
 async function cursorOf(reader: Reader, { id, deletedAt }: TrashPosition): Promise<string> {
   const position = Buffer.concat([toIdBytes(id), timeKey(deletedAt)]);
-  return sealCursor(list, await sealPosition(reader, list, position));
+  return encodeCursor(list, await sealPosition(reader, list, position));
 }
 
 async function toPosition(reader: Reader, cursor: string): Promise<TrashPosition> {
-  const sealed = openCursor(list, cursor);
+  const sealed = decodeCursor(list, cursor);
   const position = sealed && (await openPosition(reader, list, sealed));
   if (!position) throw notACursor('after');
   return {

@@ -1,10 +1,10 @@
 /** The download of what the filter finds, as CSV, with how far it is and a way to stop it. */
 
 import { useEffect, useRef, useState } from 'react';
-import { describeProblem } from '../graph/problem.ts';
-import { client } from '../session/client.ts';
-import { Button } from '../ui/button.tsx';
-import { useNow } from '../ui/time.tsx';
+import { describeProblem } from '../../graph/problem.ts';
+import { client } from '../../session/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { useNow } from '../../ui/time.tsx';
 import { exportDocument, exportJournal, type ExportPage, type Progress } from './journal-export.ts';
 import type { JournalFilter } from './journal-filter.ts';
 

@@ -3,12 +3,12 @@
 import { EspalierError } from '@espalier/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { followSubscription } from '../graph/follow.ts';
-import { queries, type GraphQueryKey } from '../graph/use-graph.ts';
-import { useNextPage } from '../graph/use-pages.ts';
-import { client } from '../session/client.ts';
-import { useSession } from '../session/session.tsx';
-import { journalFields, type JournalEntry } from '../ui/journal-sentence.ts';
+import { followSubscription } from '../../graph/follow.ts';
+import { queries, type GraphQueryKey } from '../../graph/use-graph.ts';
+import { useNextPage } from '../../graph/use-pages.ts';
+import { client } from '../../session/client.ts';
+import { useSession } from '../../session/session.tsx';
+import { journalFields, type JournalEntry } from '../../ui/journal-sentence.ts';
 import { arrive, noArrivals, release, withArrivals, type Arrivals } from './journal-arrivals.ts';
 import type { JournalFilter } from './journal-filter.ts';
 

@@ -1,6 +1,6 @@
 /** Whether a node has what it needs, in one line, and each of it in its own. */
 
-import { Icon } from '../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 
 export interface HealthCheck {
   readonly name: string;

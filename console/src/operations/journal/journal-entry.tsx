@@ -1,12 +1,12 @@
 /** An entry of the journal as rows of a table: a sentence, and on demand everything it holds. */
 
 import type { MouseEvent } from 'react';
-import { IconButton } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy.tsx';
-import { formatJournalAction, formatActor, type JournalEntry } from '../ui/journal-sentence.ts';
-import { Time } from '../ui/time.tsx';
-import { Link } from '../router.tsx';
-import { exactText } from './clock-text.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
+import { Time } from '../../ui/time.tsx';
+import { Link } from '../../router.tsx';
+import { exactText } from '../clock-text.ts';
 import { Differences } from './differences.tsx';
 
 interface Props {

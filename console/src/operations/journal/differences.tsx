@@ -1,7 +1,7 @@
 /** What an entry changed, as a table: what was, and what it became. */
 
-import { diffJournalEntry } from '../ui/journal-diff.ts';
-import type { JournalEntry } from '../ui/journal-sentence.ts';
+import { diffJournalEntry } from '../../ui/journal-diff.ts';
+import type { JournalEntry } from '../../ui/journal-sentence.ts';
 import { useFolderPath } from './folder-path.ts';
 
 const names: Readonly<Record<string, string>> = { parentId: 'inside' };

@@ -1,6 +1,6 @@
 /** Where a folder is now, for people who would not know it by its id. */
 
-import { queries, useGraph } from '../graph/use-graph.ts';
+import { queries, useGraph } from '../../graph/use-graph.ts';
 
 const document = /* GraphQL */ `
   query PathOfFolder($id: ID!) {

@@ -1,7 +1,7 @@
 /** Which entries of the journal are asked for: as the address has it, and as the graph and the command line take it. */
 
-import type { Call } from '../actions/action.ts';
-import type { JournalKind } from '../ui/journal-sentence.ts';
+import type { Call } from '../../actions/action.ts';
+import type { JournalKind } from '../../ui/journal-sentence.ts';
 
 export interface JournalFilter {
   readonly byId?: string;

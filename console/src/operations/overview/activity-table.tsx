@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
-import { clockText } from './clock-text.ts';
+import { clockText } from '../clock-text.ts';
 
 export function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] }) {
   const [isOpen, setOpen] = useState(false);

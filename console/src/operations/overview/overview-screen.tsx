@@ -1,17 +1,17 @@
 /** How the server is: what it needs to work, what it does now, and what it has done in the last hour. */
 
 import type { UseQueryResult } from '@tanstack/react-query';
-import { describeProblem } from '../graph/problem.ts';
-import { useGraph } from '../graph/use-graph.ts';
-import { Icon } from '../ui/icons.tsx';
-import { QueryResult, Loading } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
+import { describeProblem } from '../../graph/problem.ts';
+import { useGraph } from '../../graph/use-graph.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { QueryResult, Loading } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
 import { ActivityTable } from './activity-table.tsx';
-import { clockText } from './clock-text.ts';
+import { clockText } from '../clock-text.ts';
 import { Health, type HealthCheck } from './health.tsx';
-import './overview.css';
+import '../overview.css';
 
 const document = /* GraphQL */ `
   query Overview {

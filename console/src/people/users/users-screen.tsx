@@ -1,10 +1,10 @@
 /** The users, or one of them. */
 
-import { useLocation } from '../router.tsx';
-import { usePeopleAsTheyChange } from './people-data.ts';
+import { useLocation } from '../../router.tsx';
+import { usePeopleAsTheyChange } from '../people-data.ts';
 import { UserList } from './user-list.tsx';
 import { UserPage } from './user-page.tsx';
-import './people.css';
+import '../people.css';
 
 export function UsersScreen() {
   const id = useLocation().parts[1];

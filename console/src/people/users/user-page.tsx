@@ -1,29 +1,29 @@
 /** One user: who it is, what they may see and why, where they are signed in, what they did. */
 
 import { useEffect, useState } from 'react';
-import { performOrReport } from '../actions/perform.ts';
-import { useGraph } from '../graph/use-graph.ts';
-import { Link } from '../router.tsx';
-import { useSession, useViewer } from '../session/session.tsx';
-import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
-import { Button } from '../ui/button.tsx';
-import { QueryResult, Empty } from '../ui/states.tsx';
-import { BackLink } from './back-link.tsx';
-import { EffectiveAccess } from './effective-access.tsx';
-import { GrantsCard } from './grants-card.tsx';
-import { aboutUser, userDocument, type UserAnswer, type UserFacts } from './people-data.ts';
-import { ResetPasswordDialog } from './reset-password-dialog.tsx';
-import { UserActivity } from './user-activity.tsx';
+import { performOrReport } from '../../actions/perform.ts';
+import { useGraph } from '../../graph/use-graph.ts';
+import { Link } from '../../router.tsx';
+import { useSession, useViewer } from '../../session/session.tsx';
+import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import { Button } from '../../ui/button.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
+import { BackLink } from '../back-link.tsx';
+import { EffectiveAccess } from '../effective-access.tsx';
+import { GrantsCard } from '../grants-card.tsx';
+import { aboutUser, userDocument, type UserAnswer, type UserFacts } from '../people-data.ts';
+import { ResetPasswordDialog } from '../reset-password-dialog.tsx';
+import { UserActivity } from '../user-activity.tsx';
 import {
   AdministratorDialog,
   DeleteUserDialog,
   DisableUserDialog,
   RenameUserDialog,
   userChange,
-} from './user-dialogs.tsx';
-import { UserFactsCard } from './user-facts-card.tsx';
-import { UserGroups } from './user-groups.tsx';
-import { UserSessions } from './user-sessions.tsx';
+} from '../user-dialogs.tsx';
+import { UserFactsCard } from '../user-facts-card.tsx';
+import { UserGroups } from '../user-groups.tsx';
+import { UserSessions } from '../user-sessions.tsx';
 
 export function UserPage({ id }: { id: string }) {
   const answer = useGraph<UserAnswer>(aboutUser(id), userDocument, { id });

@@ -10,7 +10,7 @@ import {
   type ActivityMinute,
   type Series,
 } from './activity-series.ts';
-import { clockText } from './clock-text.ts';
+import { clockText } from '../clock-text.ts';
 
 interface Props {
   readonly series: Series;

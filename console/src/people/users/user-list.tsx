@@ -1,17 +1,17 @@
 /** All users in the order of their names, or those whose name holds a text. */
 
 import { useState } from 'react';
-import { useCommands } from '../actions/commands.ts';
-import { usePages, type Page } from '../graph/use-pages.ts';
-import { Link, setQuery, useLocation } from '../router.tsx';
-import { useViewer } from '../session/session.tsx';
-import { Button } from '../ui/button.tsx';
-import { SearchField } from '../ui/search-field.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { QueryResult, Empty } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
-import { NewUserDialog } from './new-user-dialog.tsx';
-import { userFields, type UserFacts } from './people-data.ts';
+import { useCommands } from '../../actions/commands.ts';
+import { usePages, type Page } from '../../graph/use-pages.ts';
+import { Link, setQuery, useLocation } from '../../router.tsx';
+import { useViewer } from '../../session/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NewUserDialog } from '../new-user-dialog.tsx';
+import { userFields, type UserFacts } from '../people-data.ts';
 
 const pageSize = 50;
 

@@ -1,8 +1,8 @@
 /** Whom an id in the address means. */
 
 import { useMemo } from 'react';
-import { queries, useGraph } from '../graph/use-graph.ts';
-import type { PickedPerson } from '../ui/person-picker.tsx';
+import { queries, useGraph } from '../../graph/use-graph.ts';
+import type { PickedPerson } from '../../ui/person-picker.tsx';
 
 const userDocument = /* GraphQL */ `
   query NamedUser($id: ID!) {

@@ -1,21 +1,21 @@
 /** What was done, by whom and when: narrowed by filters, followed as it is done, and taken away as CSV. */
 
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useLive } from '../graph/live.tsx';
-import { describeProblem } from '../graph/problem.ts';
-import { setQuery, useLocation } from '../router.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
-import { CopyAs } from '../ui/copy.tsx';
-import { QueryResult, Empty, Loading } from '../ui/states.tsx';
-import { Switch } from '../ui/fields.tsx';
+import { useLive } from '../../graph/live.tsx';
+import { describeProblem } from '../../graph/problem.ts';
+import { setQuery, useLocation } from '../../router.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { CopyAs } from '../../ui/copy.tsx';
+import { QueryResult, Empty, Loading } from '../../ui/states.tsx';
+import { Switch } from '../../ui/fields.tsx';
 import { mostArrivals } from './journal-arrivals.ts';
 import { JournalDownload } from './journal-download.tsx';
 import { journalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
-import { JournalFilters } from './journal/journal-filters.tsx';
+import { JournalFilters } from './journal-filters.tsx';
 import { JournalTable } from './journal-table.tsx';
-import { useIsNarrow } from './narrow.ts';
+import { useIsNarrow } from '../narrow.ts';
 import { useJournal } from './use-journal.ts';
-import './journal.css';
+import '../journal.css';
 
 export function JournalScreen() {
   const { query } = useLocation();

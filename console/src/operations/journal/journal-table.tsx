@@ -2,9 +2,9 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
-import type { JournalEntry } from '../ui/journal-sentence.ts';
+import type { JournalEntry } from '../../ui/journal-sentence.ts';
 import { EntryDetails, EntryRow } from './journal-entry.tsx';
-import { useIsNarrow } from './narrow.ts';
+import { useIsNarrow } from '../narrow.ts';
 
 interface Props {
   readonly entries: readonly JournalEntry[];
