@@ -42,7 +42,9 @@ export const screens: readonly Screen[] = [
     icon: 'group',
     group: 'people',
     isForAdministrators: true,
-    Component: lazy(async () => ({ default: (await import('./people/groups-screen.tsx')).GroupsScreen })),
+    Component: lazy(async () => ({
+      default: (await import('./people/groups/groups-screen.tsx')).GroupsScreen,
+    })),
   },
   {
     segment: 'sessions',
@@ -50,7 +52,9 @@ export const screens: readonly Screen[] = [
     icon: 'device',
     group: 'people',
     isForAdministrators: true,
-    Component: lazy(async () => ({ default: (await import('./people/sessions-screen.tsx')).SessionsScreen })),
+    Component: lazy(async () => ({
+      default: (await import('./people/sessions/sessions-screen.tsx')).SessionsScreen,
+    })),
   },
   {
     segment: 'overview',

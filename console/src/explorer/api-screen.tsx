@@ -1,4 +1,4 @@
-/** The API in pages: the endpoints by OpenAPI, and the schema of the graph. */
+/** The API documentation: the endpoints from OpenAPI, and the GraphQL schema. */
 
 import { Link, useLocation } from '../router.tsx';
 import './api.css';

@@ -1,8 +1,7 @@
-/** The colours of the code, as the console has them. An editor takes no variables: these are those of tokens.css. */
+/** The colours of the code editor. An editor accepts no CSS variables, so these repeat tokens.css. */
 
 import { useGraphiQLActions, useMonaco } from '@graphiql/react';
-import { useEffect } from 'react';
-import type { ShownTheme } from './use-shown-theme.ts';
+import { useEffect, useSyncExternalStore } from 'react';
 
 export const editorThemes: Readonly<Record<ShownTheme, string>> = {
   light: 'espalier-light',
@@ -42,7 +41,7 @@ const colours = {
   },
 } as const;
 
-/** Makes the themes known to the editor once it is there, and shows the one of the page. */
+/** Registers the themes when the editor is loaded, and applies the page's theme. */
 export function useEditorTheme(theme: ShownTheme): void {
   const monaco = useMonaco((state) => state.monaco);
   const actions = useGraphiQLActions();
@@ -88,4 +87,24 @@ export function useEditorTheme(theme: ShownTheme): void {
     }
     actions.setTheme(theme);
   }, [monaco, actions, theme]);
+}
+export type ShownTheme = 'light' | 'dark';
+const system = matchMedia('(prefers-color-scheme: dark)');
+function readTheme(): ShownTheme {
+  const { theme } = document.documentElement.dataset;
+  if (theme === 'light' || theme === 'dark') return theme;
+  return system.matches ? 'dark' : 'light';
+}
+function subscribe(listener: () => void): () => void {
+  const watch = new MutationObserver(listener);
+  watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  system.addEventListener('change', listener);
+  return () => {
+    watch.disconnect();
+    system.removeEventListener('change', listener);
+  };
+}
+
+export function useShownTheme(): ShownTheme {
+  return useSyncExternalStore(subscribe, readTheme);
 }

@@ -1,10 +1,9 @@
-/** One endpoint: what it takes, what it answers, and how curl says it. */
+/** One endpoint: its request, its responses and an example with curl. */
 
 import { useEffect, useRef } from 'react';
 import { Link } from '../router.tsx';
 import { client } from '../session/client.ts';
 import { CopyButton } from '../ui/copy.tsx';
-import { CodeText } from './code-text.tsx';
 import { curlOf, type Endpoint, type Field } from './openapi-model.ts';
 
 export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolean }) {
@@ -121,4 +120,11 @@ function Answers({ of: { answers } }: { of: Endpoint }) {
       </tbody>
     </table>
   );
+}
+/** A text of the API, in which backticks are around what is code. */
+
+export function CodeText({ of }: { of: string }) {
+  return of
+    .split('`')
+    .map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : <span key={at}>{part}</span>));
 }

@@ -1,4 +1,4 @@
-/** The examples to choose from: each opens in a tab of its own. */
+/** The menu of examples. Each opens in a new tab. */
 
 import {
   Button as AriaButton,

@@ -1,11 +1,11 @@
-/** What an example of the explorer is, and how it is filled with what the viewer has. */
+/** The type of the explorer's examples, and how ids of the viewer's data are filled in. */
 
 export interface Example {
   readonly id: string;
   readonly label: string;
   readonly group: ExampleGroup;
   readonly document: string;
-  /** What the variables are, from what the viewer sees. */
+  /** Creates the variables from ids that the viewer can see. */
   readonly variables?: (known: Known) => object;
   readonly forAdministrators?: true;
 }
@@ -14,11 +14,11 @@ export type ExampleGroup = 'Read' | 'Change' | 'Follow' | 'Administrators';
 
 export const exampleGroups: readonly ExampleGroup[] = ['Read', 'Change', 'Follow', 'Administrators'];
 
-/** Ids to fill examples with; empty where there is none. */
+/** Ids for the variables of examples. Empty if there is none. */
 export interface Known {
   readonly userId: string;
   readonly rootId: string;
-  /** Of a folder at the top of the tree, and of another. */
+  /** The first two folders below the root. */
   readonly folderId: string;
   readonly otherFolderId: string;
 }
@@ -59,7 +59,7 @@ export function knownOf(answer: KnownAnswer | undefined): Known {
   };
 }
 
-/** As it is put into the editor. */
+/** Returns the texts for the editors. */
 export function textOfExample(
   { document, variables }: Example,
   known: Known,

@@ -1,4 +1,4 @@
-/** Queries, mutations and subscriptions to begin with. Each runs as it is, with what the viewer has. */
+/** Example queries, mutations and subscriptions. Each runs without changes on the viewer's data. */
 
 import type { Example } from './example.ts';
 

@@ -1,4 +1,4 @@
-/** The graph, to be asked by hand: GraphiQL's editors, with examples, as the person who is signed in. */
+/** The GraphQL explorer: GraphiQL's editors with examples. Queries run as the viewer. */
 
 import '@graphiql/react/setup-workers/vite';
 import '@graphiql/react/style.css';
@@ -16,15 +16,15 @@ import { editorThemes } from './editor-theme.ts';
 import { knownDocument, knownOf, textOfExample, type KnownAnswer } from './example.ts';
 import { examples } from './examples.ts';
 import { ask } from './fetcher.ts';
-import { keptQueries } from './kept-queries.ts';
+import { keptQueries } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
-import { useShownTheme } from './use-shown-theme.ts';
+import { useShownTheme } from './editor-theme.ts';
 import { Workbench } from './workbench.tsx';
 
-/** Its type has three ways to follow; one is enough. */
+/** GraphiQL accepts three kinds of subscriptions. Ours is one of them. */
 type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
 
-/** What is open when somebody comes for the first time. */
+/** The tabs that a new user sees. */
 const firstTabs = ['who-am-i', 'tree', 'changes'];
 const plugins = [DOC_EXPLORER_PLUGIN, queryHistory];
 

@@ -1,4 +1,4 @@
-/** The queries that are open, as tabs: the arrow keys walk along them, Delete closes one. */
+/** The open queries as tabs. The arrow keys move between them, Delete closes one. */
 
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef, type KeyboardEvent } from 'react';

@@ -1,4 +1,4 @@
-/** How the explorer asks: as the person who is signed in, with errors and data as the server sends them. */
+/** Sends the explorer's operations as the viewer, and returns errors and data unchanged. */
 
 import { authorizedFetch } from '@espalier/client';
 import { Kind, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
@@ -16,7 +16,7 @@ interface Observer {
   complete(): void;
 }
 
-/** What GraphiQL follows until it is told to stop. */
+/** The observable that GraphiQL subscribes to. */
 interface Followed {
   subscribe(observer: Observer): { unsubscribe(): void };
 }
@@ -58,7 +58,7 @@ function follow({ query, variables, operationName }: Asked): Followed {
       };
       const stop = client.socket.subscribe(payload, {
         next: (result) => observer.next(result as ExecutionResult),
-        // Why a socket closed says little to people, and GraphiQL would show it as an empty object.
+        // GraphiQL would show a close event as an empty object.
         error: (error) => observer.error(error instanceof CloseEvent ? lost : error),
         complete: () => observer.complete(),
       });

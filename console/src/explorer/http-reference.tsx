@@ -1,4 +1,4 @@
-/** The endpoints of the server, from its own OpenAPI document. */
+/** The page of endpoints, from the server's OpenAPI document. */
 
 import { EspalierError } from '@espalier/client';
 import { useQuery } from '@tanstack/react-query';
@@ -18,7 +18,7 @@ async function readOpenApi({ signal }: { signal: AbortSignal }): Promise<OpenApi
   throw new EspalierError('NOT_ESPALIER', 'The server has no description of its endpoints at /openapi.json.');
 }
 
-/** `open` is the endpoint that the address names. */
+/** `open` is the id of the endpoint in the address. */
 export function HttpReference({ open }: { open: string | undefined }) {
   const document = useQuery({ queryKey: ['openapi'], queryFn: readOpenApi, staleTime: Infinity });
   return (

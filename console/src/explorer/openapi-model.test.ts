@@ -6,8 +6,8 @@ import { curlOf, endpointsOf, typeText, type OpenApi } from './openapi-model.ts'
 const endpoints = endpointsOf(createOpenApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
 const endpoint = (id: string) => endpoints.find((one) => one.id === id)!;
 
-describe('the page of endpoints', () => {
-  test('shows each endpoint once, with what it needs and answers', () => {
+describe('OpenAPI model', () => {
+  test('lists each endpoint once, with its requests and responses', () => {
     assert.deepEqual(endpoints.map(({ method, path }) => `${method} ${path}`).slice(0, 6), [
       'POST /login',
       'POST /login/refresh',
@@ -31,7 +31,7 @@ describe('the page of endpoints', () => {
     assert.equal(malformed.body, 'Problem');
   });
 
-  test('says curl that works in a shell, with tokens and passwords from its variables', () => {
+  test('creates curl commands that take tokens and passwords from shell variables', () => {
     assert.equal(
       curlOf(endpoint('login'), 'https://example.com/base'),
       [
@@ -56,7 +56,7 @@ describe('the page of endpoints', () => {
     );
   });
 
-  test('says types in words', () => {
+  test('describes types in words', () => {
     assert.equal(typeText({ type: ['string', 'null'] }), 'string or null');
     assert.equal(typeText({ type: 'array', items: { type: 'object' } }), 'list of object');
     assert.equal(typeText({ type: 'string', format: 'uuid' }), 'string (uuid)');

@@ -1,4 +1,4 @@
-/** The OpenAPI document of the server, as the page of endpoints shows it. */
+/** Converts the server's OpenAPI document to the model of the page of endpoints. */
 
 import { quoteForShell } from '../actions/action.ts';
 
@@ -54,10 +54,10 @@ export interface Field {
 }
 
 export interface Endpoint {
-  /** For the address. */
+  /** Used in the address. */
   readonly id: string;
   readonly method: string;
-  /** Whether HEAD is answered, too. */
+  /** Whether HEAD is supported as well. */
   readonly hasHead: boolean;
   readonly path: string;
   readonly summary: string;
@@ -76,7 +76,7 @@ export interface Endpoint {
 export interface Answer {
   readonly status: string;
   readonly meanings: readonly string[];
-  /** The name of what the body holds. */
+  /** The schema name of the body. */
   readonly body: string | null;
   readonly headers: readonly { readonly name: string; readonly description: string }[];
 }
@@ -151,7 +151,7 @@ function nameOf({ $ref }: Schema): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
-/** "string or null", "list of object". */
+/** For example "string or null" or "list of object". */
 export function typeText(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema)!;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -161,7 +161,7 @@ export function typeText(schema: Schema): string {
   return types.join(' or ') + (schema.format === undefined ? '' : ` (${schema.format})`);
 }
 
-/** What stands for a field in an example: secrets come from the shell, and are never written out. */
+/** Example values of fields. Secrets are shell variables and never literal. */
 const exampleValues: Readonly<Record<string, string>> = {
   username: 'ada',
   password: '$ESPALIER_PASSWORD',
@@ -198,7 +198,7 @@ export function curlOf({ method, path, access, body, parameters }: Endpoint, api
   return lines.join(' \\\n  ');
 }
 
-/** In quotes that let the variables of the shell through, if there are any. */
+/** Uses double quotes if the text contains shell variables. */
 function forShell(text: string): string {
   return text.includes('$ESPALIER_') ? `"${text.replace(/["\\`]/g, '\\$&')}"` : quoteForShell(text);
 }

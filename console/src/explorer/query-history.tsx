@@ -1,11 +1,11 @@
-/** What was asked before, the latest first: to be asked again, or forgotten. */
+/** The history of queries, latest first. Each can be opened again or removed. */
 
 import { useHistory, useHistoryActions } from '@graphiql/plugin-history';
 import { useGraphiQL } from '@graphiql/react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Empty } from '../ui/states.tsx';
 
-/** As GraphiQL takes what can be at the side. */
+/** The plugin format of GraphiQL's side panel. */
 export const queryHistory = { title: 'History', icon: () => null, content: QueryHistory };
 
 function QueryHistory() {

@@ -9,8 +9,8 @@ const answer = graphqlSync({ schema: buildSchema(schemaText), source: schemaDocu
 const view = viewOf(answer.data as unknown as SchemaAnswer);
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
-describe('the page of the schema', () => {
-  test('lists the operations, and the types apart from them and from those of GraphQL', () => {
+describe('schema model', () => {
+  test('lists the operations, and the types without those of operations and of GraphQL itself', () => {
     const [queries, mutations, subscriptions] = view.operations;
     assert.ok(names(queries!.fields).includes('folder'));
     assert.ok(names(mutations!.fields).includes('createFolder'));
@@ -19,7 +19,7 @@ describe('the page of the schema', () => {
     for (const name of ['Query', 'Mutation', '__Schema']) assert.ok(!names(view.types).includes(name), name);
   });
 
-  test('finds by names of fields, arguments and values', () => {
+  test('searches names of fields, arguments and values', () => {
     const found = foundIn(view, ' NAMECONTAINS ');
     assert.deepEqual(names(found.types), ['FolderFilter']);
     assert.deepEqual(
@@ -30,7 +30,7 @@ describe('the page of the schema', () => {
     assert.deepEqual(names(foundIn(view, 'rotate_key').types), ['JournalKind']);
   });
 
-  test('writes types as GraphQL does', () => {
+  test('formats types in GraphQL notation', () => {
     const folders = view.types.find(({ name }) => name === 'FolderConnection')!.fields!;
     assert.deepEqual(partsOf(folders.find(({ name }) => name === 'items')!.type), {
       before: '[',

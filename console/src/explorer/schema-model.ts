@@ -1,4 +1,4 @@
-/** The graph's schema, as the page of it shows it: what can be asked for, and what a search finds of it. */
+/** Converts the GraphQL schema to the model of its page, and searches it. */
 
 export const schemaDocument = /* GraphQL */ `
   query ApiSchema {
@@ -105,7 +105,7 @@ export interface SchemaAnswer {
 
 export interface SchemaView {
   readonly operations: readonly { readonly label: string; readonly fields: readonly SchemaField[] }[];
-  /** Neither those of the operations nor GraphQL's own. */
+  /** Without the root types of operations and GraphQL's own types. */
   readonly types: readonly SchemaType[];
 }
 
@@ -128,7 +128,7 @@ export function viewOf({ __schema }: SchemaAnswer): SchemaView {
   };
 }
 
-/** Only what has the text in its name or in that of one of its parts. */
+/** Keeps the types and operations whose name, or the name of a field, argument or value, contains the text. */
 export function foundIn(view: SchemaView, text: string): SchemaView {
   const asked = text.trim().toLowerCase();
   if (asked === '') return view;
@@ -146,7 +146,7 @@ export function foundIn(view: SchemaView, text: string): SchemaView {
   };
 }
 
-/** The type inside of lists and non-nulls, and what is written around its name. */
+/** Splits a type into its name and the list and non-null notation around it. */
 export function partsOf(type: TypeRef): {
   readonly before: string;
   readonly name: string;

@@ -1,11 +1,11 @@
-/** The schema of the graph in short: what can be asked, changed and followed, and the types, with a search. */
+/** The page of the GraphQL schema: queries, mutations, subscriptions and types, with a search. */
 
 import { useMemo } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { Link, setQuery, useLocation } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
-import { CodeText } from './code-text.tsx';
+import { CodeText } from './endpoint-card.tsx';
 import {
   foundIn,
   partsOf,
@@ -18,7 +18,7 @@ import {
   type TypeRef,
 } from './schema-model.ts';
 
-/** `open` is the type that the address names. */
+/** `open` is the name of the type in the address. */
 export function SchemaReference({ open }: { open: string | undefined }) {
   const schema = useGraph<SchemaAnswer>(['schema'], schemaDocument, {}, { staleTime: Infinity });
   return (

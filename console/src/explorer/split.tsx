@@ -1,15 +1,15 @@
-/** Two parts with a line between them that can be moved. */
+/** Two panes with a movable separator. */
 
 import { Children, type ReactNode } from 'react';
 import { Divider, useDividerPosition } from '../ui/divider.tsx';
 
 interface SplitProps {
-  /** Where the place of the line is kept. */
+  /** The name under which the separator's position is stored. */
   readonly name: string;
   readonly label: string;
-  /** One above the other. */
+  /** The panes are stacked. */
   readonly isVertical?: boolean;
-  /** The first part's share, in percent. */
+  /** Share of the first pane, in percent. */
   readonly initial?: number;
   readonly children: readonly [ReactNode, ReactNode];
 }

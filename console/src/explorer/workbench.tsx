@@ -1,4 +1,4 @@
-/** The editors of the explorer and what belongs to them: the bar above, the tabs, the answer, the docs at the side. */
+/** The explorer's editors with toolbar, tabs, response and side panel. */
 
 import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
 import {
@@ -14,14 +14,14 @@ import type { Call } from '../actions/action.ts';
 import { Button, IconButton, Spinner } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { Loading } from '../ui/states.tsx';
-import { bareCall } from './bare-query.ts';
+import { bareCall } from './redact-query.ts';
 import { useEditorTheme } from './editor-theme.ts';
 import { ExampleMenu } from './example-menu.tsx';
 import { textOfExample, type Example, type Known } from './example.ts';
 import { ExplorerTabs, panelId, tabIdOf } from './explorer-tabs.tsx';
 import { queryHistory } from './query-history.tsx';
 import { Split } from './split.tsx';
-import type { ShownTheme } from './use-shown-theme.ts';
+import type { ShownTheme } from './editor-theme.ts';
 
 export function Workbench({ known, theme }: { known: Known; theme: ShownTheme }) {
   const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));
@@ -135,13 +135,13 @@ function CopyQuery() {
   return <CopyAs call={callOf(query, variables)} />;
 }
 
-/** Variables that are no JSON yet are left out, and so are passwords. */
+/** Leaves out passwords, and variables that are not valid JSON. */
 function callOf(query: string, variables: string): Call {
   let given: object = {};
   try {
     given = (JSON.parse(variables || '{}') as object | null) ?? {};
   } catch {
-    // Somebody is typing.
+    // The user is still typing.
   }
   const { document, variables: shown } = bareCall(query, given);
   return { action: { label: 'Query', document }, variables: shown };
@@ -168,7 +168,7 @@ function Running() {
   );
 }
 
-/** The docs of the schema, or what was asked before. */
+/** The side panel: the schema's documentation or the history. */
 function Side() {
   const plugin = useGraphiQL((state) => state.visiblePlugin);
   if (!plugin) return null;
@@ -183,7 +183,7 @@ function Side() {
   );
 }
 
-/** The editors as the console has its texts, in place of GraphiQL's own looks. */
+/** Applies the console's fonts and options to GraphiQL's editors. */
 function useLooks(): void {
   const { queryEditor, variableEditor, responseEditor } = useGraphiQL((state) => ({
     queryEditor: state.queryEditor,
@@ -201,7 +201,7 @@ function useLooks(): void {
         lineHeight: 20,
         lineNumbersMinChars: 3,
         padding: { top: ariaLabel === 'Query' ? 10 : 2 },
-        // A last line in faint letters could not be read.
+        // Otherwise the editor dims the last line below a readable contrast.
         renderFinalNewline: 'on',
       });
     }

@@ -16,7 +16,7 @@ import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
 import { canRemove, hasLevel, type FolderLink, type OpenFolder } from './open-folder.ts';
 
 export function FolderHeader({ folder }: { folder: OpenFolder }) {
-  const { id, name, title, icon, accessLevel, ancestors, parent } = folder;
+  const { title, accessLevel, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
   const mayWrite = hasLevel(accessLevel, 'WRITE');
   const mayRemove = canRemove(folder);
@@ -35,23 +35,7 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
   return (
     <header className="folder-header">
       <Breadcrumbs ancestors={ancestors} title={title} />
-      <div className="folder-heading">
-        <div className="folder-title">
-          <span className="folder-glyph">
-            <FolderIcon icon={icon} />
-          </span>
-          <h1>{title}</h1>
-        </div>
-        {title !== name && <code className="folder-name">{name}</code>}
-        <span className="folder-chips">
-          {accessLevel === 'NONE' ? (
-            <span className="label-chip">Passage only</span>
-          ) : (
-            <LevelChip level={accessLevel} />
-          )}
-          <ChangeNote key={id} folderId={id} />
-        </span>
-      </div>
+      <FolderTitle folder={folder} />
       {mayWrite && (
         <div className="folder-actions">
           <Button tone="primary" icon="plus" onPress={() => setKind('new')}>
@@ -75,6 +59,28 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
       />
     </header>
+  );
+}
+
+function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: OpenFolder }) {
+  return (
+    <div className="folder-heading">
+      <div className="folder-title">
+        <span className="folder-glyph">
+          <FolderIcon icon={icon} />
+        </span>
+        <h1>{title}</h1>
+      </div>
+      {title !== name && <code className="folder-name">{name}</code>}
+      <span className="folder-chips">
+        {accessLevel === 'NONE' ? (
+          <span className="label-chip">Passage only</span>
+        ) : (
+          <LevelChip level={accessLevel} />
+        )}
+        <ChangeNote key={id} folderId={id} />
+      </span>
+    </div>
   );
 }
 

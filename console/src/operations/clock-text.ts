@@ -8,7 +8,7 @@ export function clockText(at: string): string {
   return clock.format(Date.parse(at));
 }
 
-/** "15 Nov 2026, 14:02:31". */
+/** For example "15 Nov 2026, 14:02:31". */
 export function exactText(at: string): string {
   return exact.format(Date.parse(at));
 }

@@ -1,4 +1,4 @@
-/** The keys that sign auth tokens: which one does, which did and which will. They are changed on the command line alone. */
+/** The signing keys of auth tokens: the active, retired and upcoming ones. Only the command line can change them. */
 
 import { useGraph } from '../graph/use-graph.ts';
 import { CopyButton } from '../ui/copy.tsx';

@@ -1,4 +1,4 @@
-/** Whether the window is as narrow as a phone. */
+/** Checks whether the window is as narrow as a phone. */
 
 import { useSyncExternalStore } from 'react';
 

@@ -27,14 +27,14 @@ const masterKey = setting({
 const names = (found: ReturnType<typeof subjectsOf>) =>
   found.map(({ name, settings }) => [name, ...settings.map((one) => one.name)]);
 
-test('settings stand below their subjects, in the order in which they come', () => {
+test('groups settings by subject in the order of the server', () => {
   assert.deepEqual(names(subjectsOf([port, masterKey, host])), [
     ['Network', 'ESPALIER_PORT', 'ESPALIER_HOST'],
     ['Database', 'ESPALIER_MASTER_KEY'],
   ]);
 });
 
-test('all words must be found, in the name, the subject, the description or the value', () => {
+test('requires every word in the name, subject, description or value', () => {
   assert.deepEqual(names(subjectsOf([port, masterKey, host], { text: ' Signing KEY ' })), [
     ['Database', 'ESPALIER_MASTER_KEY'],
   ]);
@@ -42,7 +42,7 @@ test('all words must be found, in the name, the subject, the description or the 
   assert.deepEqual(subjectsOf([port, host], { text: 'port sealed' }), []);
 });
 
-test('what is given as it is by default does not differ; a secret that is given does', () => {
+test('marks a set secret as different, but not a value that equals its default', () => {
   assert.ok(isDifferent(port));
   assert.ok(!isDifferent(setting({ source: 'COMMAND_LINE' })));
   assert.ok(!isDifferent(masterKey));
@@ -52,7 +52,7 @@ test('what is given as it is by default does not differ; a secret that is given 
   ]);
 });
 
-test('a secret is never shown, only whether it is set', () => {
+test('shows only whether a secret is set', () => {
   assert.equal(valueText(masterKey).text, 'not set');
   assert.equal(valueText({ ...masterKey, source: 'FILE', value: 'abc' }).text, 'set, not shown');
   assert.deepEqual(valueText(port), { text: '9104', isValue: true });

@@ -1,4 +1,4 @@
-/** The settings of a server, by subject, and which of them are looked for. */
+/** Groups and searches the settings of a server. */
 
 export interface Setting {
   readonly name: string;
@@ -17,12 +17,12 @@ export interface Subject {
   readonly settings: readonly Setting[];
 }
 
-/** A secret differs as soon as it is given: nobody is told what it is. */
+/** A set secret counts as different, because the server never sends its value. */
 export function isDifferent({ isSecret, source, value, default: usual }: Setting): boolean {
   return isSecret ? source !== 'DEFAULT' : value !== usual;
 }
 
-/** In the order in which the server tells them. All words of the text must be somewhere in a setting. */
+/** Keeps the server's order. Every word of the text must occur in a setting. */
 export function subjectsOf(
   settings: readonly Setting[],
   { text = '', isOnlyDifferent = false }: { readonly text?: string; readonly isOnlyDifferent?: boolean } = {},
@@ -41,7 +41,7 @@ export function subjectsOf(
   return [...subjects].map(([name, ofSubject]) => ({ name, settings: ofSubject }));
 }
 
-/** What holds, in a word or two where it is no value. */
+/** Returns the value, or a short description if there is none to show. */
 export function valueText({ isSecret, value, source }: Setting): { text: string; isValue: boolean } {
   if (isSecret) return { text: source === 'DEFAULT' ? 'not set' : 'set, not shown', isValue: false };
   if (value === null) return { text: 'not set', isValue: false };

@@ -1,4 +1,4 @@
-/** What this node was started with, and where each value comes from. Read-only: settings are read when a node starts. */
+/** The settings of this node and their sources. They are read-only, because a node reads them at its start. */
 
 import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, useLocation } from '../router.tsx';

@@ -1,4 +1,4 @@
-/** The viewer's own groups, password and sessions. */
+/** The viewer's groups, password and sessions. */
 
 import { useState } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
@@ -9,10 +9,10 @@ import { Button } from '../ui/button.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
 import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { ChangePassword } from './change-password.tsx';
-import { RevokeAllDialog } from './revoke-dialogs.tsx';
-import { SessionTable } from './session-table.tsx';
-import { useOwnSessions } from './use-sessions.ts';
+import { ChangePassword } from './passwords/change-password.tsx';
+import { RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
+import { SessionTable } from './sessions/session-table.tsx';
+import { useOwnSessions } from './sessions/use-sessions.ts';
 import './people.css';
 
 const accountDocument = /* GraphQL */ `

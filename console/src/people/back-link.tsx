@@ -1,4 +1,4 @@
-/** The way from one to the list of all. */
+/** A link from a page back to its list. */
 
 import { Link } from '../router.tsx';
 import { Icon } from '../ui/icons.tsx';

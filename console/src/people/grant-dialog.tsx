@@ -1,4 +1,4 @@
-/** Gives a user or a group a level on a folder. */
+/** Grants a user or a group an access level on a folder. */
 
 import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';

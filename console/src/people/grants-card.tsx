@@ -1,4 +1,4 @@
-/** What was granted to a user or to a group, folder by folder. */
+/** The grants of a user or a group, by folder. */
 
 import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';

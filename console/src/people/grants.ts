@@ -1,4 +1,4 @@
-/** Grants to one user or group: read, changed and taken away, each with a way back. */
+/** Reads, changes and revokes the grants of a user or group. Every change can be undone. */
 
 import type { Grantee } from '../actions/access-actions.ts';
 import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
@@ -69,7 +69,7 @@ export function useGrantsTo(grantee: Grantee) {
 
 const byPath = new Intl.Collator('en', { numeric: true });
 
-/** In the order of the paths, "/Floor 2" before "/Floor 10". */
+/** Sorts by path, "/Floor 2" before "/Floor 10". */
 export function inOrderOfPaths(grants: readonly GrantRow[]): readonly GrantRow[] {
   return grants.toSorted((one, other) => byPath.compare(one.folder.path, other.folder.path));
 }
@@ -83,7 +83,7 @@ function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
   return { folderId: id, grantee, subject: `the grant on ${path}` };
 }
 
-/** Rejects with the refusal, for a form to tell. */
+/** Rejects with the refusal, which the form shows. */
 export async function give(
   grantee: Grantee,
   name: string,
@@ -91,13 +91,13 @@ export async function give(
   level: AccessLevel,
 ): Promise<void> {
   const place = placeOf(grantee, folder);
-  // What is on the screen may be older than what somebody else has granted.
+  // Another user may have changed the grant since this page was loaded.
   const before = await readGrantedLevel(place);
   const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
   await perform({ ...grantTask(place, level, before), doneText });
 }
 
-/** Tells a refusal by a message. */
+/** Shows a refusal as a message. */
 export async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
   const { folder, level: before } = row;
   await performOrReport({
@@ -109,7 +109,7 @@ export async function changeLevel(grantee: Grantee, row: GrantRow, level: Access
   });
 }
 
-/** Tells a refusal by a message. */
+/** Shows a refusal as a message. */
 export async function takeAway(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
   await performOrReport({
     ...revokeTask(placeOf(grantee, folder), level),

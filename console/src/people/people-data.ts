@@ -1,4 +1,4 @@
-/** Users and groups, as their lists and pages read them. */
+/** The queries of users and groups for their lists and pages. */
 
 import type { AccessLevel } from '../graph/live.tsx';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
@@ -8,7 +8,7 @@ import { useViewer } from '../session/session.tsx';
 
 const aboutPeople: GraphQueryKey = ['people'];
 
-/** What to read again when somebody, or a group, was changed. */
+/** The queries to refetch after a change of a user or a group. */
 export const peopleStale: readonly GraphQueryKey[] = [aboutPeople];
 
 const peopleKinds = [
@@ -25,13 +25,13 @@ const peopleKinds = [
   'END_SESSION',
 ];
 
-/** What others do with people meanwhile is shown as they do it. */
+/** Refetches users and groups when another user changes them. */
 export function usePeopleAsTheyChange(): void {
   const { isAdministrator } = useViewer();
   useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: aboutPeople });
 }
 
-/** An administrator sees all of it. */
+/** Administrators see all of these fields. */
 export interface UserFacts {
   readonly id: string;
   readonly username: string;
@@ -39,7 +39,7 @@ export interface UserFacts {
   readonly isDisabled: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
-  /** The first of them. */
+  /** The first page of the groups. */
   readonly groups: { readonly items: readonly GroupName[]; readonly totalCount: number };
 }
 

@@ -1,4 +1,4 @@
-/** Who is signed in, the theme, and the way out. */
+/** The account menu: the viewer's name, the theme, and signing out. */
 
 import {
   Button as AriaButton,

@@ -1,4 +1,4 @@
-/** Whether what is shown follows the server. */
+/** Shows whether the page receives changes from the server. */
 
 import { useLive, type LiveStatus } from '../graph/live.tsx';
 

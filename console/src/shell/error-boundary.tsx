@@ -1,6 +1,6 @@
 /**
- * Keeps a defect of one screen from taking the page with it. Also what a screen is made of may be there no more, after an
- * upgrade of the server: loading the page anew helps with both.
+ * Catches errors of one screen, so that the rest of the page keeps working. After an upgrade of the server, the files of a
+ * screen may be missing. Reloading the page helps in both cases.
  */
 
 import { Component, type ReactNode } from 'react';

@@ -1,10 +1,10 @@
-/** Keys that do something from everywhere, and how keys are shown. */
+/** Global keyboard shortcuts, and the display of keys. */
 
 import { Fragment, useEffect } from 'react';
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** Each key in a frame: "Ctrl K". On a Mac, Ctrl is the command key. */
+/** Shows each key in a frame, for example "Ctrl K". On a Mac, Ctrl is the command key. */
 export function Keys({ of }: { of: string }) {
   return (
     <span className="keys">
@@ -26,7 +26,7 @@ interface ShellKeys {
 export function useShellKeys({ openPalette, openShortcuts }: ShellKeys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      // What a dialog holds would be lost by going elsewhere.
+      // Leaving the page would discard the content of an open dialog.
       if (event.defaultPrevented || document.querySelector('.dialog-backdrop')) return;
       const isControlled = event.ctrlKey || event.metaKey;
       if (isControlled && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'k') {
@@ -38,7 +38,7 @@ export function useShellKeys({ openPalette, openShortcuts }: ShellKeys): void {
         openShortcuts();
       }
     };
-    // Before the explorer's editor, which would wait for a second key.
+    // Captured before the explorer's editor, which would wait for a second key.
     addEventListener('keydown', press, { capture: true });
     return () => removeEventListener('keydown', press, { capture: true });
   }, [openPalette, openShortcuts]);

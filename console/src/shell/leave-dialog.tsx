@@ -1,10 +1,10 @@
-/** Asks before what was typed and not saved is lost by signing out. */
+/** Asks for confirmation before signing out discards unsaved text. */
 
 import { useSession } from '../session/session.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 
 interface LeaveDialogProps {
-  /** What is not saved. */
+  /** Names of the folders or fields with unsaved text. */
   readonly names: readonly string[];
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** The way to the screens that the viewer may see: at the side, or below on a small screen. */
+/** Links to the screens that the viewer can open: at the side, or at the bottom of a small screen. */
 
 import { useEffect, useRef } from 'react';
 import { Link } from '../router.tsx';
@@ -54,7 +54,7 @@ export function Navigation({ current }: { current: string | undefined }) {
   );
 }
 
-/** On a small screen not all of them fit. By `scrollIntoView` the next Tab would go on from the link. */
+/** Scrolls the bar of a small screen to the link. `scrollIntoView` would also move the start of the next Tab key. */
 function centre(bar: HTMLElement, link: Element): void {
   const [outer, inner] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
   bar.scrollBy(

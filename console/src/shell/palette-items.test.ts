@@ -12,8 +12,8 @@ const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
 });
 const labels = (items: readonly PaletteItem[]) => items.map(({ label }) => label);
 
-describe('the palette', () => {
-  test('finds by beginnings of words, in any order, without regard to case and accents', () => {
+describe('palette', () => {
+  test('matches prefixes of words in any order, and ignores case and accents', () => {
     for (const text of ['', 'move', 'Mo', 'to mo', 'MÖVE', '  move  to ']) {
       assert.notEqual(fit({ label: 'Move to…' }, text), undefined, text);
     }
@@ -21,22 +21,22 @@ describe('the palette', () => {
       assert.equal(fit({ label: 'Move to…' }, text), undefined);
   });
 
-  test('finds by other words than those of the label', () => {
+  test('matches keywords that are not in the label', () => {
     assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'nig'), 1);
     assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'igh'), undefined);
   });
 
-  test('shows first what begins with the text, then what has a word that does, then the rest', () => {
+  test('ranks labels that start with the text first, then labels with a matching word, then the rest', () => {
     const items = ['Dissessions', 'Your sessions', 'Sessions'].map((label) => item(label));
     assert.deepEqual(labels(found(items, 'sess')), ['Sessions', 'Your sessions', 'Dissessions']);
   });
 
-  test('shows first, of what fits equally, what was chosen lately', () => {
+  test('ranks recently chosen items first among equal matches', () => {
     const items = ['Users', 'Groups', 'Keys'].map((label) => item(label));
     assert.deepEqual(labels(found(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
   });
 
-  test('keeps of what was found for an earlier text what fits the text that is there now', () => {
+  test('keeps results of an earlier text only if they match the current text', () => {
     const items = [
       item('Laboratory', { detail: '/North/Laboratory' }),
       item('Lagoon', { detail: '/South/Lagoon' }),
@@ -47,7 +47,7 @@ describe('the palette', () => {
     assert.equal(upToDate(items, 'what the server finds by other means', false).length, 2);
   });
 
-  test('shows an item once, in the group that comes first', () => {
+  test('shows a duplicate item once, in its first group', () => {
     const groups = grouped([
       item('Keys', { group: 'Recent' }),
       item('Users'),

@@ -1,22 +1,22 @@
-/** What the palette offers, as data: which of it a text finds, and in which order. */
+/** Matches, ranks and groups the items of the palette. */
 
 import type { IconName } from '../ui/icons.tsx';
 
 export interface PaletteItem {
-  /** Unique, and the same from one time to the next. */
+  /** Unique and stable, because recent choices are stored by id. */
   readonly id: string;
   readonly group: string;
   readonly label: string;
-  /** A second line: the path of a folder. */
+  /** Second line, for example the path of a folder. */
   readonly detail?: string;
   readonly icon: IconName;
   readonly keys?: string;
-  /** Other words that find it. */
+  /** Further words that match. */
   readonly keywords?: string;
   readonly run: () => void;
 }
 
-/** How well the text fits: 0 is best; undefined if it does not. Each of its words must be found. */
+/** Returns the rank of a match: 0 is best, undefined is no match. Every word of the text must match. */
 export function fit(
   { label, keywords = '' }: Pick<PaletteItem, 'label' | 'keywords'>,
   text: string,
@@ -35,7 +35,7 @@ export function fit(
   return worst;
 }
 
-/** Those that the text finds, the best first; among equals what was chosen lately, then as they came. */
+/** Returns the matching items, best first. Equal matches keep their order after recently chosen ones. */
 export function found(
   items: readonly PaletteItem[],
   text: string,
@@ -50,8 +50,8 @@ export function found(
 }
 
 /**
- * What the server has found, of which some may be for an earlier text: of that, what this text finds too. Whoever presses
- * Enter at once must not open something else.
+ * Filters results of the server that may belong to an earlier text, because Enter must not open an item that does not match
+ * the current text.
  */
 export function upToDate<Item extends PaletteItem>(
   items: readonly Item[],
@@ -67,7 +67,7 @@ export interface PaletteGroup {
   readonly items: readonly PaletteItem[];
 }
 
-/** In groups, each where its first item is. An item that is there twice is shown once. */
+/** Groups items in the order of their first item, without duplicates. */
 export function grouped(items: readonly PaletteItem[]): PaletteGroup[] {
   const groups = new Map<string, PaletteItem[]>();
   const shown = new Set<string>();

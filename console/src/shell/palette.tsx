@@ -1,4 +1,4 @@
-/** The command palette: finds folders, people and screens, and does what can be done, from one field. */
+/** The command palette: one field that finds folders, people and screens, and runs commands. */
 
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
@@ -52,7 +52,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const run = (item: FoundItem) => {
     noteRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
     onClose();
-    // Once the palette is gone, so that what it opens gets the focus.
+    // Runs after the palette has closed, so that the opened page or dialog gets the focus.
     setTimeout(item.run);
   };
   const walk = (event: KeyboardEvent) => {
@@ -149,7 +149,7 @@ function Option({ id, item: { label, detail, icon, keys }, isActive, onPoint, on
       className="palette-option"
       role="option"
       aria-selected={isActive}
-      // Not on entering, which also happens when the list scrolls below a pointer that rests.
+      // Not pointerenter, which also fires when the list scrolls below a resting pointer.
       onPointerMove={onPoint}
       onClick={onChoose}
     >

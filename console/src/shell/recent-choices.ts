@@ -1,8 +1,8 @@
-/** What somebody chose lately in the palette: kept in this browser, apart for each person. */
+/** Stores the recent choices of each user in the palette, in the local storage of this browser. */
 
 export interface RecentChoice {
   readonly id: string;
-  /** Of a folder or a person, which are not known until they are searched for. */
+  /** Only for a folder or person: their label and address, so that they can be shown without a search. */
   readonly place?: { readonly label: string; readonly detail?: string | undefined; readonly path: string };
 }
 
@@ -23,6 +23,6 @@ export function noteRecent(viewerId: string, choice: RecentChoice): void {
   try {
     localStorage.setItem(keyOf(viewerId), JSON.stringify([choice, ...others].slice(0, most)));
   } catch {
-    // Storage is full or closed: nothing is remembered.
+    // Without storage, recent choices are not remembered.
   }
 }

@@ -1,4 +1,4 @@
-/** The frame around every screen: navigation, the bar at the top, messages, and the palette. */
+/** The frame around every screen: navigation, top bar, messages and palette. */
 
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useLocation, navigate, Link } from '../router.tsx';

@@ -1,4 +1,4 @@
-/** The keys that do something, in a dialog. */
+/** The dialog that lists all keyboard shortcuts. */
 
 import { useState } from 'react';
 import { listCommands } from '../actions/commands.ts';

@@ -1,4 +1,4 @@
-/** The form that lets people in: the whole page, or above what they were at when their session ended. */
+/** The sign-in form: as a page, or as a dialog over the current page after the session has ended. */
 
 import { Dialog, Form, Modal, ModalOverlay } from 'react-aria-components';
 import { useState, type FormEvent, type ReactNode } from 'react';
@@ -17,7 +17,7 @@ export function SignIn() {
   );
 }
 
-/** Above everything, dialogs included: so it is one itself. */
+/** A dialog, because it must also cover other dialogs. */
 export function SignInAgain({ username }: { username: string }) {
   const { signOut } = useSession();
   return (
@@ -42,7 +42,7 @@ export function SignInAgain({ username }: { username: string }) {
 interface SignInFormProps {
   readonly title: string;
   readonly notice?: string;
-  /** Who it was. */
+  /** The user whose session ended. */
   readonly username?: string;
   readonly children?: ReactNode;
 }

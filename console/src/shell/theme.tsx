@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The theme: light, dark, or that of the system. */
 
 import { useSyncExternalStore } from 'react';
 
@@ -7,7 +7,7 @@ export type Theme = 'system' | 'light' | 'dark';
 const key = 'espalier:theme';
 const listeners = new Set<() => void>();
 
-/** From public/theme.js, which has read it before the page was drawn. */
+/** public/theme.js has read the setting before the first paint. */
 function readTheme(): Theme {
   const { theme } = document.documentElement.dataset;
   return theme === 'light' || theme === 'dark' ? theme : 'system';
@@ -20,7 +20,7 @@ export function setTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, theme);
   } catch {
-    // It holds until the page is loaded anew.
+    // Without storage, the choice lasts until the page is reloaded.
   }
   for (const listener of listeners) listener();
 }

@@ -1,4 +1,4 @@
-/** Short messages about what was done, with a way back: they go by themselves, unless one is looked at. */
+/** Short messages about finished actions, with Undo. They disappear after a while, unless the pointer or focus is on one. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { CopyAs } from '../ui/copy.tsx';
@@ -13,7 +13,7 @@ export function Toasts() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.read);
   return (
     <section className="toasts" aria-label="Messages" data-react-aria-top-layer="true">
-      {/* Always there, so that screen readers notice what comes into it. */}
+      {/* Always rendered, so that screen readers announce additions. */}
       <ol aria-live="polite" aria-relevant="additions">
         {shown.map((toast) => (
           <ToastItem key={toast.id} toast={toast} />

@@ -1,4 +1,4 @@
-/** Everything that the palette can offer now: screens, folders, people, and what can be done. */
+/** The items of the palette: screens, folders, people and commands. */
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -52,7 +52,7 @@ interface People {
   readonly groups: { readonly items: readonly { id: string; name: string }[] };
 }
 
-/** An item that leads to a place, which is remembered with it. */
+/** An item that opens a folder or a person stores their address with the choice. */
 export type FoundItem = PaletteItem & { readonly place?: RecentChoice['place'] };
 
 export function usePaletteItems(
@@ -103,7 +103,7 @@ function searching(enabled: boolean) {
 const isScreen = ({ group }: PaletteItem) => group === 'Go to';
 const isOfScreen = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
 
-/** What is there without being searched for. */
+/** Returns the items that need no search on the server. */
 function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly FoundItem[] {
   const { isAdministrator } = useViewer();
   return useMemo(() => {
@@ -173,7 +173,7 @@ async function copyLink(): Promise<void> {
   );
 }
 
-/** The latest choices that can still be made. */
+/** Returns the recent choices that are still available. */
 function lately(recent: readonly RecentChoice[], still: readonly FoundItem[]): FoundItem[] {
   return recent
     .flatMap(({ id, place }): FoundItem[] => {

@@ -81,15 +81,7 @@ export function TreePane({ openId }: { openId: string | null }) {
         {marks.announcement}
       </p>
       {drag && <DragPreview drag={drag} />}
-      {menu && (
-        <TreeMenu
-          label={`Actions for ${menu.folder.name}`}
-          at={menu.at}
-          items={listMenuItems(tree, menu.folder)}
-          onChoose={(choice) => actions.choose(menu.folder, choice)}
-          onClose={() => setMenu(null)}
-        />
-      )}
+      {menu && <FolderMenu menu={menu} actions={actions} onClose={() => setMenu(null)} />}
       <TreeDialogs actions={actions} />
     </section>
   );
@@ -144,6 +136,24 @@ function NewFolderButton({ parent, onCreate }: NewFolderButtonProps) {
       icon="plus"
       isDisabled={parent === null || !rightsOf(store, parent).create}
       onPress={() => parent && onCreate(parent)}
+    />
+  );
+}
+
+interface FolderMenuProps {
+  readonly menu: OpenMenu;
+  readonly actions: TreeActions;
+  readonly onClose: () => void;
+}
+
+function FolderMenu({ menu: { folder, at }, actions, onClose }: FolderMenuProps) {
+  return (
+    <TreeMenu
+      label={`Actions for ${folder.name}`}
+      at={at}
+      items={listMenuItems(tree, folder)}
+      onChoose={(choice) => actions.choose(folder, choice)}
+      onClose={onClose}
     />
   );
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
-import { updateFolder } from '../../actions/folder-actions.ts';
+import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
@@ -65,27 +65,13 @@ export function FolderForm({ folder }: { folder: OpenFolder }) {
         </p>
       )}
       {isChanged && (
-        <div className="folder-save" role="group" aria-label="Unsaved changes">
-          <span className="folder-save-text">Unsaved changes</span>
-          {changes && (
-            <CopyAs
-              call={{
-                action: updateFolder,
-                variables: { input: { id, ...changes, expectedVersion: saved.version } },
-              }}
-            />
-          )}
-          <span className="grow" />
-          <Button onPress={() => drafts.drop(id)}>Discard</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            isPending={isPending}
-            isDisabled={!changes || conflicts.length > 0}
-          >
-            Save
-          </Button>
-        </div>
+        <SaveBar
+          folderId={id}
+          changes={changes}
+          expectedVersion={saved.version}
+          isPending={isPending}
+          hasConflicts={conflicts.length > 0}
+        />
       )}
     </Form>
   );
@@ -118,6 +104,31 @@ function useSave(folderId: string, canSave: boolean) {
     return () => removeEventListener('keydown', onKeyDown);
   });
   return { isPending, problem, save };
+}
+
+interface SaveBarProps {
+  readonly folderId: string;
+  /** Null if the draft is invalid. */
+  readonly changes: FolderTexts | null;
+  readonly expectedVersion: number;
+  readonly isPending: boolean;
+  readonly hasConflicts: boolean;
+}
+
+function SaveBar({ folderId: id, changes, expectedVersion, isPending, hasConflicts }: SaveBarProps) {
+  return (
+    <div className="folder-save" role="group" aria-label="Unsaved changes">
+      <span className="folder-save-text">Unsaved changes</span>
+      {changes && (
+        <CopyAs call={{ action: updateFolder, variables: { input: { id, ...changes, expectedVersion } } }} />
+      )}
+      <span className="grow" />
+      <Button onPress={() => drafts.drop(id)}>Discard</Button>
+      <Button type="submit" tone="primary" isPending={isPending} isDisabled={!changes || hasConflicts}>
+        Save
+      </Button>
+    </div>
+  );
 }
 
 interface TextFieldsProps {

@@ -1,4 +1,4 @@
-/** What an entry changed, as a table: what was, and what it became. */
+/** A table of the fields that a journal entry changed, with their old and new values. */
 
 import { diffJournalEntry } from '../../ui/journal-diff.ts';
 import type { JournalEntry } from '../../ui/journal-sentence.ts';

@@ -1,4 +1,4 @@
-/** Where a folder is now, for people who would not know it by its id. */
+/** Reads the current path of a folder by its id. */
 
 import { queries, useGraph } from '../../graph/use-graph.ts';
 
@@ -18,13 +18,13 @@ function about(id: string | undefined) {
   return ['folder', id, 'path'] as const;
 }
 
-/** Undefined until it is known; null if it is not on the tree. */
+/** Undefined while it is loading, null if the folder is not in the tree. */
 export function useFolderPath(id: string | undefined): string | null | undefined {
   const { data } = useGraph<Found>(about(id), document, { id }, { enabled: id !== undefined });
   return data && (data.folder?.path ?? null);
 }
 
-/** It need not be asked for again. */
+/** Caches a path that is already loaded. */
 export function rememberPath(id: string, path: string): void {
   queries.setQueryData<Found>(about(id), { folder: { path } });
 }

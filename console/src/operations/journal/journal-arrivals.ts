@@ -1,6 +1,6 @@
 /**
- * What arrives while the journal is followed: shown at once, or held while somebody reads further down, since what they
- * read must not move.
+ * Entries that arrive while the journal is open. They are visible at once, or held while the user reads further down,
+ * because the text under their eyes must not move.
  */
 
 export interface Numbered {
@@ -8,19 +8,19 @@ export interface Numbered {
 }
 
 export interface Arrivals<Entry extends Numbered> {
-  /** The latest first, as all here. */
+  /** Latest first, like all lists here. */
   readonly shown: readonly Entry[];
   readonly held: readonly Entry[];
-  /** There were so many that the list is to be read anew instead. */
+  /** Too many arrived: the list must be read again instead. */
   readonly isTooMany: boolean;
 }
 
-/** More than a page can show without becoming slow; so many do not arrive while somebody reads. */
+/** More entries make the page slow. */
 export const mostArrivals = 2_000;
 
 export const noArrivals: Arrivals<never> = { shown: [], held: [], isTooMany: false };
 
-/** Entries come in their order; what is known already may come again after a lost connection. */
+/** Adds new entries, which arrive in order. Earlier ones can repeat after a lost connection. */
 export function arrive<Entry extends Numbered>(
   before: Arrivals<Entry>,
   entries: readonly Entry[],
@@ -38,7 +38,7 @@ export function arrive<Entry extends Numbered>(
   return isHeld ? all : release(all);
 }
 
-/** Shows what was held. */
+/** Makes held entries visible. */
 export function release<Entry extends Numbered>(before: Arrivals<Entry>): Arrivals<Entry> {
   if (before.held.length === 0) return before;
   const shown = [...before.held, ...before.shown];
@@ -47,7 +47,7 @@ export function release<Entry extends Numbered>(before: Arrivals<Entry>): Arriva
     : { shown, held: [], isTooMany: false };
 }
 
-/** Both as one list: what was read again since may hold what has arrived. */
+/** Merges arrived entries with the pages that were read, without duplicates. */
 export function withArrivals<Entry extends Numbered>(
   arrived: readonly Entry[],
   read: readonly Entry[],

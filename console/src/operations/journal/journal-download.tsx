@@ -1,4 +1,4 @@
-/** The download of what the filter finds, as CSV, with how far it is and a way to stop it. */
+/** Downloads the filtered journal as CSV, with progress and a stop button. */
 
 import { useEffect, useRef, useState } from 'react';
 import { describeProblem } from '../../graph/problem.ts';
@@ -68,6 +68,6 @@ function save(parts: readonly string[], name: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // The browser has started to read the file by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -1,4 +1,4 @@
-/** An entry of the journal as rows of a table: a sentence, and on demand everything it holds. */
+/** A journal entry as table rows: a sentence, and its details on demand. */
 
 import type { MouseEvent } from 'react';
 import { IconButton } from '../../ui/button.tsx';
@@ -12,10 +12,10 @@ import { Differences } from './differences.tsx';
 interface Props {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
-  /** Number and name then have no columns of their own. */
+  /** A narrow table has no columns for number and name. */
   readonly isNarrow: boolean;
   readonly isFresh: boolean;
-  /** Among all rows, drawn or not. */
+  /** Index among all rows, including those that are not rendered. */
   readonly rowIndex: number;
   readonly onToggle: () => void;
 }
@@ -27,7 +27,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
   ) : (
     <span className="soft">{formatActor(entry)}</span>
   );
-  // The button says the same to keys and screen readers.
+  // A click on the row is a shortcut. Keyboard users and screen readers use the button.
   const toggleByRow = (event: MouseEvent) => {
     if (!(event.target as Element).closest('a, button') && !getSelection()?.toString()) onToggle();
   };
@@ -135,9 +135,9 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
 interface NamedProps {
   readonly name: string | undefined;
   readonly id: string;
-  /** Its page, if it is still there. */
+  /** The path of its page, or null if it no longer exists. */
   readonly to: string | null;
-  /** The filter that shows what else there is of it. */
+  /** The path of the journal with a filter for it. */
   readonly only: string;
 }
 

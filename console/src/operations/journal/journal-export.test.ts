@@ -20,7 +20,7 @@ const entry = (number: number): ExportPage['journal']['items'][number] => ({
   after: null,
 });
 
-/** A journal of so many entries, the latest first, that gives no more than `most` at once. */
+/** Creates a journal with this many entries, latest first, that returns at most `most` entries per page. */
 function journalOf(count: number, most = 1_000) {
   const asked: ExportVariables[] = [];
   const ask = (variables: ExportVariables): Promise<ExportPage> => {
@@ -53,7 +53,7 @@ async function exported(count: number, most?: number) {
   return { numbers, told, asked };
 }
 
-test('every entry is in the file once, page by page, and it is told how far it is', async () => {
+test('writes every entry once, page by page, and reports its progress', async () => {
   const { numbers, told, asked } = await exported(2_345);
   assert.deepEqual(
     numbers,
@@ -67,13 +67,13 @@ test('every entry is in the file once, page by page, and it is told how far it i
   assert.ok(asked.every(({ filter }) => filter.byId === 'a'));
 });
 
-test('an empty journal is a file of headings', async () => {
+test('writes only the header row for an empty journal', async () => {
   const { numbers, told } = await exported(0);
   assert.deepEqual(numbers, []);
   assert.deepEqual(told, [{ done: 0, total: 0 }]);
 });
 
-test('where a page costs too much, it asks for fewer', async () => {
+test('halves the page size when a page is too expensive', async () => {
   const { numbers, asked } = await exported(600, 300);
   assert.equal(numbers.length, 600);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('where a page costs too much, it asks for fewer', async () => {
   );
 });
 
-test('what goes wrong, or is stopped, ends it', async () => {
+test('rejects after an error or an abort', async () => {
   const stopped = new Error('stopped');
   await assert.rejects(
     exportJournal(

@@ -1,4 +1,4 @@
-/** All entries that a filter finds, as a CSV file: read page by page, so that it can be followed and stopped. */
+/** Exports the filtered journal as CSV, page by page, so that it can report progress and be stopped. */
 
 import { EspalierError } from '@espalier/client';
 import { journalCsvHeader, formatJournalCsvRow, type JournalCsvEntry } from '@espalier/contract';
@@ -60,12 +60,12 @@ export interface Progress {
   readonly total: number;
 }
 
-/** The server gives no more at once. */
+/** The server's maximum page size. */
 const mostPageSize = 1_000;
 
 const lineOf = (row: string) => `${row}\r\n`;
 
-/** The parts of the file; those of a long journal are many. Rejects when the asking does, as when it is aborted. */
+/** Returns the parts of the file. Rejects if a request fails or is aborted. */
 export async function exportJournal(
   filter: JournalFilter,
   ask: (variables: ExportVariables) => Promise<ExportPage>,
@@ -82,14 +82,14 @@ export async function exportJournal(
     try {
       page = (await ask({ filter, first, after, isFirst })).journal;
     } catch (error) {
-      // Long texts, or a small budget: half as many at once, from here on.
+      // Too expensive because of long texts or a small budget: halves the page size for the rest.
       if (!(error instanceof EspalierError && error.code === 'TOO_EXPENSIVE') || first === 1) throw error;
       first = Math.ceil(first / 2);
       continue;
     }
     parts.push(page.items.map((entry) => lineOf(formatJournalCsvRow(entry))).join(''));
     done += page.items.length;
-    // What has been forgotten or written since the count is not told of.
+    // The count is of the first page. Entries that were pruned or written since do not change it.
     total = Math.max(page.totalCount ?? total, done);
     tell({ done, total });
     after = page.pageInfo.endCursor;

@@ -10,7 +10,7 @@ const filter: JournalFilter = {
   from: '2026-11-15T13:00:00.000Z',
 };
 
-test('a filter survives the address', () => {
+test('reads the same filter from the address that it wrote', () => {
   const query = new URLSearchParams(
     Object.entries(toQuery(filter)).filter((entry): entry is [string, string] => entry[1] !== null),
   );
@@ -18,16 +18,16 @@ test('a filter survives the address', () => {
   assert.deepEqual(readFilter(query), filter);
 });
 
-test('what an address has that is not understood is left out', () => {
+test('ignores unknown values in the address', () => {
   const query = new URLSearchParams('kind=fly,&from=soon&until=&by=&tab=x');
   assert.deepEqual(readFilter(query), {});
 });
 
-test('a filter without anything takes everything out of the address', () => {
+test('removes all parameters from the address for an empty filter', () => {
   assert.deepEqual(new Set(Object.values(toQuery({}))), new Set([null]));
 });
 
-test('the command line shows the same', () => {
+test('creates the equivalent command line', () => {
   const { action, variables } = journalCall(filter);
   assert.equal(
     action.cliArguments?.(variables)?.join(' '),
@@ -35,7 +35,7 @@ test('the command line shows the same', () => {
   );
 });
 
-test('a field of date and time has the time of where it is, and gives the same instant back', () => {
+test('converts between an instant and the local time of an input field', () => {
   assert.equal(toLocalInput(undefined), '');
   const local = toLocalInput('2026-11-15T13:05:00.000Z');
   assert.match(local, /^2026-11-1[456]T\d\d:\d5$/);

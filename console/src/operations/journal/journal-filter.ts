@@ -1,4 +1,4 @@
-/** Which entries of the journal are asked for: as the address has it, and as the graph and the command line take it. */
+/** The filter of the journal, and its forms in the address, in GraphQL and on the command line. */
 
 import type { Call } from '../../actions/action.ts';
 import type { JournalKind } from '../../ui/journal-sentence.ts';
@@ -69,7 +69,7 @@ export const kindGroups: readonly KindGroup[] = [
 
 const allKinds = kindGroups.flatMap(({ kinds }) => kinds.map(({ id }) => id));
 
-/** What the address has that is not understood is left out. */
+/** Ignores values in the address that are not valid. */
 export function readFilter(query: URLSearchParams): JournalFilter {
   const asked = (query.get('kind') ?? '').split(',');
   const given = {
@@ -85,7 +85,7 @@ export function readFilter(query: URLSearchParams): JournalFilter {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => isGiven(value)));
 }
 
-/** As `setQuery` takes it: what is not given is taken away. */
+/** Returns the argument of `setQuery`. Missing fields become null, which removes them from the address. */
 export function toQuery(filter: JournalFilter): Record<string, string | null> {
   return {
     by: filter.byId ?? null,
@@ -98,7 +98,7 @@ export function toQuery(filter: JournalFilter): Record<string, string | null> {
   };
 }
 
-/** The words after `espalier` that show the same. */
+/** Returns the arguments of `espalier` that print the same entries. */
 export function journalWords({ filter = {} }: { filter?: JournalFilter }): string[] {
   const flag = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value]);
   const byId = (id: string | undefined) => id && `id:${id}`;
@@ -115,7 +115,7 @@ export function journalWords({ filter = {} }: { filter?: JournalFilter }): strin
   ];
 }
 
-/** For "copy as". */
+/** Returns the query for "copy as". */
 export function journalCall(filter: JournalFilter): Call {
   const variables = { filter, first: 50 };
   const action: Call<typeof variables>['action'] = {
@@ -154,7 +154,7 @@ export function journalCall(filter: JournalFilter): Call {
   return { action, variables };
 }
 
-/** As the command line spells a kind: `move-folder`. */
+/** Formats a kind for the command line, for example `move-folder`. */
 function spelled(kind: JournalKind): string {
   return kind.toLowerCase().replaceAll('_', '-');
 }
@@ -164,7 +164,7 @@ function timeIn(text: string | null): string | undefined {
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
-/** For a field of date and time, which speaks the time of where it is. */
+/** Formats an instant for a datetime-local input, which uses local time. */
 export function toLocalInput(at: string | undefined): string {
   if (at === undefined) return '';
   const time = new Date(at);

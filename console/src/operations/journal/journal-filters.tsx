@@ -1,4 +1,4 @@
-/** The fields that narrow the journal; what they hold is in the address. */
+/** The filter fields of the journal. Their values are in the address. */
 
 import { useState } from 'react';
 import { client } from '../../session/client.ts';
@@ -63,7 +63,7 @@ interface TimeFieldProps {
   readonly onChange: (at: string | undefined) => void;
 }
 
-/** Taken when the field is left: while somebody writes a year, it has many others. */
+/** Applied on blur, because the input passes through other years while the user types one. */
 function TimeField({ label, at, onChange }: TimeFieldProps) {
   const [text, setText] = useFollowing(toLocalInput(at));
   const take = () => {
@@ -95,7 +95,7 @@ const idDocument = /* GraphQL */ `
   }
 `;
 
-/** Takes an id, or a path, of which it finds the id. */
+/** Accepts an id, or a path that it resolves to an id. */
 function FolderField({ id, onChange }: FolderFieldProps) {
   const [text, setText] = useFollowing(id ?? '');
   const [error, setError] = useState<string>();
@@ -130,7 +130,7 @@ function FolderField({ id, onChange }: FolderFieldProps) {
   );
 }
 
-/** What is written in a field, until the address says something else. */
+/** The text of a field. It is replaced when the value in the address changes. */
 function useFollowing(given: string): [string, (text: string) => void] {
   const [text, setText] = useState(given);
   const [seen, setSeen] = useState(given);

@@ -1,4 +1,4 @@
-/** What was done, by whom and when: narrowed by filters, followed as it is done, and taken away as CSV. */
+/** The journal: filtered, updated live, and downloadable as CSV. */
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLive } from '../../graph/live.tsx';
@@ -15,12 +15,12 @@ import { JournalFilters } from './journal-filters.tsx';
 import { JournalTable } from './journal-table.tsx';
 import { useIsNarrow } from '../narrow.ts';
 import { useJournal } from './use-journal.ts';
-import '../journal.css';
+import './journal.css';
 
 export function JournalScreen() {
   const { query } = useLocation();
   const filterKey = JSON.stringify(readFilter(query));
-  // The same object until it says something else.
+  // Keeps the object identity while the filter is unchanged.
   const filter = useMemo(() => JSON.parse(filterKey) as JournalFilter, [filterKey]);
   const isLive = query.get('live') === 'on';
   return (
@@ -40,7 +40,7 @@ export function JournalScreen() {
   );
 }
 
-/** On a small screen the fields are away until they are asked for. */
+/** On a small screen the fields are collapsed. */
 function Narrowing({ filter }: { filter: JournalFilter }) {
   const [isOpen, setOpen] = useState(!useIsNarrow());
   const count = Object.keys(filter).length;
@@ -124,7 +124,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
   );
 }
 
-/** Holds what arrives while the top of the list is out of sight. */
+/** Holds new entries while the top of the list is not visible. */
 function useHoldBelow(hold: (isReading: boolean) => void) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {

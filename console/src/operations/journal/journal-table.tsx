@@ -1,4 +1,4 @@
-/** The table of entries. Only the rows that are near the window are drawn: a journal is long. */
+/** The table of entries. It is virtualized: only rows near the viewport are rendered. */
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
@@ -14,7 +14,7 @@ interface Props {
 
 const rowHeight = 39;
 
-/** What scrolls is the screen, not the table. */
+/** The screen scrolls, not the table. */
 function scroller(): HTMLElement | null {
   return document.getElementById('screen');
 }
@@ -99,7 +99,7 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
   );
 }
 
-/** How far below the top of the screen its rows begin; whatever stands above may grow and shrink. */
+/** Returns the distance of the rows from the top of the screen. Content above can change its height. */
 function useOffset(table: RefObject<HTMLTableElement | null>): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
@@ -120,7 +120,7 @@ function useOffset(table: RefObject<HTMLTableElement | null>): number {
   return offset;
 }
 
-/** Stands for the rows that are not drawn. */
+/** Fills the height of the rows that are not rendered. */
 function Space({ height, columns }: { height: number; columns: number }) {
   return (
     <tbody aria-hidden="true">

@@ -1,4 +1,4 @@
-/** Chooses kinds of entries, several at once. */
+/** A field that selects several kinds of entries. */
 
 import {
   Button as AriaButton,

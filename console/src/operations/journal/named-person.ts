@@ -1,4 +1,4 @@
-/** Whom an id in the address means. */
+/** Reads the name of a user or group by the id in the address. */
 
 import { useMemo } from 'react';
 import { queries, useGraph } from '../../graph/use-graph.ts';
@@ -21,7 +21,7 @@ const groupDocument = /* GraphQL */ `
 
 type Named = Partial<Record<PickedPerson['kind'], { readonly name: string } | null>>;
 
-/** Null without an id. Until the name is known, and if there is none any more, it is the id. */
+/** Null without an id. The label is the id while the name is loading, and if the user or group was deleted. */
 export function useNamedPerson(kind: PickedPerson['kind'], id: string | undefined): PickedPerson | null {
   const { data } = useGraph<Named>(
     ['people', 'named', kind, id],
@@ -33,7 +33,7 @@ export function useNamedPerson(kind: PickedPerson['kind'], id: string | undefine
   return useMemo(() => (id === undefined ? null : { kind, id, name: name ?? `id:${id}` }), [kind, id, name]);
 }
 
-/** Its name need not be asked for again. */
+/** Caches a name that is already loaded. */
 export function rememberPerson(person: PickedPerson | null): void {
   if (!person) return;
   const { kind, id, name } = person;

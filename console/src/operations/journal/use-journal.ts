@@ -1,4 +1,4 @@
-/** The journal as a list: pages from the latest on, and above them what is done meanwhile, if it is followed. */
+/** The journal as a list: pages from the latest entry on, and new entries above them while it is live. */
 
 import { EspalierError } from '@espalier/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -40,7 +40,7 @@ const tailDocument =
   ` + journalFields;
 
 interface JournalPage {
-  /** Of the first page: where to follow from. */
+  /** Only on the first page: the cursor from which the subscription starts. */
   readonly cursor?: string;
   readonly journal: {
     readonly totalCount?: number;
@@ -51,12 +51,12 @@ interface JournalPage {
 
 const pageSize = 100;
 const noneRead: Arrivals<JournalEntry> = noArrivals;
-/** What comes in quick succession is shown together. */
+/** Entries that arrive within this time are rendered together. */
 const gatherMs = 150;
-/** How long what is new looks so. */
+/** How long new entries are highlighted. */
 const freshMs = 2_500;
 
-/** All of its state is of one filter: give the component that uses it a key. */
+/** Its state belongs to one filter: give the component that uses it a `key`. */
 export function useJournal(filter: JournalFilter, isLive: boolean) {
   const about = useMemo((): GraphQueryKey => ['journal', 'list', filter], [filter]);
   const list = useInfiniteQuery({
@@ -69,7 +69,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
       ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ journal: { pageInfo } }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
-    // Entries do not change: what was read of them stays, and the latest are read when the screen is opened.
+    // Entries never change, so pages stay cached. The latest are read when the screen opens.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -105,11 +105,11 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     entries,
     totalCount: (first?.journal.totalCount ?? 0) + ((entries?.length ?? 0) - (read?.length ?? 0)),
     heldCount: arrivals.held.length,
-    /** The entries above this number have just arrived. */
+    /** Entries with higher numbers have just arrived. */
     freshAbove: Math.max(seen, read?.[0]?.number ?? 0),
     hold,
     readAnew,
-    /** Why it is not followed any more. */
+    /** Why the live updates ended. */
     end,
   };
 }
@@ -117,7 +117,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
 interface Tail {
   readonly filter: JournalFilter;
   readonly isLive: boolean;
-  /** Once the first page is there. */
+  /** Undefined until the first page is loaded. */
   readonly from: string | undefined;
   readonly take: (entries: readonly JournalEntry[]) => void;
   readonly readAnew: () => void;
@@ -126,7 +126,7 @@ interface Tail {
 function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
   const after = useRef<string | undefined>(undefined);
   const [end, setEnd] = useState<unknown>(null);
-  // Whoever signs in again goes on where they were.
+  // After the user signs in again, the subscription continues at its last cursor.
   const isSignedIn = useSession().state.kind === 'signedIn';
   useEffect(() => {
     if (!isLive || !isSignedIn || from === undefined) return;
@@ -149,7 +149,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
       (error: unknown) => {
         if (signal.aborted) return;
         if (error instanceof EspalierError && error.code === 'NOT_FOUND') {
-          // The place is forgotten by now, or the server has another journal, as after a restore.
+          // The cursor was pruned, or the server has another journal, for example after a restore.
           after.current = undefined;
           readAnew();
         } else setEnd(error);
@@ -164,7 +164,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
   return isLive ? end : null;
 }
 
-/** The value as it was so long ago. */
+/** Returns the value of a moment ago. */
 function useLagging(value: number, byMs: number): number {
   const [lagging, setLagging] = useState(value);
   useEffect(() => {

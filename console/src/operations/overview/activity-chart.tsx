@@ -1,4 +1,4 @@
-/** A small chart of the last hour, a bar for each minute, with a reading of the one that is pointed at. */
+/** A chart of the last hour with a bar for each minute. It shows the value of the minute under the pointer. */
 
 import { useId, useState, type PointerEvent } from 'react';
 import {
@@ -37,7 +37,7 @@ export function ActivityChart({ series, minutes }: Props) {
     setPointed(Math.max(0, Math.min(last, Math.floor(part * minutes.length))));
   };
 
-  // A minute that was chosen by key or finger stays until the chart is left.
+  // A minute chosen by key or touch stays until the focus leaves the chart.
   const leave = (event: PointerEvent<HTMLElement>) => {
     if (!event.currentTarget.contains(document.activeElement)) setPointed(null);
   };
@@ -78,7 +78,7 @@ export function ActivityChart({ series, minutes }: Props) {
         <span className="operations-chart-top number" aria-hidden="true">
           {total > 0 && top.toLocaleString('en')}
         </span>
-        {/* Lies over the bars, unseen: keys and fingers move along the minutes as on any slider. */}
+        {/* An invisible slider over the bars, so that keys and touch can select a minute. */}
         <input
           type="range"
           aria-label={`Minute of ${series.title.toLowerCase()}`}
@@ -100,7 +100,7 @@ export function ActivityChart({ series, minutes }: Props) {
 }
 
 function Bar({ index, part, className }: { index: number; part: number; className?: string | undefined }) {
-  // What there is little of is still seen.
+  // Small values stay visible.
   const tall = part === 0 ? 0 : Math.max(part * height, 3);
   return (
     <rect

@@ -21,7 +21,7 @@ const minutes = [3, 1200, 1200, 1].map((count, place): ActivityMinute => ({
 }));
 const clockText = (at: string) => at.slice(11, 16);
 
-test('a chart says how many there were, and when most', () => {
+test('describes the total and the busiest minute', () => {
   assert.equal(
     seriesSentence(requests, minutes, clockText),
     '2,404 requests in the last hour, most 1,200 at 14:01.',
@@ -32,12 +32,12 @@ test('a chart says how many there were, and when most', () => {
   );
 });
 
-test('a chart of nothing says so, and has no busiest minute', () => {
+test('describes an empty series, which has no busiest minute', () => {
   assert.equal(seriesSentence(requests, [], clockText), 'No requests in the last hour.');
   assert.equal(busiestOf(failedLogins, minutes.slice(1)), undefined);
   assert.equal(countText(requests, 0), '0 requests');
 });
 
-test('the top of a chart is a round number that holds every bar', () => {
+test('rounds the top of the chart up to a number above every bar', () => {
   assert.deepEqual([0, 1, 3, 7, 10, 31, 99, 412, 1201].map(ceilingOf), [1, 1, 3, 8, 10, 40, 100, 500, 2000]);
 });

@@ -1,4 +1,4 @@
-/** What a node has done, minute by minute, in words and numbers for a chart. */
+/** The activity of a node per minute: numbers for a chart and a description for screen readers. */
 
 export interface ActivityMinute {
   readonly at: string;
@@ -12,10 +12,10 @@ export interface ActivityMinute {
 export interface Series {
   readonly key: Exclude<keyof ActivityMinute, 'at'>;
   readonly title: string;
-  /** What is counted: one of it, and several. */
+  /** Singular and plural of the counted thing. */
   readonly one: string;
   readonly many: string;
-  /** It draws the eye when there is any. */
+  /** Values above zero are highlighted. */
   readonly isTrouble?: true;
 }
 
@@ -41,7 +41,7 @@ export function totalOf({ key }: Series, minutes: readonly ActivityMinute[]): nu
   return minutes.reduce((sum, minute) => sum + minute[key], 0);
 }
 
-/** The one with the most; the earliest of several. Undefined if there was nothing at all. */
+/** Returns the minute with the highest count, the earliest of several, or undefined if all counts are zero. */
 export function busiestOf(
   { key }: Series,
   minutes: readonly ActivityMinute[],
@@ -53,7 +53,7 @@ export function busiestOf(
   return busiest;
 }
 
-/** What a chart shows, for whoever does not see it. */
+/** Describes the chart for screen readers. */
 export function seriesSentence(
   series: Series,
   minutes: readonly ActivityMinute[],
@@ -65,7 +65,7 @@ export function seriesSentence(
   return `${total} in the last hour, most ${busiest.count.toLocaleString('en')} at ${clockText(busiest.at)}.`;
 }
 
-/** A round number at or above the highest count, so that small changes of it do not move all bars. */
+/** Rounds the highest count up, so that a small change does not rescale all bars. */
 export function ceilingOf(highest: number): number {
   if (highest <= 4) return Math.max(highest, 1);
   const power = 10 ** Math.floor(Math.log10(highest));

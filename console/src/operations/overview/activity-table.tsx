@@ -1,4 +1,4 @@
-/** The figures behind the charts, for whoever would rather read them. */
+/** The figures of the charts as a table. */
 
 import { useState } from 'react';
 import { allSeries, type ActivityMinute } from './activity-series.ts';

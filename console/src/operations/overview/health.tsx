@@ -1,4 +1,4 @@
-/** Whether a node has what it needs, in one line, and each of it in its own. */
+/** The health of a node: a summary line and one line for each check. */
 
 import { Icon } from '../../ui/icons.tsx';
 
@@ -8,11 +8,11 @@ export interface HealthCheck {
   readonly detail: string;
 }
 
-/** `isStale` if it could not be looked at again: nobody is told that something works which may not. */
+/** `isStale` means that the last poll failed: the checks must not be shown as passing. */
 export function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: boolean }) {
   const failing = checks.filter(({ isOk }) => !isOk).length;
   const isOk = failing === 0 && !isStale;
-  // What needs somebody comes first.
+  // Failed checks come first.
   const sorted = checks.toSorted((one, other) => Number(one.isOk) - Number(other.isOk));
   return (
     <section className={`card overview-health ${isOk ? 'good' : 'bad'}`} aria-label="Health">

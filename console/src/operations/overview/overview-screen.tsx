@@ -1,4 +1,4 @@
-/** How the server is: what it needs to work, what it does now, and what it has done in the last hour. */
+/** The overview of the server: health checks, current load, and the activity of the last hour. */
 
 import type { UseQueryResult } from '@tanstack/react-query';
 import { describeProblem } from '../../graph/problem.ts';
@@ -11,7 +11,7 @@ import { allSeries, type ActivityMinute } from './activity-series.ts';
 import { ActivityTable } from './activity-table.tsx';
 import { clockText } from '../clock-text.ts';
 import { Health, type HealthCheck } from './health.tsx';
-import '../overview.css';
+import './overview.css';
 
 const document = /* GraphQL */ `
   query Overview {
@@ -89,7 +89,7 @@ export function OverviewScreen() {
   );
 }
 
-/** What is shown is of before: the last look failed. */
+/** Warns that the data is old, because the last poll failed. */
 function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<unknown> }) {
   if (!error) return null;
   const at = clockText(new Date(dataUpdatedAt).toISOString());

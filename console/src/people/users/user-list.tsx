@@ -1,4 +1,4 @@
-/** All users in the order of their names, or those whose name holds a text. */
+/** The list of users, sorted by name and filtered by a text. */
 
 import { useState } from 'react';
 import { useCommands } from '../../actions/commands.ts';
@@ -10,7 +10,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NewUserDialog } from '../new-user-dialog.tsx';
+import { NewUserDialog } from './new-user-dialog.tsx';
 import { userFields, type UserFacts } from '../people-data.ts';
 
 const pageSize = 50;

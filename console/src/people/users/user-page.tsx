@@ -1,4 +1,4 @@
-/** One user: who it is, what they may see and why, where they are signed in, what they did. */
+/** The page of a user: properties, groups, access, sessions and activity. */
 
 import { useEffect, useState } from 'react';
 import { performOrReport } from '../../actions/perform.ts';
@@ -9,21 +9,21 @@ import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
 import { Button } from '../../ui/button.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { BackLink } from '../back-link.tsx';
-import { EffectiveAccess } from '../effective-access.tsx';
+import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from '../grants-card.tsx';
 import { aboutUser, userDocument, type UserAnswer, type UserFacts } from '../people-data.ts';
-import { ResetPasswordDialog } from '../reset-password-dialog.tsx';
-import { UserActivity } from '../user-activity.tsx';
+import { ResetPasswordDialog } from './reset-password-dialog.tsx';
+import { UserActivity } from './user-activity.tsx';
 import {
   AdministratorDialog,
   DeleteUserDialog,
   DisableUserDialog,
   RenameUserDialog,
   userChange,
-} from '../user-dialogs.tsx';
-import { UserFactsCard } from '../user-facts-card.tsx';
-import { UserGroups } from '../user-groups.tsx';
-import { UserSessions } from '../user-sessions.tsx';
+} from './user-dialogs.tsx';
+import { UserFactsCard } from './user-facts-card.tsx';
+import { UserGroups } from './user-groups.tsx';
+import { UserSessions } from './user-sessions.tsx';
 
 export function UserPage({ id }: { id: string }) {
   const answer = useGraph<UserAnswer>(aboutUser(id), userDocument, { id });
@@ -75,11 +75,11 @@ function Known({ user }: { user: UserFacts }) {
   );
 }
 
-/** Whoever is renamed here may be oneself, whose name is at the top. */
+/** Updates the viewer's name in the top bar if the viewer is renamed here. */
 function useOwnName(user: UserFacts | null | undefined, isFetching: boolean): void {
   const viewer = useViewer();
   const { reload } = useSession();
-  // A name that is foreseen is read again when the server has it.
+  // Ignores an optimistic name until the server has confirmed it.
   const hasOldName = !isFetching && user?.id === viewer.id && user.username !== viewer.username;
   useEffect(() => {
     if (hasOldName) void reload();

@@ -1,4 +1,4 @@
-/** The users, or one of them. */
+/** The list of users, or the page of one user. */
 
 import { useLocation } from '../../router.tsx';
 import { usePeopleAsTheyChange } from '../people-data.ts';

@@ -25,21 +25,11 @@ export interface FolderPickerProps {
 
 export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChange }: FolderPickerProps) {
   const [tree] = useState(() => new Tree());
-  const { listen } = useLive();
   const labelId = useId();
   const body = useRef<HTMLDivElement>(null);
   const { store, focus, loader } = tree;
   const chosenId = value?.id ?? null;
-  const initialId = useRef(chosenId);
-
-  useEffect(() => {
-    void tree.load(initialId.current);
-    const stop = listen((change) => tree.loader.apply(change));
-    return () => {
-      stop();
-      tree.clear();
-    };
-  }, [tree, listen]);
+  useLiveTree(tree, chosenId);
 
   const isExcluded = (ids: readonly string[]) => ids.some((id) => excludedIds.includes(id));
   const canPick = ({ id, accessLevel }: FolderRow) =>
@@ -83,4 +73,18 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
       </p>
     </div>
   );
+}
+
+/** Loads a tree with a folder revealed, and keeps it current. */
+function useLiveTree(tree: Tree, revealedId: string | null): void {
+  const { listen } = useLive();
+  const initialId = useRef(revealedId);
+  useEffect(() => {
+    void tree.load(initialId.current);
+    const stop = listen((change) => tree.loader.apply(change));
+    return () => {
+      stop();
+      tree.clear();
+    };
+  }, [tree, listen]);
 }

@@ -36,20 +36,6 @@ export function FolderSearch(props: FolderSearchProps) {
   const listId = useId();
   const search = useSearchState(listId, canPick, onPick);
   const { text, activeIndex, results, items, isSearching } = search;
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (isComposing(event)) return;
-    const { key } = event;
-    if (key === 'Escape' ? !isSearching : !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return;
-    event.preventDefault();
-    // The same key must not close a surrounding dialog.
-    event.stopPropagation();
-    if (key === 'Escape' || (key === 'ArrowDown' && !isSearching)) {
-      search.end();
-      onLeave();
-    } else if (key === 'Enter') search.enter();
-    else if (isSearching) search.step(key === 'ArrowDown' ? 1 : -1);
-  };
   return (
     <>
       <div className="tree-bar">
@@ -71,7 +57,7 @@ export function FolderSearch(props: FolderSearchProps) {
             placeholder={label}
             value={text}
             onChange={(event) => search.change(event.target.value)}
-            onKeyDown={onKeyDown}
+            onKeyDown={(event) => handleKey(event, search, onLeave)}
           />
           {text !== '' && <ClearButton field={field} onClear={() => search.change('')} />}
         </div>
@@ -97,6 +83,21 @@ export function FolderSearch(props: FolderSearchProps) {
   );
 }
 
+function handleKey(event: KeyboardEvent, search: SearchState, onLeave: () => void): void {
+  const { key } = event;
+  const { isSearching } = search;
+  if (isComposing(event)) return;
+  if (key === 'Escape' ? !isSearching : !['ArrowDown', 'ArrowUp', 'Enter'].includes(key)) return;
+  event.preventDefault();
+  // The same key must not close a surrounding dialog.
+  event.stopPropagation();
+  if (key === 'Escape' || (key === 'ArrowDown' && !isSearching)) {
+    search.end();
+    onLeave();
+  } else if (key === 'Enter') search.enter();
+  else if (isSearching) search.step(key === 'ArrowDown' ? 1 : -1);
+}
+
 interface ClearButtonProps {
   readonly field: RefObject<HTMLInputElement | null>;
   readonly onClear: () => void;
@@ -113,6 +114,8 @@ function ClearButton({ field, onClear }: ClearButtonProps) {
     </button>
   );
 }
+
+type SearchState = ReturnType<typeof useSearchState>;
 
 /** The typed text, its results, and the active one. */
 function useSearchState(

@@ -81,9 +81,9 @@ function readingLists(
   const all = (parameters: unknown) => {
     const ids = (parameters as Row)[name] as readonly string[];
     const values = valuesOf(parameters);
-    return ids.map((id, place) => {
+    return ids.map((id, position) => {
       values[idIndex] = id;
-      return { place, list: prepared.all(values) };
+      return { position, list: prepared.all(values) };
     });
   };
   return { all, get: (parameters) => all(parameters)[0] };

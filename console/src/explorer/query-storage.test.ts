@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bareCall, bareDocument } from './redact-query.ts';
+import { keptQueries } from './query-storage.ts';
+
+/** The parts of a browser's storage that the explorer uses. */
+function storage(): Storage {
+  const items = new Map<string, string>();
+  return {
+    get length() {
+      return items.size;
+    },
+    key: (at: number) => [...items.keys()][at] ?? null,
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+    clear: () => items.clear(),
+  };
+}
+
+function kept(key: string, value: string): string {
+  const queries = keptQueries('ada', storage());
+  queries.setItem(key, value);
+  return queries.getItem(key)!;
+}
+
+describe('stored queries', () => {
+  test('are separate for each user', () => {
+    const inner = storage();
+    const [ada, grace] = [keptQueries('ada', inner), keptQueries('grace', inner)];
+    ada.setItem('query', '{ cursor }');
+    assert.equal(ada.getItem('query'), '{ cursor }');
+    assert.equal(grace.getItem('query'), null);
+    grace.setItem('query', '{ viewer }');
+    ada.clear();
+    assert.deepEqual([ada.length, grace.length, grace.getItem('query')], [0, 1, '{ viewer }']);
+  });
+
+  test('stay in memory where there is no storage', () => {
+    const kept = keptQueries('ada', null);
+    kept.setItem('query', '{ cursor }');
+    kept.clear();
+    assert.deepEqual([kept.length, kept.getItem('query')], [0, null]);
+  });
+
+  const secrets = ['hunter2-long', 'with "quotes" inside', 'back\\slash', 'ends with \\', ': "a", b', ''];
+  for (const secret of secrets) {
+    test(`contain no password such as ${JSON.stringify(secret)}`, () => {
+      const quoted = JSON.stringify(secret);
+      const query = `mutation { createUser(input: { username: "ada", password: ${quoted} }) { user { id } } }`;
+      const variables = `{ "input": { "oldPassword": ${quoted}, "newPassword" : ${quoted}, "id": "7" } }`;
+      const bare = 'mutation { createUser(input: { username: "", password: "" }) { user { id } } }';
+      assert.equal(bareDocument(query), bare);
+      const tabs = { tabs: [{ id: 'x', query, variables, headers: null }], activeTabIndex: 0 };
+      assert.deepEqual(JSON.parse(kept('graphiql:tabState', JSON.stringify(tabs))), {
+        tabs: [{ id: 'x', query: bare, variables: '', headers: null }],
+        activeTabIndex: 0,
+      });
+      assert.equal(kept('graphiql:variables', variables), '');
+    });
+  }
+
+  const resetting = `mutation($p:String!){resetPassword(input:{userId:"7",password:$p}){user{id}}}`;
+  const ways: Readonly<Record<string, { query: string; variables: string }>> = {
+    'a variable of another name': { query: resetting, variables: '{"p":"hunter2"}' },
+    'variables that are no JSON yet': { query: resetting, variables: '{"p":"hunter2' },
+    'an input of which only the variables tell': {
+      query: 'mutation($input:CreateUserInput!){createUser(input:$input){user{id}}}',
+      variables: '{"input":{"username":"ada","password":"hunter2"}}',
+    },
+    'a default': {
+      query: 'mutation($p:String!="hunter2"){resetPassword(input:{userId:"7",password:$p}){user{id}}}',
+      variables: '',
+    },
+    'a value after a comment': {
+      query: 'mutation{resetPassword(input:{userId:"7",password: # it\'s "new\n "hunter2"}){user{id}}}',
+      variables: '',
+    },
+    'a comment': { query: '# password: "hunter2"\n{ cursor }', variables: '' },
+    'a block string': {
+      query: 'mutation { resetPassword(input: { password: """ a \\""" "hunter2" """, userId: "7" }) }',
+      variables: '',
+    },
+    'a string that has no end yet': {
+      query: 'mutation { resetPassword(input: { password: "hunter2 \n}) }',
+      variables: '',
+    },
+    'a block string that has no end yet': { query: '{ a(password: """ \n hunter2', variables: '' },
+    'escaped letters': { query: '{ a }', variables: '{"pass\\u0077ord":"hunter2"}' },
+  };
+  for (const [way, asked] of Object.entries(ways)) {
+    test(`contain no password from ${way}`, () => {
+      const tab = { id: 'x', hash: `${asked.query}|${asked.variables}|`, ...asked, response: 'hunter2' };
+      const tabs = kept('graphiql:tabState', JSON.stringify({ tabs: [tab], activeTabIndex: 0 }));
+      const history = kept(
+        'graphiql:queries',
+        JSON.stringify({ queries: [{ ...asked, operationName: 'A' }] }),
+      );
+      for (const text of [tabs, history, kept('graphiql:query', asked.query)]) {
+        assert.doesNotMatch(text, /hunter2/);
+      }
+      assert.match(history, /"variables":"","operationName":"A"/);
+      let variables = {};
+      try {
+        variables = JSON.parse(asked.variables) as object;
+      } catch {
+        // The copy leaves out invalid variables.
+      }
+      assert.doesNotMatch(JSON.stringify(bareCall(asked.query, variables)), /hunter2/);
+    });
+  }
+
+  test('are copied with the shape of their variables', () => {
+    assert.deepEqual(bareCall(resetting, { p: 'hunter2', n: [1, 'a'] }), {
+      document: 'mutation($p:String!){resetPassword(input:{userId:"",password:$p}){user{id}}}',
+      variables: { p: '…', n: [1, '…'] },
+    });
+  });
+
+  test('are unchanged without a secret', () => {
+    for (const text of [
+      'mutation ($password: String!, $id: ID!) { resetPassword(input: { userId: $id, password: $password }) }',
+      '{ folder(path: "/a # b") { id } } # "c"',
+      '# passwords: see the docs',
+    ]) {
+      assert.equal(kept('graphiql:query', text), text);
+      assert.equal(bareDocument(text), text);
+    }
+    const asked = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
+    const secret = { query: '{ a(token: "t") }', variables: '' };
+    const both = JSON.stringify({ tabs: [asked, secret] });
+    assert.deepEqual(JSON.parse(kept('graphiql:tabState', both)), {
+      tabs: [asked, { query: '{ a(token: "") }', variables: '' }],
+    });
+    assert.equal(bareCall(asked.query, { a: 'b' }).document, asked.query);
+  });
+});

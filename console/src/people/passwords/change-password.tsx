@@ -1,0 +1,110 @@
+/** Changes the viewer's own password: asks for the old one, and for the new one twice. */
+
+import { Form } from 'react-aria-components';
+import { useState, type FormEvent } from 'react';
+import { changePassword } from '../../actions/people-actions.ts';
+import { perform } from '../../actions/perform.ts';
+import { describeProblem } from '../../graph/problem.ts';
+import { useViewer } from '../../session/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyAs } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { isLongEnough, shortestPassword } from './password-field.tsx';
+import { peopleStale } from '../people-data.ts';
+import { endedText } from '../sessions/revoke-dialogs.tsx';
+
+const call = {
+  action: changePassword,
+  variables: { input: { oldPassword: '…', newPassword: '…' } },
+};
+
+export function ChangePassword() {
+  const { username } = useViewer();
+  const [old, setOld] = useState('');
+  const [password, setPassword] = useState('');
+  const [again, setAgain] = useState('');
+  const [isPending, setPending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isTried, setTried] = useState(false);
+
+  const isTooShort = !isLongEnough(password);
+  const differs = again !== password;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    setProblem(null);
+    if (isPending || old === '' || isTooShort || differs) return;
+    setPending(true);
+    try {
+      await perform({
+        action: changePassword,
+        variables: { input: { oldPassword: old, newPassword: password } },
+        doneText: ({ changePassword: { endedSessions } }) =>
+          `Your password is changed. ${endedText(endedSessions)}`,
+        staleQueries: peopleStale,
+      });
+      for (const empty of [setOld, setPassword, setAgain]) empty('');
+      setTried(false);
+    } catch (error) {
+      const { code, text } = describeProblem(error);
+      setProblem(code === 'FORBIDDEN' ? 'The old password is not right.' : text);
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <section className="card" aria-labelledby="change-password">
+      <h2 id="change-password">Change password</h2>
+      <Form className="people-form" onSubmit={(event) => void submit(event)} validationBehavior="aria">
+        {/* Tells password managers which user the password belongs to. */}
+        <input
+          className="visually-hidden"
+          name="username"
+          autoComplete="username"
+          value={username}
+          readOnly
+          tabIndex={-1}
+          aria-hidden="true"
+        />
+        <TextField
+          label="Old password"
+          type="password"
+          autoComplete="current-password"
+          value={old}
+          onChange={setOld}
+          error={isTried && old === '' ? 'Write your old password.' : undefined}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={setPassword}
+          help={`At least ${shortestPassword} characters, of any kind; not a common one.`}
+          error={isTried && isTooShort ? `Write at least ${shortestPassword} characters.` : undefined}
+        />
+        <TextField
+          label="New password again"
+          type="password"
+          autoComplete="new-password"
+          value={again}
+          onChange={setAgain}
+          error={isTried && differs ? 'This is not the same.' : undefined}
+        />
+        {problem !== null && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <p className="hint">You stay signed in here; all your other sessions end.</p>
+        <div className="dialog-footer">
+          <CopyAs call={call} />
+          <span className="grow" />
+          <Button type="submit" tone="primary" isPending={isPending}>
+            Change password
+          </Button>
+        </div>
+      </Form>
+    </section>
+  );
+}

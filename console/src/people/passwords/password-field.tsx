@@ -1,0 +1,54 @@
+/** A field for a new password, typed or generated. It can be shown, because an administrator passes it on. */
+
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { generatePassword } from './generated-password.ts';
+
+export const shortestPassword = 8;
+
+/** Counts like the server. */
+export function isLongEnough(password: string): boolean {
+  return [...password.normalize('NFC')].length >= shortestPassword;
+}
+
+interface PasswordFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly autoFocus?: boolean;
+  readonly onChange: (password: string) => void;
+}
+
+export function PasswordField({ label, value, autoFocus = false, onChange }: PasswordFieldProps) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <div className="people-password">
+      <TextField
+        label={label}
+        type={isShown ? 'text' : 'password'}
+        value={value}
+        isRequired
+        isCode={isShown}
+        autoFocus={autoFocus}
+        autoComplete="new-password"
+        help={`At least ${shortestPassword} characters, of any kind; not a common one.`}
+        onChange={onChange}
+      />
+      <div className="people-password-buttons">
+        <Button
+          size="small"
+          icon="refresh"
+          onPress={() => {
+            onChange(generatePassword());
+            setShown(true);
+          }}
+        >
+          Generate
+        </Button>
+        <Button size="small" icon="eye" onPress={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+/** Shows a new password once. It cannot be read again later. */
+
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+
+interface PasswordOnceProps {
+  readonly username: string;
+  readonly password: string;
+  /** A sentence about the finished action. */
+  readonly told: string;
+  readonly onClose: () => void;
+}
+
+export function PasswordOnce({ username, password, told, onClose }: PasswordOnceProps) {
+  return (
+    <Dialog title={`Password of ${username}`} onClose={onClose}>
+      <div className="dialog-form">
+        <p>{told}</p>
+        <div className="people-once">
+          <code>{password}</code>
+          <CopyButton text={password} label="Copy password" />
+        </div>
+        <p className="hint">
+          Give it to {username} in a safe way, and ask them to change it. It is not shown again.
+        </p>
+        <footer className="dialog-footer">
+          <span className="grow" />
+          <Button tone="primary" onPress={onClose}>
+            Done
+          </Button>
+        </footer>
+      </div>
+    </Dialog>
+  );
+}

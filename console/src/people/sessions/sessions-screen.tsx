@@ -1,0 +1,80 @@
+/** The screen of all sessions. */
+
+import { useState } from 'react';
+import { setQuery, useLocation } from '../../router.tsx';
+import { useGraph } from '../../graph/use-graph.ts';
+import { Button } from '../../ui/button.tsx';
+import { PersonPicker } from '../../ui/person-picker.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
+import { RevokeAllDialog } from './revoke-dialogs.tsx';
+import { SessionTable } from './session-table.tsx';
+import { useSessions } from './use-sessions.ts';
+import '../people.css';
+
+const nameDocument = /* GraphQL */ `
+  query NameOfUser($id: ID!) {
+    user(id: $id) {
+      id
+      username
+    }
+  }
+`;
+
+interface Named {
+  readonly user: { readonly id: string; readonly username: string } | null;
+}
+
+export function SessionsScreen() {
+  const userId = useLocation().query.get('user');
+  const list = useSessions(userId);
+  const { data: named } = useGraph<Named>(
+    ['people', 'name', userId],
+    nameDocument,
+    { id: userId },
+    { enabled: userId !== null },
+  );
+  const user = userId === null ? null : (named?.user ?? null);
+  const [revoking, setRevoking] = useState<'theirs' | 'others' | null>(null);
+  return (
+    <main className="page">
+      <header className="page-header">
+        <h1>Sessions</h1>
+        {list.data && <span className="soft number">{list.data.totalCount.toLocaleString('en')}</span>}
+        <span className="grow" />
+        <Button icon="signOut" onPress={() => setRevoking('others')}>
+          Revoke my other sessions…
+        </Button>
+      </header>
+      <div className="toolbar">
+        <div className="people-filter">
+          <PersonPicker
+            label="Sessions of"
+            kinds="users"
+            placeholder="Everybody"
+            value={user && { kind: 'user', id: user.id, name: user.username }}
+            onChange={(person) => setQuery({ user: person?.id ?? null, session: null })}
+          />
+        </div>
+        {user && <Button onPress={() => setQuery({ user: null, session: null })}>Show everybody</Button>}
+        {user && list.data && list.data.totalCount > 0 && (
+          <Button onPress={() => setRevoking('theirs')}>Revoke all of {user.username}…</Button>
+        )}
+      </div>
+      <QueryResult query={list}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty icon="device" title="Nobody is signed in">
+              <p>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</p>
+            </Empty>
+          ) : (
+            <SessionTable caption="Sessions, the newest first" sessions={items} showsUsers />
+          )
+        }
+      </QueryResult>
+      <ShowMore pages={list} noun="sessions" />
+      {revoking === 'others' && <RevokeAllDialog onClose={() => setRevoking(null)} />}
+      {revoking === 'theirs' && user && <RevokeAllDialog user={user} onClose={() => setRevoking(null)} />}
+    </main>
+  );
+}

@@ -1,0 +1,84 @@
+/** The queries and types of session lists. */
+
+export interface Refresh {
+  readonly at: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly replays: number;
+  readonly replayedAt: string | null;
+  readonly replayAddress: string | null;
+  readonly replayAgent: string | null;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly user: { readonly id: string; readonly username: string };
+  readonly createdAt: string;
+  readonly refreshedAt: string;
+  readonly expiresAt: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly isCurrent: boolean;
+  readonly refreshes: readonly Refresh[];
+}
+
+/** Counts how often a used refresh token was sent again. */
+export function replaysOf({ refreshes }: SessionRow): number {
+  return refreshes.reduce((sum, { replays }) => sum + replays, 0);
+}
+
+/** The fields of documents that read pages of `SessionRow`. */
+const sessionPageFields = /* GraphQL */ `
+  fragment SessionPage on SessionConnection {
+    items {
+      ...SessionRow
+    }
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  fragment SessionRow on Session {
+    id
+    user {
+      id
+      username
+    }
+    createdAt
+    refreshedAt
+    expiresAt
+    address
+    agent
+    isCurrent
+    refreshes {
+      at
+      address
+      agent
+      replays
+      replayedAt
+      replayAddress
+      replayAgent
+    }
+  }
+`;
+
+export const sessionsDocument =
+  /* GraphQL */ `
+    query Sessions($userId: ID, $first: Int, $after: String) {
+      sessions(userId: $userId, first: $first, after: $after) {
+        ...SessionPage
+      }
+    }
+  ` + sessionPageFields;
+
+export const ownSessionsDocument =
+  /* GraphQL */ `
+    query OwnSessions($first: Int, $after: String) {
+      viewer {
+        sessions(first: $first, after: $after) {
+          ...SessionPage
+        }
+      }
+    }
+  ` + sessionPageFields;

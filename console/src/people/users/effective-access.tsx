@@ -1,0 +1,129 @@
+/** Shows a user's effective access to a folder, and why. */
+
+import { keepPreviousData } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AccessLevel } from '../../graph/live.tsx';
+import { useGraph } from '../../graph/use-graph.ts';
+import type { GroupName } from '../../graph/user-groups.ts';
+import { Link, setQuery, useLocation } from '../../router.tsx';
+import { FolderPicker, type PickedFolder } from '../../tree/search/folder-picker.tsx';
+import { LevelChip, formatReason } from '../../ui/access-level.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { QueryResult, Loading } from '../../ui/states.tsx';
+import type { UserFacts } from '../people-data.ts';
+
+const explainDocument = /* GraphQL */ `
+  query Explain($userId: ID!, $folderId: ID!) {
+    explainAccess(userId: $userId, folderId: $folderId) {
+      level
+      isPassage
+      reason
+      folder {
+        id
+        name
+        path
+      }
+      grant {
+        level
+        folder {
+          id
+          path
+        }
+        user {
+          id
+        }
+        group {
+          id
+          name
+        }
+      }
+    }
+  }
+`;
+
+interface Explanation {
+  readonly level: AccessLevel;
+  readonly isPassage: boolean | null;
+  readonly reason: string;
+  readonly folder: { readonly id: string; readonly name: string; readonly path: string };
+  readonly grant: {
+    readonly level: AccessLevel;
+    readonly folder: { readonly id: string; readonly path: string };
+    readonly user: { readonly id: string } | null;
+    readonly group: GroupName | null;
+  } | null;
+}
+
+/** The folder is in the address, so that the result can be shared as a link. */
+export function EffectiveAccess({ user }: { user: UserFacts }) {
+  const folderId = useLocation().query.get('folder');
+  const [isChoosing, setChoosing] = useState(false);
+  const answer = useGraph<{ explainAccess: Explanation }>(
+    ['people', 'explain', user.id, folderId],
+    explainDocument,
+    { userId: user.id, folderId },
+    { enabled: folderId !== null, placeholderData: keepPreviousData },
+  );
+  const chosen = folderId === null ? null : (answer.data?.explainAccess.folder ?? null);
+  const choose = ({ id }: PickedFolder) => {
+    setQuery({ folder: id });
+    setChoosing(false);
+  };
+  return (
+    <section className="card" aria-labelledby="effective-access">
+      <header className="card-header">
+        <h2 id="effective-access">Effective access</h2>
+        <span className="grow" />
+        <Button size="small" icon="folder" onPress={() => setChoosing(true)}>
+          {folderId === null ? 'Choose a folder…' : 'Choose another folder…'}
+        </Button>
+      </header>
+      {folderId === null ? (
+        <p className="hint">
+          Choose a folder to see what {user.username} may do with it, and which grant decides.
+        </p>
+      ) : (
+        <QueryResult query={answer} loading={<Loading lines={2} />}>
+          {({ explainAccess }) => <Explained user={user} explanation={explainAccess} />}
+        </QueryResult>
+      )}
+      {isChoosing && (
+        <Dialog title={`What may ${user.username} do with…`} onClose={() => setChoosing(false)}>
+          <div className="dialog-form">
+            <FolderPicker label="Folder" value={chosen} onChange={choose} />
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function Explained({ user, explanation }: { user: UserFacts; explanation: Explanation }) {
+  const { level, isPassage, reason, folder, grant } = explanation;
+  return (
+    <div className="people-explained" role="status">
+      <p>
+        <LevelChip level={level} /> {isPassage && <span className="label-chip">May pass through</span>} on{' '}
+        <Link to={`/folders/${folder.id}`}>{folder.path}</Link>
+      </p>
+      <p>{formatReason(reason)}</p>
+      {grant && (
+        <p className="soft">
+          Decided by: <LevelChip level={grant.level} /> to{' '}
+          {grant.group ? (
+            <>
+              the group <Link to={`/groups/${grant.group.id}`}>{grant.group.name}</Link>
+            </>
+          ) : (
+            user.username
+          )}{' '}
+          on <Link to={`/folders/${grant.folder.id}?tab=access`}>{grant.folder.path}</Link>
+        </p>
+      )}
+      {user.isDisabled && (
+        <p className="soft">{user.username} is disabled: at the moment they cannot sign in at all.</p>
+      )}
+    </div>
+  );
+}
