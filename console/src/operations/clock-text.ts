@@ -1,9 +1,9 @@
-/** Times of the day and exact times, as the operations screens write them. */
+/** Formats times for the operations screens. */
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** "14:02". */
+/** For example "14:02". */
 export function clockText(at: string): string {
   return clock.format(Date.parse(at));
 }
