@@ -139,7 +139,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     );
   });
 
-  test('of another installation prevent a start and stay unchanged', async () => {
+  test('prevent a start and stay unchanged if they are of another installation', async () => {
     const database = { url: `sqlite:${join(folder, 'another.db')}`, remove: () => Promise.resolve() };
     await assert.rejects(
       Testbed.start(sqlite, { database, settings: { BACKUP_FOLDER: backups() } }),

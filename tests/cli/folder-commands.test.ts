@@ -202,7 +202,7 @@ describe('the folder commands', () => {
     }
   });
 
-  test('all escape control characters in texts of other users', async () => {
+  test('escape control characters in texts of other users', async () => {
     // A server may have stored such texts before it refused them, or may be made to send them.
     const title = 'A \u202etitle';
     await testbed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });

@@ -209,7 +209,7 @@ describe('client subscriptions', { timeout: 60_000 }, () => {
     await closed;
   });
 
-  test('of another library end with the client and with the session', async (context) => {
+  test('end with the client and with the session, also those of another library', async (context) => {
     const { sockets, webSocket } = trackSockets();
     const follow = async (client: TestClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');

@@ -9,7 +9,7 @@ import { followPage, root } from './follow-page.ts';
 
 const testCommand = 'npm install && npm test';
 
-test('every block of README works in a clone and prints the output that it shows', async () => {
+test('README contains only blocks that work in a clone and print the shown output', async () => {
   // This test is part of that command.
   await followPage('README.md', {
     isInstalled: true,

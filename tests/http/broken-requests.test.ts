@@ -100,7 +100,7 @@ describe('a malformed request', () => {
     ['is empty', 408, '', shortHeadTimeout],
     ['stops within its head', 408, `GET /${secret} HTTP/1.1\r\nHost: x`, shortHeadTimeout],
   ] as const) {
-    test(`that ${what} is logged with status ${status} and without its content`, () =>
+    test(`is logged with status ${status} and without its content if it ${what}`, () =>
       withApp({ httpTimeouts: times }, async (fixture) => {
         const { requestId } = await fixture.sendRefused(sent);
         assert.deepEqual(await fixture.readLines(1), [{ ...unknownRequest, requestId, status }]);

@@ -218,7 +218,7 @@ describe('headers', () => {
     ],
     ['an upgrade from a forbidden origin', 403, 'GET /graphql', 'Origin: https://evil.example', ...upgrade],
   ] as const) {
-    test(`of the response ${status} to ${what} are those of every response`, async () => {
+    test(`are complete on the response ${status} to ${what}`, async () => {
       const answer = await send(line, ['Host: x', ...headers]);
       assert.equal(answer.status, status);
       const responseHeaders = headersOf(answer);
@@ -241,7 +241,7 @@ describe('headers', () => {
     await secure.stop();
   });
 
-  test('an unknown method on the OpenAPI document gets 405 with Allow', async () => {
+  test('include Allow on the 405 to an unknown method of the OpenAPI document', async () => {
     const answer = await send('POST /openapi.json', ['Host: x', 'Content-Length: 0']);
     assert.equal(answer.status, 405);
     assert.match(answer.head, /\r\nallow: HEAD, GET\r\n/i);
@@ -270,7 +270,7 @@ describe('headers', () => {
     }
   });
 
-  test('with *, any web page may call, and none with credentials of the browser', async () => {
+  test('let any web page call without browser credentials if the origin is *', async () => {
     const open = await StubApp.start({ settings: { ...StubApp.settings, corsOrigins: ['*'] } });
     for (const init of [
       { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } },

@@ -42,7 +42,7 @@ describe('a request head', () => {
     ['a NUL', '/graphql', [json, 'X: a\0b'], 400],
     ['101 headers', '/graphql', [json, ...Array.from({ length: 97 }, (_, n) => `X${n}: a`)], 400],
   ] as const) {
-    test(`with ${what} at ${path} gets ${status}`, async () => {
+    test(`gets ${status} with ${what} at ${path}`, async () => {
       const answer = await post([bearer(), ...headers], '{"query":"{x}"}', path);
       assert.equal(answer.status, status, answer.body);
     });
@@ -53,7 +53,7 @@ describe('a request head', () => {
     assert.equal((await post([bearer(), json, ...many])).status, 200);
   });
 
-  test('with another transfer encoding, or chunked in HTTP/1.0, gets 400', async () => {
+  test('gets 400 with another transfer encoding, or with chunked in HTTP/1.0', async () => {
     const body = '0\r\n\r\n';
     const headers = ['Host: x', bearer(), json];
     for (const encoding of ['gzip, chunked', 'xchunked', 'identity', 'chunked, identity']) {
@@ -66,7 +66,7 @@ describe('a request head', () => {
     assert.equal(old.status, 400);
   });
 
-  test('without Host or without a version gets a problem with an explanation', async () => {
+  test('gets a problem with an explanation without Host or without a version', async () => {
     const without = await send('GET /livez');
     assert.equal(without.status, 400);
     assert.match(without.body, /Host is missing/);

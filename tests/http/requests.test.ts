@@ -183,7 +183,7 @@ describe('a request with a JSON body', () => {
     connection.close();
   });
 
-  test('that breaks off gets no response, and is logged as 499 and not as a failure', async () => {
+  test('gets no response if it breaks off, and is logged as 499 and not as a failure', async () => {
     await eventually(() => app.openConnections === 0, 'those before are gone');
     app.logLines.length = 0;
     const connection = await RawConnection.open(app.url);
@@ -217,7 +217,7 @@ describe('a request with a JSON body', () => {
     return work;
   };
 
-  test('whose client leaves is executed, and logged once, as 499', async () => {
+  test('is executed and logged once as 499 if its client leaves', async () => {
     const work = await startAbandoned();
     work.resolve(dataOf({}));
     await work.promise;
@@ -229,7 +229,7 @@ describe('a request with a JSON body', () => {
     assert.ok(!isLogged('the client left') && !isLogged('request failed'));
   });
 
-  test('whose client leaves before it is refused is logged once, as 499', async () => {
+  test('is logged once as 499 if its client leaves before it is refused', async () => {
     const work = await startAbandoned();
     work.reject(new Refusal('BAD_INPUT', 'No.'));
     app.open = () => dataOf({});
@@ -287,7 +287,7 @@ describe('a request with a JSON body', () => {
       .map((line) => JSON.parse(line) as { msg: string; requestId: string; status: number })
       .filter(({ msg }) => msg === message);
 
-  test('that is refused before it is read leaves the connection usable', async () => {
+  test('leaves the connection usable if it is refused before it is read', async () => {
     app.open = ({ query }) => dataOf({ query });
     const connection = await RawConnection.open(app.url);
     for (const wrong of [

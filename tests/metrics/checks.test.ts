@@ -23,7 +23,7 @@ function createMetrics(checkHealth: MetricSources['checkHealth']): Metrics {
 const readChecks = async (metrics: Metrics) =>
   (await metrics.text()).split('\n').filter((line) => /^espalier_(ready|check_ok|database_disk)/.test(line));
 
-test('a full disk is a failed check of a ready node, and a check that no longer exists is not reported', async () => {
+test('reports a full disk as a failed check of a ready node, and no check that no longer exists', async () => {
   let checkCount = 0;
   let checks = [
     { name: 'disk', isOk: false, freeBytes: 0 },
@@ -48,7 +48,7 @@ test('a full disk is a failed check of a ready node, and a check that no longer 
   ]);
 });
 
-test('checks that fail or never end are missing in a scrape, and the rest is present', async () => {
+test('omits checks that fail or never end from a scrape and includes the rest', async () => {
   assert.deepEqual(await readChecks(createMetrics(() => Promise.reject(new Error('no')))), [
     'espalier_ready 1',
   ]);

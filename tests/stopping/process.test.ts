@@ -111,7 +111,7 @@ describe('signals on SQLite', () => {
     });
   }
 
-  test('a duplicated Ctrl-C counts once, and running requests are finished', async () => {
+  test('count a duplicated Ctrl-C once and finish running requests', async () => {
     node = await NodeProcess.start({ databaseUrl: database.url, settings: { STOP_DELAY_SECONDS: '1' } });
     node.signal('SIGINT');
     await node.waitForOutput('Stopping');
@@ -121,7 +121,7 @@ describe('signals on SQLite', () => {
     assert.match(node.output, /Stopped/);
   });
 
-  test('a signal before the port is open ends the start without partial data', async () => {
+  test('end the start without partial data if they arrive before the port is open', async () => {
     const path = database.url.slice('sqlite:'.length);
     const other = new BetterSqlite(path);
     other.pragma(`application_id = ${0x45535041}`);

@@ -9,7 +9,7 @@ import { createAccessCache } from '../../server/src/access/access-cache.ts';
 import type { ConsistentReader } from '../../server/src/database/database.ts';
 import { toIdBytes } from '../../server/src/folders/folder-rows.ts';
 import { viewTree } from '../../server/src/folders/folders.ts';
-import { searchFolders } from '../../server/src/folders/search.ts';
+import { searchFolders } from '../../server/src/folders/search/search.ts';
 import { databaseKinds } from '../support/databases.ts';
 import type { Variables } from '../support/graph-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';

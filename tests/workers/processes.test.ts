@@ -115,7 +115,7 @@ test('a second cluster on the port of the first does not start', async () => {
   }
 });
 
-describe('signals to two workers on SQLite', () => {
+describe('two workers on SQLite', () => {
   let database: TestDatabase;
   let node: NodeProcess;
   beforeEach(async () => (database = await sqlite.create()));
@@ -124,7 +124,7 @@ describe('signals to two workers on SQLite', () => {
     await database.remove();
   });
 
-  test('both workers report not ready until the port is closed, and a second signal exits at once with 143', async () => {
+  test('report not ready until the port is closed, and exit at once with 143 on a second signal', async () => {
     const settings = { WORKERS: '2', STOP_DELAY_SECONDS: '600' };
     node = await NodeProcess.start({ databaseUrl: database.url, settings });
     node.signal('SIGTERM');
@@ -144,7 +144,7 @@ describe('signals to two workers on SQLite', () => {
     ['an invalid number', { WORKERS: 'two' }, 'ESPALIER_WORKERS is "two", which is not usable'],
     ['zero workers', { WORKERS: '0' }, 'ESPALIER_WORKERS is "0", which is not usable'],
   ] as const) {
-    test(`${what} prevents the start and prints the accepted values`, async () => {
+    test(`do not start with ${what}, and print the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
       await node.ended();
       assert.equal(node.exitCode, 1);
@@ -152,7 +152,7 @@ describe('signals to two workers on SQLite', () => {
     });
   }
 
-  test('a taken port is reported like by a single process, and no process stays', async () => {
+  test('report a taken port like a single process, and no process stays', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -166,7 +166,7 @@ describe('signals to two workers on SQLite', () => {
     );
   });
 
-  test('an unusable database is reported like by a single process', async () => {
+  test('report an unusable database like a single process', async () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
     await node.ended();
     assert.equal(node.exitCode, 1);

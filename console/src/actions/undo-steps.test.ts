@@ -11,7 +11,7 @@ function conflict(message: string, facts: object): EspalierError {
   return new EspalierError('CONFLICT', message, { errors });
 }
 
-/** Runs undo steps, some of which fail. Returns the steps done and the reported problems. */
+/** Runs undo steps with failures for some ids. Returns the completed ids and the reported problems. */
 async function runSteps(steps: readonly UndoStep[], refusals: Readonly<Record<string, Error>> = {}) {
   const done: string[] = [];
   const failure = await runUndoSteps(steps, ({ variables }: AnyTask) => {

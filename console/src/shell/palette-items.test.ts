@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fit, found, grouped, upToDate, type PaletteItem } from './palette-items.ts';
+import { rankMatch, findItems, grouped, upToDate, type PaletteItem } from './palette-items.ts';
 
 const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   id: label,
@@ -15,25 +15,25 @@ const labels = (items: readonly PaletteItem[]) => items.map(({ label }) => label
 describe('palette', () => {
   test('matches prefixes of words in any order, and ignores case and accents', () => {
     for (const text of ['', 'move', 'Mo', 'to mo', 'MÖVE', '  move  to ']) {
-      assert.notEqual(fit({ label: 'Move to…' }, text), undefined, text);
+      assert.notEqual(rankMatch({ label: 'Move to…' }, text), undefined, text);
     }
     for (const text of ['remove', 'move from', 'x'])
-      assert.equal(fit({ label: 'Move to…' }, text), undefined);
+      assert.equal(rankMatch({ label: 'Move to…' }, text), undefined);
   });
 
   test('matches keywords that are not in the label', () => {
-    assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'nig'), 1);
-    assert.equal(fit({ label: 'Dark theme', keywords: 'night colours' }, 'igh'), undefined);
+    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colours' }, 'nig'), 1);
+    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colours' }, 'igh'), undefined);
   });
 
   test('ranks labels that start with the text first, then labels with a matching word, then the rest', () => {
     const items = ['Dissessions', 'Your sessions', 'Sessions'].map((label) => item(label));
-    assert.deepEqual(labels(found(items, 'sess')), ['Sessions', 'Your sessions', 'Dissessions']);
+    assert.deepEqual(labels(findItems(items, 'sess')), ['Sessions', 'Your sessions', 'Dissessions']);
   });
 
   test('ranks recently chosen items first among equal matches', () => {
     const items = ['Users', 'Groups', 'Keys'].map((label) => item(label));
-    assert.deepEqual(labels(found(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
+    assert.deepEqual(labels(findItems(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
   });
 
   test('keeps results of an earlier text only if they match the current text', () => {

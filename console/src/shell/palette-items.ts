@@ -17,7 +17,7 @@ export interface PaletteItem {
 }
 
 /** Returns the rank of a match: 0 is best, undefined is no match. Every word of the text must match. */
-export function fit(
+export function rankMatch(
   { label, keywords = '' }: Pick<PaletteItem, 'label' | 'keywords'>,
   text: string,
 ): number | undefined {
@@ -36,14 +36,14 @@ export function fit(
 }
 
 /** Returns the matching items, best first. Equal matches keep their order after recently chosen ones. */
-export function found(
+export function findItems(
   items: readonly PaletteItem[],
   text: string,
   recent: readonly string[] = [],
 ): PaletteItem[] {
   const age = (id: string) => (recent.includes(id) ? recent.indexOf(id) : recent.length);
   return items
-    .map((item) => ({ item, fits: fit(item, text) }))
+    .map((item) => ({ item, fits: rankMatch(item, text) }))
     .filter(({ fits }) => fits !== undefined)
     .sort((one, other) => one.fits! - other.fits! || age(one.item.id) - age(other.item.id))
     .map(({ item }) => item);
@@ -58,7 +58,8 @@ export function upToDate<Item extends PaletteItem>(
   text: string,
   isBehind: boolean,
 ): readonly Item[] {
-  const foundBy = ({ label, detail = '' }: Item) => fit({ label, keywords: detail }, text) !== undefined;
+  const foundBy = ({ label, detail = '' }: Item) =>
+    rankMatch({ label, keywords: detail }, text) !== undefined;
   return isBehind ? items.filter(foundBy) : items;
 }
 

@@ -10,7 +10,7 @@ import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { useDebounced } from '../ui/typing.ts';
-import { found, upToDate, type PaletteItem } from './palette-items.ts';
+import { findItems, upToDate, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';
 
@@ -79,7 +79,7 @@ export function usePaletteItems(
   );
 
   const ids = recent.map(({ id }) => id);
-  const known = found(still, text, ids);
+  const known = findItems(still, text, ids);
   if (text.trim() === '') return { items: [...lately(recent, still), ...known], isSearching: false };
   const [actions, rest] = [known.filter(isOfScreen), known.filter((item) => !isOfScreen(item))];
   const isBehind = asked !== text.trim();

@@ -21,7 +21,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'visually-hidden';
-  // While a dialog is open, elements outside of it cannot take the focus.
+  // While a dialog is open, outer elements cannot take the focus.
   (document.querySelector('[role=dialog]') ?? document.body).append(area);
   area.select();
   try {

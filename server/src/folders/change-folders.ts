@@ -18,7 +18,7 @@ import {
   nameTaken,
   requireWritable,
 } from './change-rules.ts';
-import { visibleChildCount } from './children.ts';
+import { visibleChildCount } from './children/children.ts';
 
 import { insertRow, newRow } from './folder-rows.ts';
 import { toFolderName, toTexts, type FolderTexts, type TextsInput } from './folder-texts.ts';

@@ -7,7 +7,7 @@ import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { runChange } from '../journal/journal.ts';
 import { addChildren } from './change-rules.ts';
-import { readChildren } from './children.ts';
+import { readChildren } from './children/children.ts';
 import { plantDemoTree } from './demo-tree.ts';
 import { ensureRoot, insertRow, newRow } from './folder-rows.ts';
 import { readRoot, viewTree, type Folder, type TreeView } from './folders.ts';

@@ -2,8 +2,8 @@
 
 import type { Database } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { visibleChildCount } from './children.ts';
-import { readDescendants, type Descendant } from './descendants.ts';
+import { visibleChildCount } from './children/children.ts';
+import { readDescendants, type Descendant } from './children/descendants.ts';
 import type { FolderTexts } from './folder-texts.ts';
 import { readTexts, type Folder, type TreeView } from './folders.ts';
 

@@ -11,7 +11,7 @@ import { list, sql, textList, type ListOfEach, type Statement } from '../databas
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/statement.ts';
-import type { FolderColumns } from './folder-slice.ts';
+import type { FolderColumns } from './children/folder-slice.ts';
 import { withoutNul, type FolderTexts } from './folder-texts.ts';
 
 export interface Folder {

@@ -23,7 +23,12 @@ import {
 } from './change-folders.ts';
 import { requireFolder, viewTree, type FirstRead, type Folder, type FolderRow } from './folders.ts';
 import { readFirst } from './first-read.ts';
-import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
+import {
+  importFolders,
+  type FolderImport,
+  type Imported,
+  type ImportOptions,
+} from './import/import-folders.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
 export interface ChangedFolder {

@@ -2,7 +2,7 @@
 
 import type { GraphQLFormattedError } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { FolderChange } from '../folders/folder-changes.ts';
+import type { FolderChange } from '../folders/changes/folder-changes.ts';
 import type { ChangeStream } from '../journal/change-stream.ts';
 import { toJournalCursor, type JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalEvent } from '../journal/journal-subscription.ts';

@@ -9,7 +9,7 @@ import {
   whenSettled,
   type PromiseOrValue,
 } from '../concurrency/promise-or-value.ts';
-import { AccessChanges } from '../folders/access-changes.ts';
+import { AccessChanges } from '../folders/changes/access-changes.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
 import type { Viewer } from '../sessions/viewer.ts';

@@ -120,18 +120,18 @@ function parseValue(type: PropertyType, value: string): { value?: unknown; probl
 
 function validateText(text: string): ValidatedProperties {
   const none = { properties: null, rows: new Map<number, RowProblem>() };
-  let found: unknown;
+  let parsed: unknown;
   try {
-    found = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch (error) {
     return { ...none, problem: `Not JSON: ${(error as Error).message}.` };
   }
-  if (typeof found !== 'object' || found === null || Array.isArray(found)) {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     return { ...none, problem: 'It must be an object: { "name": value }.' };
   }
   const duplicate = findDuplicateName(text);
   if (duplicate !== undefined) return { ...none, problem: `The name ${duplicate} is there twice.` };
-  return checkSize(found as Properties);
+  return checkSize(parsed as Properties);
 }
 
 function checkSize(properties: Properties): ValidatedProperties {

@@ -20,7 +20,7 @@ export function rightsOf(store: TreeStore, folder: FolderRow): FolderRights {
   return { create: canWrite, rename: canWrite, remove: canWrite && mayWrite(parent?.accessLevel) };
 }
 
-/** Returns whether all these folders can move into the target, and at least one of them is elsewhere. */
+/** Returns whether all these folders can move into the target, and at least one is not there yet. */
 export function canMoveInto(store: TreeStore, target: FolderRow, folders: readonly FolderRow[]): boolean {
   const pathIds = [target.id, ...store.ancestorIds(target.id)];
   return (

@@ -6,7 +6,7 @@ import type { TreeStore } from './tree-store.ts';
 /** A bound, because an action runs on the selected folders one after the other. */
 const maxSelected = 500;
 
-/** A row to scroll to as soon as it is loaded. Without an id, this is the focused row. */
+/** A row to scroll to once it is loaded. Without an id, the focused row. */
 export interface ScrollTarget {
   readonly id: string | null;
   readonly align: 'near' | 'middle' | 'top';

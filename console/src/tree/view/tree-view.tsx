@@ -190,7 +190,7 @@ function useStableScroll(
   });
 }
 
-/** Shows the loading or failed state of a tree, or the tree with a note if a part of it could not be read. */
+/** Shows the loading or failed state of a tree, or the tree with a note if a read failed. */
 export function TreeLoadState({ tree: { store, loader }, children }: { tree: Tree; children: ReactNode }) {
   useSyncExternalStore(store.subscribe, store.version);
   const failure = useSyncExternalStore(loader.subscribe, loader.failure);

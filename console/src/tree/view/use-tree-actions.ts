@@ -35,7 +35,7 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
     const folders = movable(folder);
     if (folders.length > 0) setDialog({ kind, folders: folders.map(toFolderRef) });
   };
-  /** The selected folders, or none if the viewer may not remove one of them. */
+  /** The selected folders, or none if the viewer lacks the right to remove one. */
   const movable = (folder: FolderRow) => {
     const folders = focus.selectionFor(folder);
     return folders.every((each) => rightsOf(store, each).remove) ? folders : [];

@@ -46,7 +46,7 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
   };
 }
 
-/** The visible part of a list element as it is scrolled and resized. */
+/** The visible part of a list element while the user scrolls and resizes. */
 export interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;

@@ -4,7 +4,7 @@
  */
 
 import type { Access } from '../../access/access.ts';
-import { pageRead } from '../../folders/child-lists.ts';
+import { pageRead } from '../../folders/children/child-lists.ts';
 import type { PageRead } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { toSlice } from '../schema/folders/folder-connection.ts';

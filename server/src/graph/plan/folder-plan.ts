@@ -6,7 +6,7 @@
 
 import { getNamedType, type GraphQLEnumType } from 'graphql';
 import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import { visibleChildCount } from '../../folders/children.ts';
+import { visibleChildCount } from '../../folders/children/children.ts';
 import type { LongTexts } from '../../folders/folders.ts';
 import type { PageInfo } from '../schema/connections/keyset-connection.ts';
 import type { FolderConnection, FolderEdge } from '../schema/folders/folder-connection.ts';

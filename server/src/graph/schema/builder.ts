@@ -11,7 +11,7 @@ import type { Access } from '../../access/access.ts';
 import type { Passwords } from '../../accounts/passwords.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database, Snapshot } from '../../database/database.ts';
-import type { AccessChanges } from '../../folders/access-changes.ts';
+import type { AccessChanges } from '../../folders/changes/access-changes.ts';
 import type { TreeView } from '../../folders/folders.ts';
 import type { JournalPosition } from '../../journal/journal-entry.ts';
 import type { JournalFeed } from '../../journal/journal-feed.ts';
@@ -103,16 +103,17 @@ export function defineMutation<Input extends object, Payload>(
   name: string,
   { type, input, description, resolve }: Mutation<Input, Payload>,
 ): void {
-  builder.mutationField(name, (t) =>
-    t.field({
-      type: typeof type === 'function' ? type() : type,
+  builder.mutationField(name, (t) => {
+    // Pothos cannot resolve the types of a generic payload and a generic input.
+    const payload: ObjectRefOf<unknown> = typeof type === 'function' ? type() : type;
+    return t.field({
+      type: payload,
       nullable: true,
       description,
       args: { input: t.arg({ type: typeof input === 'function' ? input() : input, required: true }) },
-      // Pothos cannot resolve the type of the argument for a generic input.
       resolve: (_, args, context) => resolve((args as unknown as { input: Input }).input, context),
-    }),
-  );
+    });
+  });
 }
 
 function toMilliseconds(value: unknown): number {

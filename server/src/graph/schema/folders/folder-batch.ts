@@ -4,9 +4,9 @@
  */
 
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { positionsCost, readPositions } from '../../../folders/child-counts.ts';
-import { countChildren, readChildren, sliceCost } from '../../../folders/children.ts';
-import type { FolderFilter, Slice } from '../../../folders/folder-slice.ts';
+import { positionsCost, readPositions } from '../../../folders/children/child-counts.ts';
+import { countChildren, readChildren, sliceCost } from '../../../folders/children/children.ts';
+import type { FolderFilter, Slice } from '../../../folders/children/folder-slice.ts';
 import {
   noTexts,
   ancestorIds,

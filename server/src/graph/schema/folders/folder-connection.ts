@@ -10,7 +10,7 @@ import {
   type FolderFilter,
   type FolderOrder,
   type Slice,
-} from '../../../folders/folder-slice.ts';
+} from '../../../folders/children/folder-slice.ts';
 import { fromCursor, toCursor } from '../../../folders/cursor.ts';
 import type { Access } from '../../../access/access.ts';
 import { Refusal } from '../../../refusal.ts';

@@ -5,7 +5,7 @@ import { readAccessChanges } from '../../../access/user-access.ts';
 import { userKey } from '../../../accounts/users.ts';
 import type { Reader } from '../../../database/database.ts';
 import type { MovedPaths } from '../../../folders/change-folders.ts';
-import { countDescendants } from '../../../folders/child-counts.ts';
+import { countDescendants } from '../../../folders/children/child-counts.ts';
 import { mayReadAccessChanges } from '../../../folders/folder-access.ts';
 import { longField } from '../../document-fields.ts';
 import { change } from '../../mutations.ts';

@@ -8,9 +8,9 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { countDescendants } from '../../../folders/child-counts.ts';
+import { countDescendants } from '../../../folders/children/child-counts.ts';
 import type { TreeView } from '../../../folders/folders.ts';
-import type { Imported } from '../../../folders/import-folders.ts';
+import type { Imported } from '../../../folders/import/import-folders.ts';
 import type { ImportedTree } from '../../../folders/import-plan.ts';
 import type { DeletedFolder } from '../../../folders/manage-folders.ts';
 import { beforeDeletion } from '../../../folders/trash.ts';

@@ -5,7 +5,7 @@
 
 import { accessLevels, type AccessLevel } from '../../../access/access.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import type { FolderFilter, FolderOrder } from '../../../folders/folder-slice.ts';
+import type { FolderFilter, FolderOrder } from '../../../folders/children/folder-slice.ts';
 import { maxNameLength } from '../../../folders/folder-texts.ts';
 import { Refusal } from '../../../refusal.ts';
 import { longField } from '../../document-fields.ts';

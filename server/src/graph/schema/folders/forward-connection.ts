@@ -1,11 +1,11 @@
 /** Lists of folders that clients page through forward only: everything below a folder, and the matches of a search. */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { countDescendants } from '../../../folders/child-counts.ts';
+import { countDescendants } from '../../../folders/children/child-counts.ts';
 import { fromCursor, readSearchCursor, toCursor } from '../../../folders/cursor.ts';
-import { pathKey, positionsOfKey, readDescendants } from '../../../folders/descendants.ts';
-import type { FolderColumns } from '../../../folders/folder-slice.ts';
-import { searchFolders, searchList, toSearchText } from '../../../folders/search.ts';
+import { pathKey, positionsOfKey, readDescendants } from '../../../folders/children/descendants.ts';
+import type { FolderColumns } from '../../../folders/children/folder-slice.ts';
+import { searchFolders, searchList, toSearchText } from '../../../folders/search/search.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { GraphContext } from '../builder.ts';
 import type { PageInfo } from '../connections/keyset-connection.ts';

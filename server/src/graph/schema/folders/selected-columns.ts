@@ -1,7 +1,7 @@
 /** Which columns of the folders of a list a query needs, so that the database returns no others. */
 
 import { Kind, type FieldNode, type SelectionSetNode } from 'graphql';
-import type { FolderColumns } from '../../../folders/folder-slice.ts';
+import type { FolderColumns } from '../../../folders/children/folder-slice.ts';
 import type { Selected } from '../../cost/element-fields.ts';
 
 const listFields = ['edges', 'items', 'node', 'pageInfo', 'hasNextPage', 'hasPreviousPage', 'totalCount'];

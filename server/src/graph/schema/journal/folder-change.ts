@@ -8,8 +8,8 @@ import {
   type FolderChange as Change,
   type FolderChangeKind,
   type FollowedFolders,
-} from '../../../folders/folder-changes.ts';
-import { followFolders } from '../../../folders/folder-subscription.ts';
+} from '../../../folders/changes/folder-changes.ts';
+import { followFolders } from '../../../folders/changes/folder-subscription.ts';
 import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
 import { longField, startArgument } from '../../document-fields.ts';

@@ -3,13 +3,13 @@
  * rights of that moment. A subscription that is too far behind returns RESYNC.
  */
 
-import type { AccessSnapshot } from '../access/access-cache.ts';
-import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { Database } from '../database/database.ts';
-import { EndSignal, iterate, type ChangeStream } from '../journal/change-stream.ts';
-import type { JournalEntry, JournalPosition } from '../journal/journal-entry.ts';
-import type { JournalFeed } from '../journal/journal-feed.ts';
-import { Refusal } from '../refusal.ts';
+import type { AccessSnapshot } from '../../access/access-cache.ts';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import type { Database } from '../../database/database.ts';
+import { EndSignal, iterate, type ChangeStream } from '../../journal/change-stream.ts';
+import type { JournalEntry, JournalPosition } from '../../journal/journal-entry.ts';
+import type { JournalFeed } from '../../journal/journal-feed.ts';
+import { Refusal } from '../../refusal.ts';
 import type { AccessChanges } from './access-changes.ts';
 import {
   canContinueAfter,
@@ -21,7 +21,7 @@ import {
   type FolderChange,
   type FollowedFolders,
 } from './folder-changes.ts';
-import type { TreeView } from './folders.ts';
+import type { TreeView } from '../folders.ts';
 
 export interface SubscriptionServices {
   readonly database: Database;

@@ -8,10 +8,10 @@ import {
   hasAccessChanged,
   visibilityChange,
   type AccessChange,
-} from '../access/access-history.ts';
-import { accessLevels, type Access } from '../access/access.ts';
-import { readPastAncestry } from '../access/ancestry.ts';
-import type { ConsistentReader, Reader } from '../database/database.ts';
+} from '../../access/access-history.ts';
+import { accessLevels, type Access } from '../../access/access.ts';
+import { readPastAncestry } from '../../access/ancestry.ts';
+import type { ConsistentReader, Reader } from '../../database/database.ts';
 import {
   detailsOf,
   hasEntry,
@@ -19,8 +19,8 @@ import {
   readOldest,
   type JournalEntry,
   type JournalPosition,
-} from '../journal/journal-entry.ts';
-import type { TreeView } from './folders.ts';
+} from '../../journal/journal-entry.ts';
+import type { TreeView } from '../folders.ts';
 
 export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
 

@@ -3,9 +3,9 @@
 import { maxRows } from './child-lists.ts';
 import { readChildren } from './children.ts';
 import { positionOf, type FolderColumns } from './folder-slice.ts';
-import { notACursor, type ListPosition } from './cursor.ts';
-import { toIdBytes, toFolderId } from './folder-rows.ts';
-import type { Folder, TreeView } from './folders.ts';
+import { notACursor, type ListPosition } from '../cursor.ts';
+import { toIdBytes, toFolderId } from '../folder-rows.ts';
+import type { Folder, TreeView } from '../folders.ts';
 
 export interface Descendant {
   readonly folder: Folder;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { accessLevels } from '../access/access.ts';
+import { accessLevels } from '../../access/access.ts';
 import { positionsOfKey, pathKey, type Descendant } from './descendants.ts';
-import { sortKey } from './text-keys.ts';
+import { sortKey } from '../text-keys.ts';
 
 const steps = fc.record({
   id: fc.uuid(),

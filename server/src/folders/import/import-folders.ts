@@ -4,24 +4,24 @@
  * and are purged later.
  */
 
-import type { Access } from '../access/access.ts';
-import type { ConsistentReader, Transaction } from '../database/database.ts';
-import { list, sql, textList } from '../database/statement.ts';
-import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
-import { runChange, record } from '../journal/journal.ts';
-import { Refusal } from '../refusal.ts';
-import { addChildren, nameTaken, requireWritable } from './change-rules.ts';
-import { checkDepth } from './change-rules.ts';
-import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
-import { viewTree, type Folder, type TreeView } from './folders.ts';
+import type { Access } from '../../access/access.ts';
+import type { ConsistentReader, Transaction } from '../../database/database.ts';
+import { list, sql, textList } from '../../database/statement.ts';
+import type { Caller, Changed, Changes, Memory } from '../../journal/changes.ts';
+import { runChange, record } from '../../journal/journal.ts';
+import { Refusal } from '../../refusal.ts';
+import { addChildren, nameTaken, requireWritable } from '../change-rules.ts';
+import { checkDepth } from '../change-rules.ts';
+import { insertRow, insertRows, newRow, type NewRow } from '../folder-rows.ts';
+import { viewTree, type Folder, type TreeView } from '../folders.ts';
 import {
   planImport,
   type ImportedPath,
   type ImportedTree,
   type ImportPlan,
   type PlanOptions,
-} from './import-plan.ts';
-import { purgeFolders } from './trash.ts';
+} from '../import-plan.ts';
+import { purgeFolders } from '../trash.ts';
 
 export interface FolderImport {
   readonly parentId?: string | null | undefined;

@@ -3,11 +3,11 @@
  * viewer, and cached until the next journal entry.
  */
 
-import type { AccessCache, LatestAccess, AccessSnapshot } from '../access/access-cache.ts';
-import { hasAccessChangedTwice } from '../access/access-history.ts';
-import type { ConsistentReader, Database } from '../database/database.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
-import type { JournalFeed } from '../journal/journal-feed.ts';
+import type { AccessCache, LatestAccess, AccessSnapshot } from '../../access/access-cache.ts';
+import { hasAccessChangedTwice } from '../../access/access-history.ts';
+import type { ConsistentReader, Database } from '../../database/database.ts';
+import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalFeed } from '../../journal/journal-feed.ts';
 import { effectsOfAccess, type Effect } from './folder-changes.ts';
 
 export interface AccessChangesServices {

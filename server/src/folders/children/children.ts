@@ -3,8 +3,8 @@
  * `maxRowsPerStatement` rows. More parents are read in batches, and long lists in segments.
  */
 
-import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { readInBatches, maxRowsPerStatement } from '../database/database.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { readInBatches, maxRowsPerStatement } from '../../database/database.ts';
 import {
   maxRows,
   readTogether,
@@ -14,9 +14,9 @@ import {
   type ChildList,
 } from './child-lists.ts';
 import { countStatement, parametersOf } from './child-lists.ts';
-import type { ListPosition } from './cursor.ts';
+import type { ListPosition } from '../cursor.ts';
 import { byName, positionOf, sliceOf, type FolderFilter, type Slice } from './folder-slice.ts';
-import { findByIds, withLevel, type Folder, type TreeView } from './folders.ts';
+import { findByIds, withLevel, type Folder, type TreeView } from '../folders.ts';
 
 export interface Children {
   readonly folders: Folder[];

@@ -1,12 +1,12 @@
 /** Counts folders for a viewer: the siblings before a folder in natural order, and the folders below a folder. */
 
-import type { Access, AccessLevel } from '../access/access.ts';
-import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { readInBatches, maxRowsPerStatement } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import type { Access, AccessLevel } from '../../access/access.ts';
+import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { readInBatches, maxRowsPerStatement } from '../../database/database.ts';
+import { list, sql } from '../../database/statement.ts';
 import { restrictionOf } from './child-lists.ts';
 import { inRowBatches, readChildren, visibleChildCount } from './children.ts';
-import type { Folder, TreeView } from './folders.ts';
+import type { Folder, TreeView } from '../folders.ts';
 
 /** A folder and its parent. */
 export interface Sibling {

@@ -3,15 +3,15 @@
  * left out in the statement, before rows are counted, ordered or limited.
  */
 
-import { accessLevels, type Access } from '../access/access.ts';
-import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { maxRowsPerStatement } from '../database/database.ts';
-import { list, listForEach, sql, type ListOfEach, type Statement } from '../database/statement.ts';
-import { timeOfKey, type ListPosition } from './cursor.ts';
+import { accessLevels, type Access } from '../../access/access.ts';
+import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { maxRowsPerStatement } from '../../database/database.ts';
+import { list, listForEach, sql, type ListOfEach, type Statement } from '../../database/statement.ts';
+import { timeOfKey, type ListPosition } from '../cursor.ts';
 import { byName, type FolderColumns, type FolderOrder, type OrderField, type Slice } from './folder-slice.ts';
-import { withoutNul } from './folder-texts.ts';
-import { withLevel, type Folder, type PageRead, type TreeView } from './folders.ts';
-import { foldText } from './text-keys.ts';
+import { withoutNul } from '../folder-texts.ts';
+import { withLevel, type Folder, type PageRead, type TreeView } from '../folders.ts';
+import { foldText } from '../text-keys.ts';
 
 const { READ } = accessLevels;
 
