@@ -152,7 +152,7 @@ export const loginScenarios: Scenario[] = [
     },
   },
   ...malformedBodies('username', 'password').map(([title, body, headers]): Scenario => ({
-    title: `answers 400 to ${title}`,
+    title: `answers 400 to a login with ${title}`,
     proves: ['7 /login 400', '4 JSON'],
     async run(testbed) {
       const answer = await testbed.postRaw('/login', body, headers);

@@ -167,7 +167,7 @@ export const logoutScenarios: Scenario[] = [
     },
   },
   ...malformedBodies('refreshToken').map(([title, body, headers]): Scenario => ({
-    title: `answers 400 to ${title} without an AT`,
+    title: `answers 400 to a logout with ${title} and without an AT`,
     proves: ['7 /logout 400', '4 JSON'],
     async run(testbed) {
       const answer = await testbed.postRaw('/logout', body, headers);

@@ -209,7 +209,7 @@ export const refreshScenarios: Scenario[] = [
     },
   },
   ...malformedBodies('refreshToken').map(([title, body, headers]): Scenario => ({
-    title: `answers 400 to ${title}`,
+    title: `answers 400 to a refresh with ${title}`,
     proves: ['7 /login/refresh 400', '4 JSON'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();

@@ -64,7 +64,7 @@ export const verifyScenarios: Scenario[] = [
     },
   },
   ...malformedBodies('authToken').map(([title, body, headers]): Scenario => ({
-    title: `answers 400 to ${title}`,
+    title: `answers 400 to a verification with ${title}`,
     proves: ['7 /login/verify 400', '4 JSON'],
     async run(testbed) {
       assert.equal((await testbed.postRaw('/login/verify', body, headers)).status, 400);

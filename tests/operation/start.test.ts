@@ -1,7 +1,7 @@
 /** Starts the program as an operator does, as a process, and checks its output and exit codes. */
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,85 +11,16 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
-import { runInHost, type CommandResult } from '../support/espalier-command.ts';
-import { recordLog, recordOutput, recordSettings } from '../secrets/secret-record.ts';
+import { program, runInHost } from '../support/espalier-command.ts';
 import { redactPassword } from '../../server/src/config/url-password.ts';
-import { withoutSyncWarning } from '../postgres/sync-warning.ts';
+import { parseLog, ProgramProcess } from './program-process.ts';
 
 /** Without a master key, a start on PostgreSQL logs a warning. */
 const masterKey = randomBytes(32).toString('base64');
-const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
-
-class Program {
-  readonly #process: ChildProcess;
-  output = '';
-  errors = '';
-  readonly #ended: Promise<unknown>;
-
-  constructor(
-    folder: string,
-    args: string[],
-    environment: Record<string, string> = {},
-    errors: number | 'pipe' = 'pipe',
-  ) {
-    this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
-      cwd: folder,
-      env: {
-        PATH: process.env['PATH'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        ESPALIER_PORT: '0',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', errors],
-    });
-    recordSettings(environment);
-    this.#ended = once(this.#process, 'close').then(() => {
-      recordOutput(this.output);
-      recordLog(this.errors);
-    });
-    this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
-    this.#process.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()));
-  }
-
-  async untilRunning(): Promise<string> {
-    while (!this.output.includes('Stop with Ctrl-C.')) {
-      await Promise.race([once(this.#process.stdout!, 'data'), this.#ended]);
-      assert.equal(this.#process.exitCode, null, this.errors);
-    }
-    return /API +(\S+)/.exec(this.output)![1]!;
-  }
-
-  /** Closes the output, like a program that reads only the first lines. */
-  closeOutput(): void {
-    this.#process.stdout!.destroy();
-  }
-
-  async end(signal?: NodeJS.Signals): Promise<CommandResult> {
-    if (signal) this.#process.kill(signal);
-    await this.#ended;
-    return { code: this.#process.exitCode ?? -1, output: this.output, errors: this.errors };
-  }
-}
-
-interface LogLine {
-  readonly level: number;
-  readonly msg: string;
-  readonly url?: string;
-  readonly database?: string;
-  readonly workers?: number;
-  readonly route?: string;
-  readonly signal?: string;
-}
-
-/** Parses the log. Every line is JSON. */
-function linesOf(errors: string): LogLine[] {
-  const lines = withoutSyncWarning(errors).trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as LogLine);
-}
 
 describe('espalier serve', () => {
   let folder: string;
-  let started: Program | undefined;
+  let started: ProgramProcess | undefined;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
   afterEach(async () => {
     await started?.end('SIGKILL');
@@ -97,9 +28,9 @@ describe('espalier serve', () => {
   });
 
   const start = (args: string[] = [], environment: Record<string, string> = {}, errors?: number) =>
-    (started = new Program(folder, ['serve', ...args], environment, errors));
+    (started = new ProgramProcess(folder, ['serve', ...args], environment, errors));
   const run = (args: string[], environment: Record<string, string> = {}) =>
-    (started = new Program(folder, args, environment)).end();
+    (started = new ProgramProcess(folder, args, environment)).end();
   /**
    * Runs a command that ends by itself in the shared host process. A separate test covers exit codes of real processes.
    */
@@ -117,7 +48,7 @@ describe('espalier serve', () => {
 
       test('creates an installation at the first start, prints the password once, and prints commands that work when pasted', async () => {
         const first = start([], stored);
-        const firstUrl = await first.untilRunning();
+        const firstUrl = await first.waitUntilRunning();
         const password = /Password +(\S+)/.exec(first.output)![1]!;
         const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
         assert.equal(pasted.length, 2);
@@ -126,7 +57,7 @@ describe('espalier serve', () => {
         const { code, errors } = await first.end('SIGTERM');
         assert.equal(code, 0);
         assert.deepEqual(
-          linesOf(errors).map(({ msg, url, database, workers, route, signal }) => ({
+          parseLog(errors).map(({ msg, url, database, workers, route, signal }) => ({
             msg,
             ...(url && { url, workers }),
             ...(database && { database }),
@@ -152,7 +83,7 @@ describe('espalier serve', () => {
         );
 
         const second = start([], stored);
-        const url = await second.untilRunning();
+        const url = await second.waitUntilRunning();
         assert.ok(!second.output.includes(password));
         assert.doesNotMatch(second.output, /Password|First start/);
         assert.match(second.output, new RegExp(`^ {2}npx espalier login --url ${url}$`, 'm'));
@@ -179,7 +110,7 @@ describe('espalier serve', () => {
           ESPALIER_LOG_LEVEL: 'trace',
         };
         const server = start([], environment);
-        const url = await server.untilRunning();
+        const url = await server.waitUntilRunning();
         const login = await fetch(`${url}/login`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -206,16 +137,16 @@ describe('espalier serve', () => {
       });
 
       test('creates one installation for several concurrent first starts that all serve it', async () => {
-        const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve'], stored));
+        const programs = Array.from({ length: 4 }, () => new ProgramProcess(folder, ['serve'], stored));
         try {
-          await Promise.all(programs.map((each) => each.untilRunning()));
+          await Promise.all(programs.map((each) => each.waitUntilRunning()));
         } finally {
           await Promise.all(programs.map((each) => each.end('SIGTERM')));
         }
         assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
         for (const { errors, output } of programs) {
           assert.deepEqual(
-            linesOf(errors).map(({ msg }) => msg),
+            parseLog(errors).map(({ msg }) => msg),
             [
               ...(output.includes('First start') ? ['made a new, empty installation'] : []),
               'started',
@@ -232,7 +163,7 @@ describe('espalier serve', () => {
             ...stored,
             ESPALIER_ADMIN_PASSWORD: 'a good password',
           });
-          const url = await server.untilRunning();
+          const url = await server.waitUntilRunning();
           assert.doesNotMatch(server.output, /Console/);
           const headers = { 'content-type': 'application/json' };
           const body = JSON.stringify({ username: 'admin', password: 'a good password' });
@@ -259,7 +190,7 @@ describe('espalier serve', () => {
 
   test('creates a database file that only its owner can access on SQLite', async () => {
     const server = start();
-    await server.untilRunning();
+    await server.waitUntilRunning();
     assert.ok(existsSync(join(folder, 'espalier-data/espalier.db')));
     assert.equal(statSync(join(folder, 'espalier-data/espalier.db')).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'espalier-data')).mode & 0o777, 0o700);
@@ -270,7 +201,7 @@ describe('espalier serve', () => {
     const full = openSync('/dev/full', 'w');
     const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, full);
     closeSync(full);
-    const url = await server.untilRunning();
+    const url = await server.waitUntilRunning();
     server.closeOutput();
     for (let time = 0; time < 10; time++) assert.equal((await fetch(`${url}/readyz`)).status, 200);
     assert.equal((await server.end('SIGTERM')).code, 0);
@@ -278,9 +209,9 @@ describe('espalier serve', () => {
 
   test('warns about a weak password and about listening beyond loopback without TLS', async () => {
     const server = start(['--host', '0.0.0.0'], { ESPALIER_ADMIN_PASSWORD: 'short' });
-    await server.untilRunning();
+    await server.waitUntilRunning();
     const { errors } = await server.end('SIGTERM');
-    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    const warnings = parseLog(errors).filter(({ level }) => level === 40);
     assert.deepEqual(
       warnings.map(({ msg }) => msg.split(':')[0]),
       ['Listening on 0.0.0.0 without TLS', "The given administrator's password has fewer than 8 characters"],
@@ -290,9 +221,9 @@ describe('espalier serve', () => {
 
   test('warns about a wide range of trusted proxies', async () => {
     const server = start([], { ESPALIER_TRUST_PROXY: '10.0.0.0/8' });
-    await server.untilRunning();
+    await server.waitUntilRunning();
     const { errors } = await server.end('SIGTERM');
-    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    const warnings = parseLog(errors).filter(({ level }) => level === 40);
     assert.deepEqual(
       warnings.map(({ msg }) => msg.split(':')[0]),
       ['ESPALIER_TRUST_PROXY trusts 10.0.0.0/8'],
@@ -341,10 +272,10 @@ describe('espalier serve', () => {
     assert.equal(code, 2);
     assert.match(errors, /There is no flag --prot\. Did you mean --port\?/);
     const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
-    await server.untilRunning();
+    await server.waitUntilRunning();
     const ended = await server.end('SIGTERM');
     assert.match(
-      linesOf(ended.errors)[0]!.msg,
+      parseLog(ended.errors)[0]!.msg,
       /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/,
     );
     assert.doesNotMatch(ended.errors, /SERVICE_HOST/);

@@ -53,7 +53,7 @@ export function findItems(
  * Filters results of the server that may belong to an earlier text, because Enter must not open an item that does not match
  * the current text.
  */
-export function upToDate<Item extends PaletteItem>(
+export function dropOutdated<Item extends PaletteItem>(
   items: readonly Item[],
   text: string,
   isBehind: boolean,
@@ -69,7 +69,7 @@ export interface PaletteGroup {
 }
 
 /** Groups items in the order of their first item, without duplicates. */
-export function grouped(items: readonly PaletteItem[]): PaletteGroup[] {
+export function groupItems(items: readonly PaletteItem[]): PaletteGroup[] {
   const groups = new Map<string, PaletteItem[]>();
   const shown = new Set<string>();
   for (const item of items) {

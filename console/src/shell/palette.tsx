@@ -6,7 +6,7 @@ import { useViewer } from '../session/session.tsx';
 import { isComposing } from '../ui/typing.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Keys } from './keys.tsx';
-import { grouped } from './palette-items.ts';
+import { groupItems } from './palette-items.ts';
 import './palette.css';
 import { noteRecent } from './recent-choices.ts';
 import { usePaletteItems, type FoundItem } from './use-palette-items.ts';
@@ -40,7 +40,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const listId = useId();
   const { items, isSearching } = usePaletteItems(text, onShortcuts, onSignOut);
-  const groups = grouped(items);
+  const groups = groupItems(items);
   const shown = groups.flatMap((group) => group.items) as FoundItem[];
   const at = Math.max(
     0,

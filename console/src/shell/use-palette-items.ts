@@ -10,7 +10,7 @@ import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { useDebounced } from '../ui/typing.ts';
-import { findItems, upToDate, type PaletteItem } from './palette-items.ts';
+import { findItems, dropOutdated, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';
 
@@ -86,8 +86,8 @@ export function usePaletteItems(
   const isSearching = isBehind || folders.isFetching || people.isFetching;
   const searched = isAsked
     ? [
-        ...upToDate(folderItems(folders.data), text, isBehind || folders.isPlaceholderData),
-        ...upToDate(peopleItems(people.data), text, isBehind || people.isPlaceholderData),
+        ...dropOutdated(folderItems(folders.data), text, isBehind || folders.isPlaceholderData),
+        ...dropOutdated(peopleItems(people.data), text, isBehind || people.isPlaceholderData),
       ]
     : [];
   return {

@@ -3,31 +3,31 @@ import { test } from 'node:test';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName, searchPattern, toAccountName } from './account-name.ts';
 
-test('a name has 1 to 128 characters, counted as code points', () => {
+test('accepts 1 to 128 code points', () => {
   for (const name of ['a', ' ', 'Zoë', 'משה', '山田 太郎', 'x'.repeat(128), '🌳'.repeat(128)]) {
     assert.equal(toAccountName(name), name);
   }
   for (const name of ['', 'x'.repeat(129), '🌳'.repeat(129)]) assert.equal(toAccountName(name), undefined);
 });
 
-test('control characters and ill-formed Unicode are in no name', () => {
+test('rejects control characters and ill-formed Unicode', () => {
   for (const name of ['a\nb', '\0', 'a\u007f', '\u0085', '\ud800', 'a\udc00b']) {
     assert.equal(toAccountName(name), undefined, JSON.stringify(name));
   }
 });
 
-test('the same letters are the same name, however they are composed', () => {
+test('treats composed and decomposed letters as the same name', () => {
   assert.equal(toAccountName('Zoe\u0308'), 'Zo\u00eb');
   assert.equal(toAccountName('e\u0301'.repeat(128)), '\u00e9'.repeat(128));
 });
 
-test('names that differ only in case have the same key', () => {
+test('gives names that differ only in case the same key', () => {
   assert.equal(accountNameKey('ADMIN'), accountNameKey('Admin'));
   assert.equal(accountNameKey('ÅSA'), accountNameKey('åsa'));
   assert.notEqual(accountNameKey('Åsa'), accountNameKey('Asa'));
 });
 
-test('a name that cannot be is refused, and the refusal says what can', () => {
+test('describes valid names in the error', () => {
   assert.equal(requireAccountName('Anna', 'user name'), 'Anna');
   assert.throws(
     () => requireAccountName('\u0007', 'group name'),
@@ -38,7 +38,7 @@ test('a name that cannot be is refused, and the refusal says what can', () => {
   );
 });
 
-test('a search takes signs of the pattern language as they are, and any case', () => {
+test('escapes pattern characters in a search and ignores case', () => {
   assert.equal(searchPattern('Jo'), '%jo%');
   assert.equal(searchPattern('100%_!'), '%100!%!_!!%');
   for (const nothing of [undefined, null, '']) assert.equal(searchPattern(nothing), '%');

@@ -13,7 +13,7 @@ const refuses = (password: string, expected: RegExp, username = 'anna') =>
     return true;
   });
 
-test('a password has 8 to 128 characters, counted as code points of the composed form', async () => {
+test('requires 8 to 128 code points in NFC', async () => {
   const good = [
     'walnut72',
     'x'.repeat(128),
@@ -28,7 +28,7 @@ test('a password has 8 to 128 characters, counted as code points of the composed
   }
 });
 
-test('any kind of character will do, and none is asked for', async () => {
+test('accepts any kind of character and requires none', async () => {
   for (const password of [
     'aaaaaaab',
     '        ',
@@ -41,16 +41,16 @@ test('any kind of character will do, and none is asked for', async () => {
   }
 });
 
-test('ill-formed Unicode is refused: it could not be typed again', () =>
+test('rejects ill-formed Unicode, which cannot be typed again', () =>
   refuses('walnut72\ud800', /well-formed/));
 
-test('common passwords are refused in any case', async () => {
+test('rejects common passwords in any case', async () => {
   for (const password of ['password', 'PassWord', '12345678', 'qwertyuiop', 'trustno1', 'Baseball']) {
     await refuses(password, /most common/);
   }
 });
 
-test('letters and digits over and over or in a row are refused as well, unless they are many', async () => {
+test('rejects short repeated or consecutive letters and digits', async () => {
   for (const password of [
     '00000000',
     'AAAAAAAA',
@@ -67,7 +67,7 @@ test('letters and digits over and over or in a row are refused as well, unless t
   }
 });
 
-test('the list of common passwords is ordered, in lower case, and has more than 10,000 that are long enough', async () => {
+test('uses a sorted lower-case list with more than 10,000 passwords of the minimum length', async () => {
   const listed = dictionary['passwords-common'].filter(({ length }) => length >= 8);
   assert.deepEqual(listed.slice(0, 4), ['password', '12345678', '123456789', 'baseball']);
   assert.ok(listed.every((password) => password === password.toLowerCase()));
@@ -75,13 +75,13 @@ test('the list of common passwords is ordered, in lower case, and has more than 
   await requireGoodPassword(listed[10_000]!, 'anna');
 });
 
-test('a password that is the user name is refused, in any case and however it is composed', async () => {
+test('rejects the user name as a password, in any case and composition', async () => {
   await refuses('Annabelle', /user name/, 'annabelle');
   await refuses('Zoe\u0308-and-Max', /user name/, 'zo\u00eb-AND-max');
   await requireGoodPassword('annabelle2', 'annabelle');
 });
 
-test('no refusal repeats the password', () =>
+test('never repeats the password in the error', () =>
   fc.assert(
     fc.asyncProperty(fc.string({ minLength: 4, unit: 'binary' }), async (password) => {
       await requireGoodPassword(password, 'anna').catch((error: unknown) => {

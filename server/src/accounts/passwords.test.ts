@@ -5,7 +5,7 @@ import { createPasswords } from './passwords.ts';
 
 const entry = { key: 'one client' };
 
-test('a password matches its own hash and no other password does', async () => {
+test('matches a password with its own hash only', async () => {
   const passwords = createPasswords();
   const hash = await passwords.hash('correct horse', entry);
   assert.equal(await passwords.matches('correct horse', hash, entry), true);
@@ -14,7 +14,7 @@ test('a password matches its own hash and no other password does', async () => {
   }
 });
 
-test('the hash is argon2id at the settled cost, salted, and does not hold the password', async () => {
+test('hashes with argon2id, a salt and the default cost', async () => {
   const passwords = createPasswords();
   const [first, second] = await Promise.all([
     passwords.hash('hunter2', entry),
@@ -25,7 +25,7 @@ test('the hash is argon2id at the settled cost, salted, and does not hold the pa
   assert.ok(!first.includes('hunter2'));
 });
 
-test('the same letters in composed and decomposed form are the same password', async () => {
+test('treats composed and decomposed letters as the same password', async () => {
   const passwords = createPasswords();
   const composed = 'Z\u00fcrich';
   const decomposed = 'Zu\u0308rich';
@@ -34,13 +34,13 @@ test('the same letters in composed and decomposed form are the same password', a
   assert.equal(await passwords.matches('Zurich', await passwords.hash(composed, entry), entry), false);
 });
 
-test('without a hash no password matches, not even an empty one', async () => {
+test('matches no password without a hash', async () => {
   const passwords = createPasswords();
   assert.equal(await passwords.matches('hunter2', undefined, entry), false);
   assert.equal(await passwords.matches('', undefined, entry), false);
 });
 
-test('the line is bounded: one works, one waits, the third is refused and told when to come back', async () => {
+test('rejects a hash with Retry-After if the queue is full', async () => {
   const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   const working = passwords.hash('first', entry);
   const waiting = passwords.matches('second', undefined, entry);
@@ -55,7 +55,7 @@ test('the line is bounded: one works, one waits, the third is refused and told w
   assert.equal(await waiting, false);
 });
 
-test('after the line has emptied, it takes as many as before', async () => {
+test('accepts as many hashes as before after the queue was empty', async () => {
   const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const three = ['a', 'b', 'c'].map((password) => passwords.hash(password, entry));
@@ -64,7 +64,7 @@ test('after the line has emptied, it takes as many as before', async () => {
   }
 });
 
-test('work that fails gives its place back', async () => {
+test('releases the permit of a failed hash', async () => {
   const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
     const failing = passwords.matches('hunter2', 'not a hash', entry);
@@ -77,7 +77,7 @@ test('work that fails gives its place back', async () => {
   }
 });
 
-test('those who wait are served in the order of asking', async () => {
+test('runs waiting hashes in order', async () => {
   const passwords = createPasswords({ maxConcurrent: 1, maxWaiting: 6 });
   const served: string[] = [];
   const ask = (name: string) => passwords.matches(name, undefined, entry).then(() => served.push(name));

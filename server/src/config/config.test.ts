@@ -35,12 +35,12 @@ for (const [what, environment, message] of [
     'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
   ],
 ] as const) {
-  test(`${what} stops the start before anything is made`, () => {
+  test(`stops the start: ${what}`, () => {
     assert.throws(() => readSettings({ environment }), { message });
   });
 }
 
-test('without any setting, every one has its documented default, and none can be changed later', () => {
+test('returns frozen settings with the documented defaults', () => {
   const { settings, warnings } = readSettings({ environment: {} });
   assert.deepEqual(warnings, []);
   assert.ok(Object.isFrozen(settings));
@@ -103,12 +103,12 @@ test('without any setting, every one has its documented default, and none can be
   });
 });
 
-test('a flag beats the environment, even when the variable is unusable', () => {
+test('prefers a flag to the environment, even if the variable is invalid', () => {
   assert.equal(settingsFrom({ ESPALIER_PORT: '1' }, { port: '2' }).port, 2);
   assert.equal(settingsFrom({ ESPALIER_PORT: 'many' }, { port: '2' }).port, 2);
 });
 
-test('an empty variable counts as not set', () => {
+test('treats an empty variable as not set', () => {
   const names = Object.values(settingsTable).map(environmentName);
   const empty = Object.fromEntries([...names, 'ESPALIER_ADMIN_PASSWORD_FILE'].map((name) => [name, '']));
   assert.deepEqual(readSettings({ environment: empty }), readSettings({ environment: {} }));
@@ -160,7 +160,7 @@ const badValues: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'information'],
 };
 
-test('headers for traces are pairs, and never told', () => {
+test('parses trace headers as pairs and never displays them', () => {
   const read = (text: string) => readSettings({ environment: { ESPALIER_TRACES_HEADERS: text } }).settings;
   assert.deepEqual(read('Authorization=Bearer%20x%3D, x-tenant=7').tracesHeaders, {
     authorization: 'Bearer x=',
@@ -184,7 +184,7 @@ test('headers for traces are pairs, and never told', () => {
   }
 });
 
-test('what does nothing without another setting is warned of, unless that one is given', () => {
+test('warns of a setting that has no effect without another setting', () => {
   const warned = (environment: Record<string, string>, flags: Record<string, string> = {}) =>
     readSettings({ environment, flags }).warnings;
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0' }), [
@@ -213,7 +213,7 @@ test('what does nothing without another setting is warned of, unless that one is
   }
 });
 
-test('traces go where a collector takes them, also if only the collector is named', () => {
+test('adds the default path of a collector to the URL for traces', () => {
   const urlOf = (given: string) =>
     readSettings({ environment: { ESPALIER_TRACES_URL: given } }).settings.tracesUrl;
   assert.equal(urlOf('http://127.0.0.1:4318'), 'http://127.0.0.1:4318/v1/traces');
@@ -221,7 +221,7 @@ test('traces go where a collector takes them, also if only the collector is name
   assert.equal(urlOf('https://traces.example/otlp/in'), 'https://traces.example/otlp/in');
 });
 
-test('the address for traces has no password in it', () => {
+test('rejects a URL for traces with a password', () => {
   const environment = { ESPALIER_TRACES_URL: 'http://me:secret@host/v1/traces' };
   assert.throws(
     () => readSettings({ environment }),
@@ -230,7 +230,7 @@ test('the address for traces has no password in it', () => {
 });
 
 for (const [name, values] of Object.entries(badValues)) {
-  test(`a bad ${name} stops the start and tells its source, its value and what is accepted`, () => {
+  test(`rejects an invalid ${name} with its source, its value and the accepted values`, () => {
     const { accepts } = Object.values(settingsTable).find((each) => each.name === name)!;
     for (const value of values) {
       const expected = `is ${JSON.stringify(value)}, which is not usable: it takes ${accepts}.`;
@@ -241,7 +241,7 @@ for (const [name, values] of Object.entries(badValues)) {
   });
 }
 
-test('all that is bad is told at once, a line each', () => {
+test('reports all invalid settings at once, one per line', () => {
   assert.deepEqual(
     startErrorOf({ ESPALIER_PORT: 'eighty', ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe' }).split(
       '\n',
@@ -265,13 +265,13 @@ test('all that is bad is told at once, a line each', () => {
   });
 });
 
-test('a bad database URL is shown without its password', () => {
+test('removes the password from an invalid database URL in the error', () => {
   const message = startErrorOf({ ESPALIER_DATABASE_URL: 'mysql://me:hunter2@db.example/tree' });
   assert.match(message, /mysql:\/\/…@db\.example\/tree/);
   assert.doesNotMatch(message, /hunter2/);
 });
 
-test('a database URL whose password is not encoded is refused, before it is taken for something that is shown', () => {
+test('rejects a database URL whose password is not percent-encoded', () => {
   for (const sign of ['/', '?', '#']) {
     const url = `postgres://me:12${sign}hunter2@db.example/tree`;
     const message = startErrorOf({ ESPALIER_DATABASE_URL: url });
@@ -283,7 +283,7 @@ test('a database URL whose password is not encoded is refused, before it is take
   }
 });
 
-test('a value and the file of it, given in the same way, are one too many', () => {
+test('rejects a value and its file from the same kind of source', () => {
   assert.equal(
     startErrorOf({}, { 'database-url': 'sqlite:a.db', 'database-url-file': 'url' }),
     '--database-url and --database-url-file are both given: take one of them.',
@@ -296,7 +296,7 @@ test('a value and the file of it, given in the same way, are one too many', () =
   assert.equal(byFlag.databaseUrl, 'sqlite:a.db');
 });
 
-test('a flag that is given as empty is a bad value, not a setting left out', () => {
+test('treats an empty flag as an invalid value', () => {
   assert.match(startErrorOf({}, { port: '' }), /^--port is "", which is not usable/);
   assert.match(startErrorOf({}, { 'admin-username': '' }), /^--admin-username is "", which is not usable/);
 });
@@ -316,7 +316,7 @@ const goodValues: Record<string, Record<string, unknown>> = {
 };
 
 for (const [name, readings] of Object.entries(goodValues)) {
-  test(`${name} is understood in each of its forms`, () => {
+  test(`accepts each form of ${name}`, () => {
     const [key] = Object.entries(settingsTable).find(([, each]) => each.name === name)!;
     for (const [given, meant] of Object.entries(readings)) {
       const settings: Record<string, unknown> = settingsFrom({ [`ESPALIER_${name}`]: given });
@@ -325,7 +325,7 @@ for (const [name, readings] of Object.entries(goodValues)) {
   });
 }
 
-test('a certificate without its key, or a key without its certificate, stops the start', () => {
+test('requires a certificate and its key together', () => {
   const together = /ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/;
   assert.match(startErrorOf({ ESPALIER_TLS_CERT_FILE: 'cert.pem' }), together);
   assert.match(startErrorOf({ ESPALIER_TLS_KEY_FILE: 'key.pem' }), together);
@@ -333,25 +333,25 @@ test('a certificate without its key, or a key without its certificate, stops the
   assert.deepEqual([tlsCertFile, tlsKeyFile], ['c', 'k']);
 });
 
-describe('a name that is not a setting', () => {
-  test('warns, with the name that was probably meant', () => {
+describe('an unknown name', () => {
+  test('causes a warning with the most similar name', () => {
     assert.deepEqual(warningsFor({ ESPALIER_PROT: '80', ESPALIER_REFRESH_TOKENS_SECONDS: '5', PORT: '1' }), [
       'ESPALIER_PROT is not a setting of Espalier and is ignored. Did you mean ESPALIER_PORT?',
       'ESPALIER_REFRESH_TOKENS_SECONDS is not a setting of Espalier and is ignored. Did you mean ESPALIER_REFRESH_TOKEN_SECONDS?',
     ]);
   });
 
-  test('warns without a guess when nothing is near', () => {
+  test('causes a warning without a suggestion if no name is similar', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_FOO: 'x' }).join(), /Did you mean/);
     const warning = 'ESPALIER_COLOUR_OF_THE_BIKE_SHED is not a setting of Espalier and is ignored.';
     assert.deepEqual(warningsFor({ ESPALIER_COLOUR_OF_THE_BIKE_SHED: 'green' }), [warning]);
   });
 
-  test('never has its value shown, for it may be a secret', () => {
+  test('never has its value displayed, because it may be a secret', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_ADMIN_PASWORD: 'hunter2' }).join(), /hunter2/);
   });
 
-  test('is passed over in silence when Kubernetes made it for a service named espalier', () => {
+  test('is ignored if Kubernetes created it for a service named espalier', () => {
     const environment = {
       ESPALIER_SERVICE_HOST: '10.0.0.1',
       ESPALIER_SERVICE_PORT: '80',
@@ -379,7 +379,7 @@ describe('a secret', () => {
     return path;
   };
 
-  test('comes from a variable or a file, and a file loses only its last line break', () => {
+  test('is read from a variable or from a file without its last line break', () => {
     assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD: ' pass word ' }).adminPassword, ' pass word ');
     const files = { 'a b': 'a b', 'a\n': 'a', 'a\r\n': 'a', 'a\n\n': 'a\n', ' a ': ' a ' };
     for (const [content, meant] of Object.entries(files)) {
@@ -389,17 +389,17 @@ describe('a secret', () => {
     }
   });
 
-  test('and the name it belongs to can both come from files', () => {
+  test('can come from a file together with its user name', () => {
     const { adminUsername } = settingsFrom({ ESPALIER_ADMIN_USERNAME_FILE: fileWith('gardener\n') });
     assert.equal(adminUsername, 'gardener');
     assert.equal(settingsFrom({}, { 'admin-username-file': fileWith('gardener') }).adminUsername, 'gardener');
   });
 
-  test('is never taken from a flag, where the process list would show it', () => {
+  test('cannot be set with a flag, because the process list displays flags', () => {
     assert.equal(settingsFrom({}, { 'admin-password': 'hunter2' }).adminPassword, undefined);
   });
 
-  test('whose file is missing stops the start with the name of the setting and of the file', () => {
+  test('stops the start with the setting and the path if its file is missing', () => {
     const path = join(folder, 'missing');
     const message = startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: path });
     assert.ok(
@@ -408,20 +408,20 @@ describe('a secret', () => {
     assert.match(startErrorOf({}, { 'admin-password-file': path }), /^--admin-password-file names the file/);
   });
 
-  test('whose file is empty stops the start', () => {
+  test('stops the start if its file is empty', () => {
     assert.match(
       startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: fileWith('\n') }),
       /^ESPALIER_ADMIN_PASSWORD_FILE holds a value that is not usable: it takes a password\.$/,
     );
   });
 
-  test('is not shown when another setting stops the start', () => {
+  test('is not displayed if another setting stops the start', () => {
     const environment = { ESPALIER_ADMIN_PASSWORD: 'hunter2', ESPALIER_PORT: 'x' };
     assert.doesNotMatch(startErrorOf(environment), /hunter2/);
   });
 });
 
-test('where each setting comes from can be shown, and nothing that is secret', () => {
+test('returns the source of each setting without secrets', () => {
   const { displayed } = readSettings({
     environment: {
       ESPALIER_DATABASE_URL: 'postgres://ann:walnut-cabin@db.example/tree',

@@ -5,34 +5,34 @@ import { nearestName } from './nearest-name.ts';
 
 const known = ['host', 'port', 'base-path', 'access-token-seconds', 'refresh-token-seconds'];
 
-test('a letter too many, too few, wrong or swapped still finds the name', () => {
+test('finds a name with an extra, missing, wrong or swapped letter', () => {
   for (const typed of ['portt', 'prt', 'pork', 'prot']) assert.equal(nearestName(typed, known), 'port');
 });
 
-test('of several near names the nearest is meant', () => {
+test('prefers the most similar name', () => {
   assert.equal(nearestName('acess-token-seconds', known), 'access-token-seconds');
   assert.equal(nearestName('refresh-token-second', known), 'refresh-token-seconds');
 });
 
-test('of equally near names the first is meant', () => {
+test('prefers the first of equally similar names', () => {
   assert.equal(nearestName('most', ['cost', 'lost']), 'cost');
 });
 
-test('three wrong letters are forgiven in a long name and not in a short one', () => {
+test('accepts three wrong letters in a long name only', () => {
   assert.equal(nearestName('refresh-token-secs', known), 'refresh-token-seconds');
   assert.equal(nearestName('po', ['ports']), undefined);
 });
 
-test('a name that resembles nothing is not guessed at', () => {
+test('returns undefined if no name is similar', () => {
   assert.equal(nearestName('colour', known), undefined);
   assert.equal(nearestName('', known), undefined);
 });
 
-test('nothing is meant when nothing is known', () => {
+test('returns undefined without names', () => {
   assert.equal(nearestName('port', []), undefined);
 });
 
-test('a known name is always found as itself', () => {
+test('finds an exact name', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.nat(), (names, place) => {
       const name = names[place % names.length]!;
@@ -41,7 +41,7 @@ test('a known name is always found as itself', () => {
   );
 });
 
-test('one edit anywhere in a name of three letters or more is forgiven', () => {
+test('accepts one edit anywhere in a name of three or more letters', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 3, maxLength: 30 }), fc.nat(), fc.string(), (name, place, letter) => {
       const at = place % name.length;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containsPassword, redactPassword } from './url-password.ts';
 
-test('what tells where a database is, is shown', () => {
+test('keeps the host, the port and the database name', () => {
   const shown = {
     'postgres://me:hunter2@db.example:5432/tree': 'postgres://…@db.example:5432/tree',
     'postgres://me:hunter2@db.example/tree?sslmode=require': 'postgres://…@db.example/tree',
@@ -35,11 +35,11 @@ for (const [name, write] of Object.entries<(secret: string) => string>({
   'as words of libpq': (secret) => `host=db.example user=me password=${secret}`,
   'as words of libpq, with spaces': (secret) => `host = db.example password = '${secret}'`,
 })) {
-  test(`a password in a URL ${name} is never shown, whatever is in it`, () => {
+  test(`removes any password from a URL ${name}`, () => {
     for (const sign of signs) {
       for (const secret of [password + sign, sign + password, `${password}${sign}${password}`]) {
         const url = write(secret);
-        // That is a host.
+        // This is a host.
         if (name === 'without its host' && secret.includes('@')) continue;
         assert.ok(!redactPassword(url).includes(password), `${url} is shown as ${redactPassword(url)}`);
       }
@@ -47,7 +47,7 @@ for (const [name, write] of Object.entries<(secret: string) => string>({
   });
 }
 
-test('finds out whether a URL holds a password', () => {
+test('detects a password in a URL', () => {
   for (const url of [
     'postgres://me:hunter2@db.example/tree',
     'postgres://:hunter2@db.example/tree',

@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { insertRows } from './folder-rows.ts';
 import { finishImport } from './import/import-folders.ts';
-import { planImport, type ImportedTree } from './import-plan.ts';
+import { planImport, type ImportedTree } from './import/import-plan.ts';
 
 /** Names of folders with their subtrees. A list of names stands for empty folders. */
 interface Branch {

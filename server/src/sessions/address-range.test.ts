@@ -20,17 +20,17 @@ const otherRange = [
   ['::1', '127.0.0.1'],
 ] as const;
 
-test('a client has the whole /64 of its IPv6 address, however it is written, and one IPv4 address', () => {
+test('uses the /64 of an IPv6 address in any notation, and the whole IPv4 address', () => {
   for (const [one, other] of sameRange)
     assert.equal(addressRange(one), addressRange(other), `${one} ${other}`);
 });
 
-test('another network is another client, and so is each IPv4 address, also one written as IPv6', () => {
+test('separates networks and IPv4 addresses, even in IPv6 notation', () => {
   for (const [one, other] of otherRange) {
     assert.notEqual(addressRange(one), addressRange(other), `${one} ${other}`);
   }
 });
 
-test('who has no address is no address', () => {
+test('returns an empty range without an address', () => {
   assert.equal(addressRange(null), '');
 });

@@ -17,7 +17,7 @@ const second = newKey('second', at('09:00:00'));
 const third = newKey('third', at('12:00:00'));
 const all = [third, second, first];
 
-/** What somebody makes who has a private key. */
+/** Signs a token as an attacker with the private key would. */
 function made(key: DecryptedKey, claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const { iat } = claims;
@@ -48,29 +48,29 @@ function nodeAt(now: number, lifetimeSeconds = 600) {
   };
 }
 
-describe('what somebody can make who has the private key', () => {
+describe('a forged token that is signed with a stolen private key', () => {
   const { tokens } = nodeAt(at('15:00:00'));
   const isTaken = (token: string) => tokens.read(token) !== undefined;
 
-  test('of a key that does not sign any more: what says that it was made before the next one signed, and no more', () => {
+  test('is accepted from a retired key only if it was issued before the next key became active', () => {
     assert.ok(isTaken(madeAt(second, '11:59:59')));
     assert.ok(!isTaken(madeAt(second, '14:59:59')));
     assert.ok(!isTaken(madeAt(second, '12:30:00')));
   });
 
-  test('a minute is for clocks that differ, to the millisecond', () => {
+  test('is accepted up to one minute later, for clock differences', () => {
     assert.ok(isTaken(madeAt(second, '12:01:00.000')));
     assert.ok(!isTaken(madeAt(second, '12:01:00.001')));
   });
 
-  test('of several keys each ends with the next one, not with the newest', () => {
+  test('is accepted until the next key signs, not until the newest key signs', () => {
     assert.ok(isTaken(madeAt(first, '09:01:00.000')));
     assert.ok(!isTaken(madeAt(first, '09:01:00.001')));
     assert.ok(!isTaken(madeAt(first, '11:00:00')));
     assert.ok(isTaken(madeAt(second, '11:00:00')));
   });
 
-  test('of whichever key: nothing that lives longer than a day', () => {
+  test('is rejected if it lives longer than a day', () => {
     assert.equal(maxAuthTokenSeconds, 86_400);
     for (const key of all) {
       assert.ok(isTaken(madeAt(key, '09:00:30', 86_400)), key.id);
@@ -79,12 +79,12 @@ describe('what somebody can make who has the private key', () => {
     }
   });
 
-  test('a day and a minute after the next key signed, all that an old one can make has expired', () => {
+  test('has expired one day and one minute after the next key became active', () => {
     const token = madeAt(second, '12:01:00', 86_400);
     assert.equal(tokens.read(token)?.tokenExpiresAt, Date.parse('2026-03-02T12:01:00Z'));
   });
 
-  test('times that are missing, or no numbers, get nobody around it', () => {
+  test('is rejected if a time is missing or not a number', () => {
     const iat = secondsAt('14:59:59');
     const exp = iat + 600;
     for (const key of all) {
@@ -106,8 +106,8 @@ describe('what somebody can make who has the private key', () => {
   });
 });
 
-describe('what nodes sign is always taken', () => {
-  test('by a node whose clock is a minute ahead, and by one a minute behind, on both sides of the change', () => {
+describe('a token that a node signed', () => {
+  test('is accepted by nodes whose clock is a minute ahead or behind, before and after a rotation', () => {
     for (const time of ['11:58:59', '11:59:59.999', '12:00:00', '12:00:59.999', '12:01:00', '12:02:00']) {
       for (const issuersOffMs of [-60_000, 0, 60_000]) {
         const token = nodeAt(at(time) + issuersOffMs).tokens.issue('somebody', 'a session');
@@ -117,7 +117,7 @@ describe('what nodes sign is always taken', () => {
     }
   });
 
-  test('with the longest life that the setting takes, at any millisecond', () => {
+  test('is accepted with the maximum lifetime, at any millisecond', () => {
     const reader = nodeAt(at('15:00:00'));
     const issuer = nodeAt(at('15:00:00'), maxAuthTokenSeconds);
     for (let ms = 0; ms < 1_000; ms += 7) {
@@ -126,7 +126,7 @@ describe('what nodes sign is always taken', () => {
     }
   });
 
-  test('and what was taken while its key signed is taken for as long as it lives, and to refresh with', () => {
+  test('stays valid after its key stopped signing, and can be refreshed', () => {
     const node = nodeAt(at('11:59:00'));
     const token = nodeAt(at('11:59:00')).tokens.issue('somebody', 'a session');
     const read = node.tokens.read(token);

@@ -22,18 +22,18 @@ describe('the pause', () => {
   const pause = (failures: number, sinceMs = 0) =>
     pauseLeftMs({ digest: Buffer.alloc(0), failures, startedAt: 0, failedAt: 0 }, limit, sinceMs);
 
-  test('begins at the limit with a second, doubles with each failure, and is never longer than a minute', () => {
+  test('starts with one second at the limit and doubles with each failure, up to one minute', () => {
     assert.equal(pause(49), 0);
     const seconds = [50, 51, 52, 53, 54, 55, 56, 57, 5_000].map((failures) => pause(failures) / 1000);
     assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  test('is over to the millisecond', () => {
+  test('ends to the millisecond', () => {
     assert.equal(pause(50, 999), 1);
     assert.ok(pause(50, 1_000) <= 0);
   });
 
-  test('ends with the quarter of an hour in which the failures count', () => {
+  test('ends at the latest after the 15 minutes in which the failures count', () => {
     const failedAt = 15 * minute - 5_000;
     const failures = { digest: Buffer.alloc(0), failures: 90, startedAt: 0, failedAt };
     assert.equal(pauseLeftMs(failures, limit, failedAt), 5_000);
@@ -63,7 +63,7 @@ describe('a throttle', () => {
   const create = (options: { database?: Database; isOn?: boolean } = {}) =>
     createLoginThrottle({ database, clock, installation: 'here', isOn: true, ...options });
 
-  /** How an attempt ends: as it would be answered. */
+  /** The result of an attempt, as the client would see it. */
   async function outcome(work: Promise<unknown>): Promise<string> {
     try {
       return (await work) === undefined ? 'wrong' : 'right';
@@ -97,11 +97,11 @@ describe('a throttle', () => {
   const together = async (times: number, each: (place: number) => Promise<string>) =>
     tally(await Promise.all(Array.from({ length: times }, (_, place) => each(place))));
 
-  test('lets no more wrong ones in when they come together than one after the other', async () => {
+  test('admits no more concurrent wrong attempts than sequential ones', async () => {
     assert.deepEqual(await together(200, () => wrong(anna)), { wrong: 50, TOO_MANY_ATTEMPTS: 150 });
   });
 
-  test('lets one in after the pause, however many come, on however many nodes', async () => {
+  test('admits one attempt after the pause, whatever the number of attempts and nodes', async () => {
     await repeat(50, () => wrong(anna));
     const nodes = [create(), create(), create()];
     for (const pause of [1, 2, 4]) {
@@ -113,29 +113,29 @@ describe('a throttle', () => {
     }
   });
 
-  test('lets in few more than the limit when they come to several nodes together', async () => {
+  test('admits few more attempts than the limit if they go to several nodes at the same time', async () => {
     const nodes = [create(), create(), create()];
     const { wrong: count } = await together(600, (place) => wrong(anna, nodes[place % 3]));
     assert.ok(count! >= 50 && count! < 50 + 3 * 8, String(count));
   });
 
-  test('counts an address over all names, and no more come in together', async () => {
+  test('counts the attempts of an address over all names, concurrent ones included', async () => {
     await repeat(480, (place) => wrong({ ...anna, username: `name ${place}` }));
     const outcomes = await together(100, (place) => wrong({ ...anna, username: `other ${place}` }));
     assert.deepEqual(outcomes, { wrong: 20, TOO_MANY_ATTEMPTS: 80 });
   });
 
-  test('lets all right ones in that come together, also right before the limit', async () => {
+  test('admits all concurrent correct attempts, even just below the limit', async () => {
     await repeat(49, () => wrong(anna));
     assert.deepEqual(await together(200, () => right(anna)), { right: 200 });
   });
 
-  test('lets right ones in beside wrong ones, and ends', async () => {
+  test('admits correct attempts among wrong ones, without a deadlock', async () => {
     const mixed = (place: number) => (place % 4 ? right : wrong)({ ...anna, username: `name ${place % 3}` });
     assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
   });
 
-  test('forgets at a right one the wrong ones of this name and address, not those of the address', async () => {
+  test('clears the failures of the name and address after a correct attempt, not those of the address', async () => {
     await repeat(499, (place) => wrong({ ...anna, username: `name ${place}` }));
     await repeat(1, () => wrong(anna));
     clock.time += 1000;
@@ -149,7 +149,7 @@ describe('a throttle', () => {
     assert.equal(await right(anna), 'right');
   });
 
-  test('counts no attempt that came to no end', async () => {
+  test('does not count an attempt that failed for another reason', async () => {
     for (let place = 0; place < 60; place++) {
       const failing: Promise<unknown> = throttle.attempt(anna, () =>
         Promise.reject(new Refusal('UNAVAILABLE')),
@@ -159,14 +159,14 @@ describe('a throttle', () => {
     assert.equal(await wrong(anna), 'wrong');
   });
 
-  test('does not answer a guess that it cannot count', async () => {
+  test('rejects an attempt that it cannot count', async () => {
     const unwritable = create({
       database: { ...database, transaction: () => Promise.reject(new Refusal('UNAVAILABLE')) },
     });
     assert.equal(await wrong(anna, unwritable), 'UNAVAILABLE');
   });
 
-  test('takes names that differ in case only for one, and what cannot be a name for any other', async () => {
+  test('treats names that differ only in case as one, and counts invalid names as well', async () => {
     await repeat(50, (place) => wrong({ ...anna, username: place % 2 ? 'ANNA' : 'anna' }));
     assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
     for (const username of ['', 'x'.repeat(10_000), '\ud800']) {
@@ -175,7 +175,7 @@ describe('a throttle', () => {
     }
   });
 
-  test('is not confused by a clock that was wrong', async () => {
+  test('works after the clock was wrong', async () => {
     clock.time += 365 * 24 * 60 * minute;
     await repeat(50, () => wrong(anna));
     clock.time -= 365 * 24 * 60 * minute;
@@ -183,7 +183,7 @@ describe('a throttle', () => {
     assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
   });
 
-  test('counts for a quarter of an hour from the first failure, and not beyond', async () => {
+  test('counts failures for 15 minutes from the first one', async () => {
     await repeat(1, () => wrong(anna));
     clock.time += 15 * minute - 1;
     await repeat(49, () => wrong(anna));
@@ -193,13 +193,13 @@ describe('a throttle', () => {
     assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
   });
 
-  test('refuses who would have to wait behind five hundred', async () => {
+  test('rejects an attempt behind 500 waiting ones', async () => {
     const outcomes = await together(520, () => right(anna));
     assert.deepEqual(outcomes, { right: 500, UNAVAILABLE: 20 });
     assert.equal(await right(anna), 'right');
   });
 
-  test('counts nothing when it is off', async () => {
+  test('counts nothing if it is disabled', async () => {
     const off = create({ isOn: false });
     await repeat(60, () => wrong(anna, off));
     assert.equal(await wrong(anna), 'wrong');

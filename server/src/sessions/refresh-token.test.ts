@@ -9,29 +9,29 @@ const successor = { authToken: 'header.new.signature', refreshToken: 'b8d2f2f6-4
 const pairs = fc.record({ authToken: fc.string(), refreshToken: fc.string() }, { noNullPrototype: true });
 const bytesOf = (text: string) => Buffer.from(text);
 
-test('a refresh token is a UUID of version 4', () => {
+test('creates a UUID of version 4', () => {
   assert.match(newRefreshToken(), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
 });
 
-test('no two refresh tokens are alike', () => {
+test('creates different tokens', () => {
   const tokens = Array.from({ length: 10_000 }, newRefreshToken);
   assert.equal(new Set(tokens).size, tokens.length);
 });
 
-test('the digest is SHA-256: the same for the same token, and not to be read back', () => {
+test('computes the SHA-256 digest', () => {
   const digest = Buffer.from(digestOf('abc'));
   assert.equal(digest.toString('hex'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   assert.ok(!Buffer.from(digestOf(old.refreshToken)).includes(bytesOf(old.refreshToken)));
 });
 
-test('tokens that differ in case or space have different digests', () => {
+test('computes different digests for tokens that differ in case or spaces', () => {
   const digests = [old.refreshToken, old.refreshToken.toUpperCase(), ` ${old.refreshToken}`].map((token) =>
     Buffer.from(digestOf(token)).toString('hex'),
   );
   assert.equal(new Set(digests).size, 3);
 });
 
-test('who holds the old pair can open its successor', () => {
+test('decrypts the successor with both old tokens', () => {
   fc.assert(
     fc.property(pairs, pairs, (next, former) => {
       assert.deepEqual(decryptSuccessor(encryptSuccessor(next, former), former), next);
@@ -39,7 +39,7 @@ test('who holds the old pair can open its successor', () => {
   );
 });
 
-test('who holds only one of the old tokens, or the new pair, cannot open it', () => {
+test('does not decrypt the successor with one old token or with the new tokens', () => {
   const sealed = encryptSuccessor(successor, old);
   assert.equal(decryptSuccessor(sealed, { ...old, authToken: successor.authToken }), undefined);
   assert.equal(decryptSuccessor(sealed, { ...old, refreshToken: successor.refreshToken }), undefined);
@@ -50,18 +50,18 @@ test('who holds only one of the old tokens, or the new pair, cannot open it', ()
   assert.equal(decryptSuccessor(sealed, successor), undefined);
 });
 
-test('what is sealed holds no token that could be read', () => {
+test('encrypts to bytes without a readable token', () => {
   const sealed = Buffer.from(encryptSuccessor(successor, old));
   for (const token of [...Object.values(old), ...Object.values(successor)]) {
     assert.ok(!sealed.includes(bytesOf(token)));
   }
 });
 
-test('sealing the same pair twice gives different bytes', () => {
+test('encrypts the same tokens to different bytes each time', () => {
   assert.notDeepEqual(encryptSuccessor(successor, old), encryptSuccessor(successor, old));
 });
 
-test('what was changed after sealing, in any bit, cannot be opened', () => {
+test('does not decrypt bytes with a changed bit', () => {
   const sealed = encryptSuccessor(successor, old);
   fc.assert(
     fc.property(fc.nat(sealed.length - 1), fc.nat(7), (place, bit) => {
@@ -72,7 +72,7 @@ test('what was changed after sealing, in any bit, cannot be opened', () => {
   );
 });
 
-test('what was cut or prolonged after sealing cannot be opened', () => {
+test('does not decrypt truncated or extended bytes', () => {
   const sealed = Buffer.from(encryptSuccessor(successor, old));
   assert.equal(decryptSuccessor(sealed.subarray(0, -1), old), undefined);
   assert.equal(decryptSuccessor(Buffer.concat([sealed, Buffer.alloc(1)]), old), undefined);

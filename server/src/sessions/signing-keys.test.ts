@@ -27,10 +27,10 @@ const newRow = (signsFrom: number): KeyRow => ({
 const kidOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
 
-/** So that what a node has started to read is read. */
+/** Waits until the node has finished the read that it started. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A node whose database does what the test wants. */
+/** A node with a simulated database. */
 class Node {
   now = Date.parse('2026-03-01T12:00:00Z');
   elapsed = 0;
@@ -70,7 +70,7 @@ class Node {
     return this.tokens.issue('somebody', 'a session');
   }
 
-  /** In the order in which the database gives them. */
+  /** In the order of the database. */
   async #read(): Promise<KeyRow[]> {
     this.reads++;
     await settled();
@@ -79,7 +79,7 @@ class Node {
   }
 }
 
-describe('signing keys of a node', () => {
+describe('the signing keys of a node', () => {
   let rows: KeyRow[];
   let node: Node;
   beforeEach(async () => {
@@ -93,7 +93,7 @@ describe('signing keys of a node', () => {
   };
   const signedBy = async (key: KeyRow) => (await Node.start([{ ...key, signsFrom: 0 }])).issue();
 
-  test('a key signs from its time on, to the millisecond, and verifies before', async () => {
+  test('sign from their start time on, and verify before it', async () => {
     const [old] = rows;
     const next = rotate();
     const early = await signedBy(next);
@@ -107,7 +107,7 @@ describe('signing keys of a node', () => {
     assert.ok(node.tokens.read(await signedBy(old!)));
   });
 
-  test('of several that may sign the newest does; of none, the oldest', async () => {
+  test('sign with the newest active key, or with the oldest if none is active', async () => {
     const first = rotate();
     node.pass(1_000);
     const second = rotate();
@@ -119,7 +119,7 @@ describe('signing keys of a node', () => {
     assert.equal(kidOf(node.issue()), second.id);
   });
 
-  test('rereading keeps the list as it is while there are no others', async () => {
+  test('keep the same array after a reread without changes', async () => {
     const { all } = node.keys;
     await node.keys.reread();
     assert.equal(node.keys.all, all);
@@ -129,7 +129,7 @@ describe('signing keys of a node', () => {
     assert.equal(node.keys.all[1], all[0]);
   });
 
-  test('a key that was stored before a reread is known after it, whatever was under way', async () => {
+  test('include a key that was stored before the reread, even if another read was in progress', async () => {
     const begun = node.keys.reread();
     await Promise.resolve();
     const next = rotate();
@@ -139,7 +139,7 @@ describe('signing keys of a node', () => {
     assert.equal(node.reads, 2);
   });
 
-  test('a token of a key that is not known makes the node read; the next time it is', async () => {
+  test('are reread after a token with an unknown key', async () => {
     const token = await signedBy(rotate());
     node.pass(1_000);
     assert.equal(node.tokens.read(token), undefined);
@@ -148,7 +148,7 @@ describe('signing keys of a node', () => {
     assert.equal(node.reads, 1);
   });
 
-  test('whoever sends tokens of thousands of keys causes one read a second, and one at a time', async () => {
+  test('are reread at most once per second for thousands of unknown keys', async () => {
     const [header, ...rest] = node.issue().split('.');
     const strange = () => {
       const text = Buffer.from(header!, 'base64url').toString().replace(rows[0]!.id, randomUUID());
@@ -169,7 +169,7 @@ describe('signing keys of a node', () => {
     assert.equal(node.reads, 4);
   });
 
-  test('what is not even a header of ours causes no read', async () => {
+  test('are not reread for a header that this service never writes', async () => {
     const [header, payload, signature] = node.issue().split('.');
     node.pass(publishingMs);
     const other = (text: string) => `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`;
@@ -189,11 +189,11 @@ describe('signing keys of a node', () => {
     assert.equal(node.reads, 0);
   });
 
-  test('a node that is cut off goes on verifying, and does not say that a token of a new key is not good', async () => {
+  test('keep verifying without the database, and do not reject tokens with an unknown key', async () => {
     const own = node.issue();
     node.isCutOff = true;
     const token = await signedBy(rotate());
-    // The new key may sign as soon as this, on a node whose clock is ahead.
+    // On a node whose clock is ahead, the new key can sign from this time on.
     node.pass(publishingMs - clockSkewMs);
     assert.throws(
       () => node.tokens.read(token),
@@ -213,7 +213,7 @@ describe('signing keys of a node', () => {
     assert.ok(node.tokens.read(token));
   });
 
-  test('a node that has not read for so long that its key may have stopped signing signs nothing until it has', async () => {
+  test('do not sign if the last read is so old that the key may have stopped signing', async () => {
     node.isCutOff = true;
     const next = rotate();
     node.pass(229_999);
@@ -230,7 +230,7 @@ describe('signing keys of a node', () => {
     assert.equal(kidOf(node.issue()), next.id);
   });
 
-  test('what a node took while it did not know that a key had stopped signing, it does not take afterwards', async () => {
+  test('reject tokens that were accepted before the node knew the next key', async () => {
     const [old] = rows;
     const before = node.issue();
     node.isCutOff = true;
@@ -246,7 +246,7 @@ describe('signing keys of a node', () => {
     assert.equal(node.tokens.read(before)?.keyId, old!.id);
   });
 
-  test('a database without any key is an error, and leaves the keys that are known', async () => {
+  test('keep the known keys if the database returns none', async () => {
     const token = node.issue();
     rows.length = 0;
     await assert.rejects(node.keys.reread(), /no signing key/);

@@ -20,7 +20,7 @@ import {
   type ImportedTree,
   type ImportPlan,
   type PlanOptions,
-} from '../import-plan.ts';
+} from './import-plan.ts';
 import { purgeFolders } from '../trash.ts';
 
 export interface FolderImport {

@@ -11,7 +11,7 @@ import {
 import { countDescendants } from '../../../folders/children/child-counts.ts';
 import type { TreeView } from '../../../folders/folders.ts';
 import type { Imported } from '../../../folders/import/import-folders.ts';
-import type { ImportedTree } from '../../../folders/import-plan.ts';
+import type { ImportedTree } from '../../../folders/import/import-plan.ts';
 import type { DeletedFolder } from '../../../folders/manage-folders.ts';
 import { beforeDeletion } from '../../../folders/trash.ts';
 import { longField } from '../../document-fields.ts';

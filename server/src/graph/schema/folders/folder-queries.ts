@@ -2,7 +2,7 @@
 
 import { accessLevels } from '../../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { exportFolders, type ExportedFolder as Exported } from '../../../folders/export-folders.ts';
+import { exportFolders, type ExportedFolder as Exported } from '../../../folders/import/export-folders.ts';
 import {
   readFolder,
   readFolderByPath,

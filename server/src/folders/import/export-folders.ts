@@ -1,11 +1,11 @@
 /** Exports everything below a folder as a flat list that can be imported elsewhere. */
 
-import type { Database } from '../database/database.ts';
-import { Refusal } from '../refusal.ts';
-import { visibleChildCount } from './children/children.ts';
-import { readDescendants, type Descendant } from './children/descendants.ts';
-import type { FolderTexts } from './folder-texts.ts';
-import { readTexts, type Folder, type TreeView } from './folders.ts';
+import type { Database } from '../../database/database.ts';
+import { Refusal } from '../../refusal.ts';
+import { visibleChildCount } from '../children/children.ts';
+import { readDescendants, type Descendant } from '../children/descendants.ts';
+import type { FolderTexts } from '../folder-texts.ts';
+import { readTexts, type Folder, type TreeView } from '../folders.ts';
 
 export interface ExportedFolder extends FolderTexts {
   /** The path below the exported folder. */

@@ -1,11 +1,11 @@
 /** Checks the input of an import and plans its rows, parents first. */
 
-import { Refusal } from '../refusal.ts';
-import { maxDepth, tooDeep } from './change-rules.ts';
-import { newFolderIds } from './folder-rows.ts';
-import { toFolderName } from './folder-texts.ts';
-import { newRow, type NewRow } from './folder-rows.ts';
-import { toTexts, type TextsInput } from './folder-texts.ts';
+import { Refusal } from '../../refusal.ts';
+import { maxDepth, tooDeep } from '../change-rules.ts';
+import { newFolderIds } from '../folder-rows.ts';
+import { toFolderName } from '../folder-texts.ts';
+import { newRow, type NewRow } from '../folder-rows.ts';
+import { toTexts, type TextsInput } from '../folder-texts.ts';
 
 /** A folder with its subtree. */
 export interface ImportedTree extends TextsInput {
