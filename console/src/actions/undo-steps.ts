@@ -4,7 +4,7 @@ import { EspalierError } from '@espalier/client';
 import { isTransient, describeProblem } from '../graph/problem.ts';
 import type { AnyTask, UndoStep } from './task.ts';
 
-export interface UndoFailure {
+interface UndoFailure {
   readonly problem: string;
   /** The steps to retry. Empty if a retry cannot help. */
   readonly remaining: readonly UndoStep[];

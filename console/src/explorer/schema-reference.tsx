@@ -3,7 +3,7 @@
 import { useMemo } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { Link, setQuery, useLocation } from '../router.tsx';
-import { SearchField } from '../ui/search-field.tsx';
+import { SearchField } from '../ui/fields.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
 import { CodeText } from './endpoint-card.tsx';
 import {

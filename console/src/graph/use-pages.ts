@@ -14,7 +14,7 @@ import {
 } from './pages.ts';
 import { queries, type GraphQueryKey } from './use-graph.ts';
 
-export interface List<Item> {
+interface List<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
 }
@@ -84,7 +84,7 @@ export function useAllPages<Result, Item>(
   });
 }
 
-export interface NextPage {
+interface NextPage {
   readonly isReadingMore: boolean;
   readonly readMore: () => void;
 }

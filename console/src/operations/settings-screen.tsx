@@ -2,7 +2,7 @@
 
 import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, useLocation } from '../router.tsx';
-import { SearchField } from '../ui/search-field.tsx';
+import { SearchField } from '../ui/fields.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';

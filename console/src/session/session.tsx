@@ -5,14 +5,14 @@ import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNod
 import { client } from './client.ts';
 import { countSignOuts, clearUserData, listUnsaved } from './session-data.ts';
 
-export interface Viewer {
+interface Viewer {
   readonly id: string;
   readonly username: string;
   readonly isAdministrator: boolean;
   readonly sessionId: string;
 }
 
-export type SessionState =
+type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'signedIn'; readonly viewer: Viewer }

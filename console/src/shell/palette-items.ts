@@ -21,13 +21,13 @@ export function rankMatch(
   { label, keywords = '' }: Pick<PaletteItem, 'label' | 'keywords'>,
   text: string,
 ): number | undefined {
-  const asked = folded(text);
-  if (asked === '') return 0;
-  const [name, others] = [folded(label), folded(keywords)];
-  if (name.startsWith(asked)) return 0;
-  const all = `${name} ${others}`.split(/[^\p{L}\p{N}]+/u);
+  const wanted = normalize(text);
+  if (wanted === '') return 0;
+  const [name, extra] = [normalize(label), normalize(keywords)];
+  if (name.startsWith(wanted)) return 0;
+  const all = `${name} ${extra}`.split(/[^\p{L}\p{N}]+/u);
   let worst = 1;
-  for (const word of asked.split(/\s+/)) {
+  for (const word of wanted.split(/\s+/)) {
     if (all.some((one) => one.startsWith(word))) continue;
     if (!name.includes(word)) return undefined;
     worst = 2;
@@ -58,9 +58,9 @@ export function dropOutdated<Item extends PaletteItem>(
   text: string,
   isBehind: boolean,
 ): readonly Item[] {
-  const foundBy = ({ label, detail = '' }: Item) =>
+  const matches = ({ label, detail = '' }: Item) =>
     rankMatch({ label, keywords: detail }, text) !== undefined;
-  return isBehind ? items.filter(foundBy) : items;
+  return isBehind ? items.filter(matches) : items;
 }
 
 export interface PaletteGroup {
@@ -80,6 +80,6 @@ export function groupItems(items: readonly PaletteItem[]): PaletteGroup[] {
   return [...groups].map(([name, ofGroup]) => ({ name, items: ofGroup }));
 }
 
-function folded(text: string): string {
+function normalize(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
 }

@@ -9,7 +9,7 @@ import { Keys } from './keys.tsx';
 import { groupItems } from './palette-items.ts';
 import './palette.css';
 import { noteRecent } from './recent-choices.ts';
-import { usePaletteItems, type FoundItem } from './use-palette-items.ts';
+import { usePaletteItems, type NavigableItem } from './use-palette-items.ts';
 
 interface PaletteProps {
   readonly onClose: () => void;
@@ -41,7 +41,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const listId = useId();
   const { items, isSearching } = usePaletteItems(text, onShortcuts, onSignOut);
   const groups = groupItems(items);
-  const shown = groups.flatMap((group) => group.items) as FoundItem[];
+  const shown = groups.flatMap((group) => group.items) as NavigableItem[];
   const at = Math.max(
     0,
     shown.findIndex(({ id }) => id === chosen),
@@ -49,7 +49,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const active = shown[at];
   const optionId = (id: string) => `${listId}-${id}`;
 
-  const run = (item: FoundItem) => {
+  const run = (item: NavigableItem) => {
     noteRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
     onClose();
     // Runs after the palette has closed, so that the opened page or dialog gets the focus.
@@ -131,7 +131,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
 
 interface OptionProps {
   readonly id: string;
-  readonly item: FoundItem;
+  readonly item: NavigableItem;
   readonly isActive: boolean;
   readonly onPoint: () => void;
   readonly onChoose: () => void;

@@ -53,38 +53,38 @@ interface People {
 }
 
 /** An item that opens a folder or a person stores their address with the choice. */
-export type FoundItem = PaletteItem & { readonly place?: RecentChoice['place'] };
+export type NavigableItem = PaletteItem & { readonly place?: RecentChoice['place'] };
 
 export function usePaletteItems(
   text: string,
   openShortcuts: () => void,
   signOut: () => void,
-): { items: FoundItem[]; isSearching: boolean } {
+): { items: NavigableItem[]; isSearching: boolean } {
   const viewer = useViewer();
   const still = useFixedItems(openShortcuts, signOut);
   const [recent] = useState(() => readRecent(viewer.id));
-  const asked = useDebounced(text.trim(), 120);
-  const isAsked = asked !== '';
+  const searchText = useDebounced(text.trim(), 120);
+  const hasSearchText = searchText !== '';
   const folders = useGraph<Folders>(
-    ['palette', 'folders', asked],
+    ['palette', 'folders', searchText],
     searchDocument,
-    { text: asked },
-    searching(isAsked),
+    { text: searchText },
+    searching(hasSearchText),
   );
   const people = useGraph<People>(
-    ['palette', 'people', asked],
+    ['palette', 'people', searchText],
     peopleDocument,
-    { text: asked },
-    searching(isAsked && viewer.isAdministrator),
+    { text: searchText },
+    searching(hasSearchText && viewer.isAdministrator),
   );
 
   const ids = recent.map(({ id }) => id);
-  const known = findItems(still, text, ids);
-  if (text.trim() === '') return { items: [...lately(recent, still), ...known], isSearching: false };
-  const [actions, rest] = [known.filter(isOfScreen), known.filter((item) => !isOfScreen(item))];
-  const isBehind = asked !== text.trim();
+  const matching = findItems(still, text, ids);
+  if (text.trim() === '') return { items: [...lately(recent, still), ...matching], isSearching: false };
+  const [actions, rest] = [matching.filter(isOfScreen), matching.filter((item) => !isOfScreen(item))];
+  const isBehind = searchText !== text.trim();
   const isSearching = isBehind || folders.isFetching || people.isFetching;
-  const searched = isAsked
+  const searched = hasSearchText
     ? [
         ...dropOutdated(folderItems(folders.data), text, isBehind || folders.isPlaceholderData),
         ...dropOutdated(peopleItems(people.data), text, isBehind || people.isPlaceholderData),
@@ -104,13 +104,13 @@ const isScreen = ({ group }: PaletteItem) => group === 'Go to';
 const isOfScreen = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
 
 /** Returns the items that need no search on the server. */
-function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly FoundItem[] {
+function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly NavigableItem[] {
   const { isAdministrator } = useViewer();
   return useMemo(() => {
-    const offered = listCommands().map((command): FoundItem => ({ ...command, icon: 'play' }));
+    const offered = listCommands().map((command): NavigableItem => ({ ...command, icon: 'play' }));
     const goTo = screens
       .filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators)
-      .map(({ segment, label, icon }): FoundItem => ({
+      .map(({ segment, label, icon }): NavigableItem => ({
         id: `screen:${segment}`,
         group: 'Go to',
         label,
@@ -118,7 +118,12 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         keywords: 'go to open',
         run: () => navigate(`/${segment}`),
       }));
-    const elsewhere = (id: string, label: string, icon: FoundItem['icon'], at: string): FoundItem => ({
+    const elsewhere = (
+      id: string,
+      label: string,
+      icon: NavigableItem['icon'],
+      at: string,
+    ): NavigableItem => ({
       id,
       group: 'Do',
       label,
@@ -132,10 +137,10 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
     const act = (
       id: string,
       label: string,
-      icon: FoundItem['icon'],
+      icon: NavigableItem['icon'],
       keywords: string,
       run: () => void,
-    ): FoundItem => ({
+    ): NavigableItem => ({
       id,
       group: 'Do',
       label,
@@ -174,22 +179,22 @@ async function copyLink(): Promise<void> {
 }
 
 /** Returns the recent choices that are still available. */
-function lately(recent: readonly RecentChoice[], still: readonly FoundItem[]): FoundItem[] {
+function lately(recent: readonly RecentChoice[], still: readonly NavigableItem[]): NavigableItem[] {
   return recent
-    .flatMap(({ id, place }): FoundItem[] => {
+    .flatMap(({ id, place }): NavigableItem[] => {
       const item = still.find((one) => one.id === id) ?? (place && placeItem(id, 'Recent', place));
       return item ? [{ ...item, group: 'Recent' }] : [];
     })
     .slice(0, 5);
 }
 
-function folderItems(data: Folders | undefined): FoundItem[] {
+function folderItems(data: Folders | undefined): NavigableItem[] {
   return (data?.search.items ?? []).map(({ id, title, path }) =>
     placeItem(`folder:${id}`, 'Folders', { label: title, detail: path, path: `/folders/${id}` }),
   );
 }
 
-function peopleItems(data: People | undefined): FoundItem[] {
+function peopleItems(data: People | undefined): NavigableItem[] {
   const users = data?.users.items ?? [];
   const groups = data?.groups.items ?? [];
   return [
@@ -202,7 +207,7 @@ function peopleItems(data: People | undefined): FoundItem[] {
   ];
 }
 
-function placeItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): FoundItem {
+function placeItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): NavigableItem {
   const { label, detail, path } = place;
   const icon = id.startsWith('user:') ? 'user' : id.startsWith('group:') ? 'group' : 'folder';
   return {

@@ -2,7 +2,7 @@
 
 import { apiRoot } from '../console-address.ts';
 
-export interface SavedTreeView {
+interface SavedTreeView {
   readonly opened: readonly string[];
   /** The row at the upper edge, and the pixels by which it is scrolled out. */
   readonly top: { readonly id: string; readonly past: number } | null;

@@ -9,7 +9,7 @@ import {
 import type { ReactNode, Ref } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 
-export interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 'style'> {
+interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 'style'> {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'normal' | 'small';
   readonly icon?: IconName;

@@ -8,7 +8,7 @@ interface Bounds {
   readonly initial: number;
 }
 
-export interface DividerPosition extends Bounds {
+interface DividerPosition extends Bounds {
   readonly value: number;
   readonly set: (value: number) => void;
 }

@@ -2,7 +2,7 @@
 
 import type { JournalDetails, JournalEntry } from './journal-sentence.ts';
 
-export interface Difference {
+interface Difference {
   /** For example `title` or `properties.city`. */
   readonly name: string;
   /** Null if it did not exist. */

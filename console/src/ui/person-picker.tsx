@@ -30,7 +30,7 @@ export interface PickedPerson {
   readonly name: string;
 }
 
-export interface PersonPickerProps {
+interface PersonPickerProps {
   readonly label: string;
   readonly kinds: 'users' | 'groups' | 'usersAndGroups';
   readonly value: PickedPerson | null;

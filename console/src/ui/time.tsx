@@ -14,7 +14,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
 ];
 
 /** For example "3 minutes ago". Over a week away, it is a date. */
-export function formatRelativeTime(at: string, now: number): string {
+function formatRelativeTime(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const away = Math.abs(seconds);
   if (away < 5) return 'just now';

@@ -8,7 +8,7 @@ import { generatePassword } from '../accounts/passwords.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Database } from '../database/database.ts';
 import { readSetting, insertSetting } from '../database/stored-settings.ts';
-import { plantDemoTree } from '../folders/demo-tree.ts';
+import { plantDemoTree } from '../folders/import/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
 import { runChange } from '../journal/journal.ts';
 import { ensureSigningKey } from '../sessions/change-keys.ts';

@@ -11,7 +11,7 @@ import { Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, revokeGrant, type Grant } from './grants.ts';
-import { SearchField } from '../../ui/search-field.tsx';
+import { SearchField } from '../../ui/fields.tsx';
 import { TruncatedList } from '../../ui/show-more.tsx';
 import { filterByName } from './grant-order.ts';
 

@@ -2,7 +2,7 @@
 
 import type { AccessLevel } from '../../graph/live.tsx';
 
-export const orderFields = ['NAME', 'CREATED', 'UPDATED'] as const;
+const orderFields = ['NAME', 'CREATED', 'UPDATED'] as const;
 export type OrderField = (typeof orderFields)[number];
 
 export interface ListOptions {

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useGraph } from '../../graph/use-graph.ts';
 import { setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
+import { SearchField } from '../../ui/fields.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
 import {
   pageSize,

@@ -7,7 +7,7 @@ import { useSyncExternalStore } from 'react';
 import { onSignOut } from '../../session/session-data.ts';
 import { isUnchanged, type Draft } from './draft.ts';
 
-export interface StoredDraft {
+interface StoredDraft {
   readonly folderId: string;
   readonly folderName: string;
   readonly draft: Draft;

@@ -15,9 +15,9 @@ export interface SavedFields {
   readonly properties: Properties;
 }
 
-export const textFields = ['title', 'icon', 'description'] as const;
+const textFields = ['title', 'icon', 'description'] as const;
 export type TextField = (typeof textFields)[number];
-export type DraftField = TextField | 'properties';
+type DraftField = TextField | 'properties';
 
 export interface Draft {
   /** The saved fields when the edit began or the last conflict was resolved. */
@@ -63,7 +63,7 @@ export function isDirty(draft: Draft, saved: SavedFields): boolean {
 }
 
 /** The fields whose drafts differ from the server. */
-export function changedFields(draft: Draft, saved: SavedFields): readonly DraftField[] {
+function changedFields(draft: Draft, saved: SavedFields): readonly DraftField[] {
   const texts = textFields.filter((field) => (draft.texts[field] ?? saved[field]) !== saved[field]);
   const properties = draftValue(draft, 'properties');
   const isSame =

@@ -23,7 +23,7 @@ export interface RowProblem {
   readonly value?: string;
 }
 
-export interface ValidatedProperties {
+interface ValidatedProperties {
   /** Null if the input is invalid. */
   readonly properties: Properties | null;
   /** The problems of rows, by row key. */

@@ -5,7 +5,7 @@ import { useCommands } from '../../actions/commands.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
+import { SearchField } from '../../ui/fields.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';

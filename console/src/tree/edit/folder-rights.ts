@@ -3,7 +3,7 @@
 import type { AccessLevel, FolderRow } from '../../graph/live.tsx';
 import type { TreeStore } from '../state/tree-store.ts';
 
-export interface FolderRights {
+interface FolderRights {
   readonly create: boolean;
   readonly rename: boolean;
   /** Move and delete, which also change the parent. */

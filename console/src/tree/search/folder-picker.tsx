@@ -14,7 +14,7 @@ export interface PickedFolder {
   readonly path: string;
 }
 
-export interface FolderPickerProps {
+interface FolderPickerProps {
   readonly label: string;
   readonly value: PickedFolder | null;
   /** These folders and their descendants cannot be picked. */

@@ -1,6 +1,6 @@
 /** Finds the searched text in a name as the server does: without regard to case and accents. */
 
-export interface TextPart {
+interface TextPart {
   readonly text: string;
   readonly isMatch: boolean;
 }

@@ -15,7 +15,7 @@ interface Layout {
   readonly size: number;
 }
 
-export interface LayoutSource {
+interface LayoutSource {
   readonly openIds: ReadonlySet<string>;
   level(id: string): Level | undefined;
   isOpen(id: string): boolean;

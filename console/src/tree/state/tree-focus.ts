@@ -7,7 +7,7 @@ import type { TreeStore } from './tree-store.ts';
 const maxSelected = 500;
 
 /** A row to scroll to once it is loaded. Without an id, the focused row. */
-export interface ScrollTarget {
+interface ScrollTarget {
   readonly id: string | null;
   readonly align: 'near' | 'middle' | 'top';
   /** The pixels by which the row is scrolled out at the top. */

@@ -53,7 +53,7 @@ const prefixDocument = /* GraphQL */ `
   }
 `;
 
-export interface PositionedFolder extends FolderRow {
+interface PositionedFolder extends FolderRow {
   readonly position: number;
 }
 

@@ -5,7 +5,7 @@ import type { FolderRow } from '../../graph/live.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
 
-export interface TreeRowProps {
+interface TreeRowProps {
   readonly elementId: string;
   readonly index: number;
   readonly folder: FolderRow | null;

@@ -21,7 +21,7 @@ import { useTreeKeys } from './use-tree-keys.ts';
 import { rowHeight, useViewport } from './viewport.ts';
 import '../tree.css';
 
-export interface TreeViewProps {
+interface TreeViewProps {
   readonly tree: Tree;
   readonly label: string;
   /** The folder whose page is open, or the picked folder. */

@@ -66,7 +66,7 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
     },
   };
 }
-export interface RenameState {
+interface RenameState {
   readonly id: string;
   readonly text: string;
   readonly problem: string | null;
@@ -79,7 +79,7 @@ interface RenameFieldProps {
   readonly onLeave: () => void;
 }
 
-export function RenameField({ renaming, onChange, onSave, onBlur, onLeave }: RenameFieldProps) {
+function RenameField({ renaming, onChange, onSave, onBlur, onLeave }: RenameFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const problemId = useId();
   const { text, problem } = renaming;

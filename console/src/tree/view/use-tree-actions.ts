@@ -11,7 +11,7 @@ import type { TreeCommand } from './tree-keys.ts';
 import type { TreeMenuItemId, TreeMenuItem } from './tree-menu.tsx';
 import type { Tree } from '../tree.ts';
 
-export type OpenDialog =
+type OpenDialog =
   | { readonly kind: 'create'; readonly parent: FolderRef }
   | { readonly kind: 'move' | 'delete'; readonly folders: readonly FolderRef[] };
 

@@ -10,7 +10,7 @@ import { mapKey, type TreeCommand, type TreeKey } from './tree-keys.ts';
 /** The `*` key opens at most this many siblings. */
 const maxOpenedSiblings = 50;
 
-export interface TreeKeysOptions {
+interface TreeKeysOptions {
   readonly tree: Tree;
   readonly isMultiple: boolean;
   readonly page: number;

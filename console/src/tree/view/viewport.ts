@@ -14,7 +14,7 @@ export const maxListPixels = 16_000_000;
 const overscan = 8;
 
 /** The drawn part of a list. Sizes are in pixels. */
-export interface RowWindow {
+interface RowWindow {
   /** The height of the scrollable content. */
   readonly height: number;
   /** Pixels of rows per scrolled pixel: 1, unless the list exceeds the maximum height. */
@@ -47,7 +47,7 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
 }
 
 /** The visible part of a list element while the user scrolls and resizes. */
-export interface Viewport extends RowWindow {
+interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
   readonly scrollTo: (row: number, align: 'near' | 'middle' | 'top', past?: number) => void;

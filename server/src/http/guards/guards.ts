@@ -5,23 +5,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Activity } from '../../observability/activity.ts';
 import { refuseExpectation } from '../errors.ts';
+import type { BaseServices } from '../services.ts';
 import { lateCode, type BrokenRequests } from './broken-requests.ts';
 import { checkRequestHead } from './head-limits.ts';
-import { Admission, LoadMonitor, type AdmissionLimits, type Load } from './overload.ts';
-import { closeSlowBodies, type HttpTimeouts } from './timeouts.ts';
-
-export interface GuardOptions {
-  readonly times: HttpTimeouts;
-  readonly log: Logger;
-  readonly activity: Activity;
-  readonly broken: BrokenRequests;
-  /** For tests. */
-  readonly maxConnections?: number | undefined;
-  readonly load?: Load | undefined;
-  readonly admissionLimits?: AdmissionLimits | undefined;
-}
+import { Admission, LoadMonitor } from './overload.ts';
+import { closeSlowBodies } from './timeouts.ts';
 
 /** Per connection: requests that have arrived and wait behind an earlier request. */
 const maxPipelined = 100;
@@ -31,8 +20,11 @@ const maxConnections = 50_000;
 const otherFiles = 200;
 const reportDroppedEveryMs = 60_000;
 
-export function addGuards(app: FastifyInstance, options: GuardOptions): Admission {
-  const { times, log, activity, broken } = options;
+export function addGuards(
+  app: FastifyInstance,
+  { times, log, activity, guardOptions: options = {} }: BaseServices,
+  broken: BrokenRequests,
+): Admission {
   const { server } = app;
   // Otherwise Node would drop headers beyond its own limit. The size of the head and head-limits.ts limit them.
   server.maxHeadersCount = 0;

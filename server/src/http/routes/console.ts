@@ -10,14 +10,8 @@ import { extname, join, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
+import type { HttpServices } from '../services.ts';
 import { refuseOtherMethods, varyBy } from './endpoint.ts';
-
-export interface ConsoleOptions {
-  /** The folder of the built files; null if they have not been built. */
-  readonly folder: string | null;
-  /** Without a slash at its end. */
-  readonly basePath: string;
-}
 
 const address = '/console';
 /** The console's own address below the API root. */
@@ -44,8 +38,10 @@ const consolePolicy = policy("'self'");
 const explorerPolicy = policy("'self' 'unsafe-inline'");
 const isExplorer = (path: string) => /^explorer(?:\/|$)/.test(path);
 
-export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOptions): void {
-  const files = folder === null ? undefined : listFiles(folder, basePath + consoleRoot);
+export function addConsole(app: FastifyInstance, { consoleFolder, settings }: HttpServices): void {
+  if (consoleFolder === undefined) return;
+  const { basePath } = settings;
+  const files = consoleFolder === null ? undefined : listFiles(consoleFolder, basePath + consoleRoot);
 
   app.route({
     url: address,

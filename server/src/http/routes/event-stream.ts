@@ -13,7 +13,8 @@ import { finishedRequest } from '../access-log.ts';
 import { onFinished } from '../connections.ts';
 import { toGraphError } from '../errors.ts';
 import type { ConnectionBackpressure, ResponseSlot } from '../guards/backpressure.ts';
-import type { LiveConnection, LiveServices } from '../websocket/live-connections.ts';
+import type { HttpServices } from '../services.ts';
+import type { LiveConnection } from '../websocket/live-connections.ts';
 import { TokenLease } from '../websocket/token-lease.ts';
 
 /** The connection of a client that reads nothing for this time is closed. */
@@ -36,7 +37,7 @@ export function sendEvents(
   reply: FastifyReply,
   opened: GraphResult | GraphStream,
   viewer: Viewer,
-  services: LiveServices & EventStreamOptions,
+  services: HttpServices & EventStreamOptions,
 ): FastifyReply {
   reply
     .header('content-type', 'text/event-stream; charset=utf-8')
@@ -61,7 +62,7 @@ function nextEvent({ text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer
   return Buffer.concat([startOfEvent, bytes?.() ?? Buffer.from(text), endOfEvent]);
 }
 
-interface EventServices extends LiveServices, EventStreamOptions {
+interface EventServices extends HttpServices, EventStreamOptions {
   readonly response: ServerResponse;
   readonly requestId: string;
 }

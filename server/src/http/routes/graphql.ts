@@ -11,19 +11,13 @@ import { cachedBearer } from '../authorization.ts';
 import { onFinished } from '../connections.ts';
 import { ResponseSlot } from '../guards/backpressure.ts';
 import { limitLargeBody, type LargeBodyOptions } from '../guards/body-limits.ts';
-import { smallBodyBytes, type Admission } from '../guards/overload.ts';
-import type { HttpTimeouts } from '../guards/timeouts.ts';
+import { smallBodyBytes } from '../guards/overload.ts';
 import { bodyOf } from '../json-body.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from '../media-types.ts';
-import type { LiveServices } from '../websocket/live-connections.ts';
+import type { HttpServices } from '../services.ts';
 import { addEndpoint } from './endpoint.ts';
 import { sendEvents } from './event-stream.ts';
 import { GraphBodies, parseGraphUrl, toIdempotencyKey } from './graphql-request.ts';
-
-export interface GraphRouteOptions {
-  readonly times: HttpTimeouts;
-  readonly maxImportFolders: number;
-}
 
 /** A folder has five fields and properties. An import never has more values than this for each folder. */
 const valuesPerFolder = 20;
@@ -32,13 +26,9 @@ const maxNames = 200_000;
 /** A shorter response fits into the buffers of the operating system, even if the client does not read it. */
 const longResponse = smallBodyBytes;
 
-export function addGraphRoute(
-  app: FastifyInstance,
-  services: LiveServices,
-  options: GraphRouteOptions,
-): void {
+export function addGraphRoute(app: FastifyInstance, services: HttpServices): void {
   const { graph, sessions, admission } = services;
-  const route = new GraphRoute(services, options);
+  const route = new GraphRoute(services);
   const largeBodies: LargeBodyOptions = {
     admission,
     maxBytes: maxBytesWithoutWrite,
@@ -65,17 +55,13 @@ export function addGraphRoute(
 }
 
 class GraphRoute {
-  readonly #services: LiveServices;
-  readonly #admission: Admission;
-  readonly #times: HttpTimeouts;
+  readonly #services: HttpServices;
   readonly #bodies: GraphBodies;
 
-  constructor(services: LiveServices, { times, maxImportFolders }: GraphRouteOptions) {
+  constructor(services: HttpServices) {
     this.#services = services;
-    this.#admission = services.admission;
-    this.#times = times;
     this.#bodies = new GraphBodies({
-      values: Math.max(minValues, valuesPerFolder * maxImportFolders),
+      values: Math.max(minValues, valuesPerFolder * services.settings.maxImportFolders),
       names: maxNames,
     });
   }
@@ -93,7 +79,7 @@ class GraphRoute {
     const result = whenDone(this.#readRequest(request), (graphRequest) =>
       this.#services.graph.run(graphRequest, viewer, limits),
     );
-    return whenDone(this.#admission.countOperation(viewer.userId, result), (done) =>
+    return whenDone(this.#services.admission.countOperation(viewer.userId, result), (done) =>
       this.#send(reply, done, mediaType),
     );
   }
@@ -103,13 +89,13 @@ class GraphRoute {
     const mediaType = acceptedMediaType(request.headers.accept);
     const viewer = request.viewer!;
     const limits = this.#limitsOf(request, reply.raw);
-    const backpressure = this.#admission.connect(viewer.userId);
+    const backpressure = this.#services.admission.connect(viewer.userId);
     const slot = new ResponseSlot(backpressure, limits.signal);
     const requestBytes = bodyOf(request)?.length ?? 0;
     const opening = whenDone(this.#readRequest(request), (graphRequest) =>
       this.#services.graph.open(graphRequest, viewer, { ...limits, whenRoom: slot.compute }),
     );
-    return whenDone(this.#admission.countOperation(viewer.userId, opening), (opened) => {
+    return whenDone(this.#services.admission.countOperation(viewer.userId, opening), (opened) => {
       if (!('next' in opened)) {
         if (mediaType) return this.#send(reply, opened, mediaType);
         this.#limitLong(reply, opened.text);
@@ -137,7 +123,7 @@ class GraphRoute {
       mayBegin: () => {
         // Node closes only the first response of a connection with pipelined requests.
         if (socket.destroyed) throw abandoned();
-        this.#admission.checkStart(userId);
+        this.#services.admission.checkStart(userId);
       },
       signal: abortOnClose(response),
     };
@@ -157,8 +143,8 @@ class GraphRoute {
   /** Counts a long response until it is sent or its connection is closed, and limits how long the client may not read. */
   #limitLong(reply: FastifyReply, { length }: string | Buffer): void {
     if (length <= longResponse) return;
-    limitStall(reply.raw, this.#times.stalledResponseMs);
-    onFinished(reply.raw, this.#admission.countResponse(reply.request.viewer!.userId, length));
+    limitStall(reply.raw, this.#services.times.stalledResponseMs);
+    onFinished(reply.raw, this.#services.admission.countResponse(reply.request.viewer!.userId, length));
   }
 }
 

@@ -5,10 +5,11 @@ import { endpoints, type IntrospectionResponse, type KeySet } from '@espalier/co
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
-import { publicKeysHoldSeconds, type SigningKey, type SigningKeys } from '../../sessions/signing-keys.ts';
+import { publicKeysHoldSeconds, type SigningKey } from '../../sessions/signing-keys.ts';
+import type { HttpServices } from '../services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
-export function addKeySet(app: FastifyInstance, keys: SigningKeys): void {
+export function addKeySet(app: FastifyInstance, { keys }: HttpServices): void {
   let listed: readonly SigningKey[] = [];
   let body = '';
   let entityTag = '';
@@ -34,8 +35,9 @@ function toKeySet(keys: readonly SigningKey[]): KeySet {
   };
 }
 
-/** `client` is the name and the password of the only service that may call it, separated by a colon. */
-export function addIntrospection(app: FastifyInstance, sessions: Sessions, client: string | undefined): void {
+export function addIntrospection(app: FastifyInstance, { sessions, settings }: HttpServices): void {
+  /** The name and the password of the only service that may call it, separated by a colon. */
+  const client = settings.introspectionClient;
   const expected = client === undefined ? undefined : digestOf(client);
 
   const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {

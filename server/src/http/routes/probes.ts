@@ -3,23 +3,14 @@
 import { endpoints, type ProbeResponse } from '@espalier/contract';
 import type { FastifyInstance } from 'fastify';
 import { singleFlight } from '../../concurrency/single-flight.ts';
-import type { HealthCheck } from '../../observability/health.ts';
+import { canSign, type HealthCheck } from '../../observability/health.ts';
 import { Refusal } from '../../refusal.ts';
+import type { HttpServices } from '../services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
-
-export interface ProbeServices {
-  /** Whether the database responds. May be called as often as needed. */
-  readonly isReady: () => Promise<boolean>;
-  /** Why the database cannot be used, as text that anyone may read; undefined if it only does not respond. */
-  readonly findFault: () => string | undefined;
-  readonly isStopping: () => boolean;
-  readonly canSign: () => boolean;
-  readonly checkHealth: () => Promise<readonly HealthCheck[]>;
-}
 
 const retryAfterSeconds = 1;
 
-export function addProbes(app: FastifyInstance, services: ProbeServices): void {
+export function addProbes(app: FastifyInstance, services: HttpServices): void {
   const { isReady } = services;
   const checkHealth = singleFlight(services.checkHealth);
   const alive: ProbeResponse = { status: 'ok' };
@@ -38,13 +29,10 @@ export function addProbes(app: FastifyInstance, services: ProbeServices): void {
 }
 
 /** Only the checks without which no request can be served. Operators read the others. */
-function whyNotReady(
-  isUp: boolean,
-  { isStopping, findFault, canSign }: Pick<ProbeServices, 'isStopping' | 'findFault' | 'canSign'>,
-): string | undefined {
+function whyNotReady(isUp: boolean, { isStopping, findFault, keys }: HttpServices): string | undefined {
   if (isStopping()) return 'This node is stopping.';
   if (!isUp) return findFault() ?? 'The database does not answer.';
-  return canSign() ? undefined : 'This node cannot make auth tokens.';
+  return canSign(keys) ? undefined : 'This node cannot make auth tokens.';
 }
 
 function isDatabaseUp(checks: readonly HealthCheck[]): boolean {

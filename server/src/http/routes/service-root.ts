@@ -3,21 +3,14 @@
 import { endpoints, createOpenApiDocument, type ServiceLinks } from '@espalier/contract';
 import type { FastifyInstance } from 'fastify';
 import { prefersHtml } from '../media-types.ts';
+import type { HttpServices } from '../services.ts';
 import { consoleRoot } from './console.ts';
 import { addEndpoint, refuseOtherMethods, varyBy } from './endpoint.ts';
 
-export interface ServiceRootOptions {
-  /** Without a slash at its end. */
-  readonly basePath: string;
-  readonly version: string;
-  /** The console is enabled and has been built. */
-  readonly hasConsole: boolean;
-}
-
-export function addServiceRoot(
-  app: FastifyInstance,
-  { basePath, version, hasConsole }: ServiceRootOptions,
-): void {
+export function addServiceRoot(app: FastifyInstance, services: HttpServices): void {
+  const { version, consoleFolder } = services;
+  const { basePath } = services.settings;
+  const hasConsole = typeof consoleFolder === 'string';
   const links = JSON.stringify(serviceLinks(basePath, hasConsole));
   addEndpoint(app, endpoints.service, ({ headers }, reply) => {
     varyBy(reply, 'accept');

@@ -3,29 +3,23 @@
 import { isIP } from 'node:net';
 import { endpoints, type LoginResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Activity } from '../../observability/activity.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Client } from '../../sessions/list-sessions.ts';
-import type { IssuedTokens, Sessions } from '../../sessions/sessions.ts';
+import type { IssuedTokens } from '../../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from '../authorization.ts';
 import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
-import type { Admission } from '../guards/overload.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
+import type { HttpServices } from '../services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
-export interface TokenServices {
-  readonly admission: Admission;
-  readonly activity: Activity;
+export function addTokenRoutes(app: FastifyInstance, services: HttpServices): void {
+  addLogin(app, services);
+  addRefresh(app, services);
+  addLogout(app, services);
+  addVerify(app, services);
 }
 
-export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, services: TokenServices): void {
-  addLogin(app, sessions, services);
-  addRefresh(app, sessions, services);
-  addLogout(app, sessions);
-  addVerify(app, sessions);
-}
-
-function addLogin(app: FastifyInstance, sessions: Sessions, { admission, activity }: TokenServices): void {
+function addLogin(app: FastifyInstance, { sessions, admission, activity }: HttpServices): void {
   const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
     const tokens = await sessions.logIn(credentials, readClient(request));
@@ -45,7 +39,7 @@ function addLogin(app: FastifyInstance, sessions: Sessions, { admission, activit
   });
 }
 
-function addRefresh(app: FastifyInstance, sessions: Sessions, { activity }: TokenServices): void {
+function addRefresh(app: FastifyInstance, { sessions, activity }: HttpServices): void {
   const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
@@ -56,7 +50,7 @@ function addRefresh(app: FastifyInstance, sessions: Sessions, { activity }: Toke
   addEndpoint(app, endpoints.refresh, refresh, { preParsing: refuseDeepBody });
 }
 
-function addLogout(app: FastifyInstance, sessions: Sessions): void {
+function addLogout(app: FastifyInstance, { sessions }: HttpServices): void {
   const { status } = endpoints.logout.success;
 
   // Contract §4 rule 1: the auth token takes precedence. With one, the body is not even parsed.
@@ -84,7 +78,7 @@ function addLogout(app: FastifyInstance, sessions: Sessions): void {
   addEndpoint(app, endpoints.logout, logOutByBody, options);
 }
 
-function addVerify(app: FastifyInstance, sessions: Sessions): void {
+function addVerify(app: FastifyInstance, { sessions }: HttpServices): void {
   const verify = (request: FastifyRequest, reply: FastifyReply) => {
     const { userId } = sessions.authenticate(readBody(request, 'AuthTokenRequest').authToken);
     reply.setUser(userId);

@@ -9,7 +9,8 @@ import { Refusal } from '../../refusal.ts';
 import type { Viewer } from '../../sessions/viewer.ts';
 import { payloadBearer } from '../authorization.ts';
 import type { ConnectionBackpressure } from '../guards/backpressure.ts';
-import type { LiveConnection, LiveServices } from './live-connections.ts';
+import type { HttpServices } from '../services.ts';
+import type { LiveConnection } from './live-connections.ts';
 import { SocketOperations } from './operations.ts';
 import { SocketPeer } from './peer.ts';
 import {
@@ -27,7 +28,6 @@ export interface SocketOptions {
   /** From the token in the header of the upgrade, if there was one. */
   readonly viewer: Viewer | undefined;
   readonly requestId: string;
-  readonly maxSubscriptions: number;
 }
 
 const initWithinMs = 10_000;
@@ -36,7 +36,7 @@ const noToken = 'Send the auth token with connection_init: {"authorization": "Be
 const maxReasonBytes = 123;
 
 export class SocketConnection implements LiveConnection {
-  readonly #services: LiveServices;
+  readonly #services: HttpServices;
   readonly #options: SocketOptions;
   readonly #peer: SocketPeer;
   readonly #operations: SocketOperations;
@@ -50,7 +50,7 @@ export class SocketConnection implements LiveConnection {
   /** Messages of the older protocol that arrived before the acknowledgement. */
   readonly #waiting: ClientMessage[] = [];
 
-  constructor(services: LiveServices, options: SocketOptions) {
+  constructor(services: HttpServices, options: SocketOptions) {
     this.#services = services;
     this.#options = options;
     this.#openedAt = services.clock.now();
@@ -62,7 +62,7 @@ export class SocketConnection implements LiveConnection {
       services,
       protocol: options.protocol,
       peer: this.#peer,
-      maxOperations: options.maxSubscriptions,
+      maxOperations: services.settings.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
     });
     options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
@@ -193,7 +193,8 @@ export class SocketConnection implements LiveConnection {
 
   #wait(message: ClientMessage): void {
     const mayWait = this.#options.protocol.allowsEarlyStart && this.#phase === 'admitting';
-    if (mayWait && this.#waiting.length < this.#options.maxSubscriptions) this.#waiting.push(message);
+    if (mayWait && this.#waiting.length < this.#services.settings.maxSubscriptions)
+      this.#waiting.push(message);
     else if (message.kind === 'start') this.#close('NOT_ACKNOWLEDGED');
   }
 

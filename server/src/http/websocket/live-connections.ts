@@ -4,25 +4,8 @@
  */
 
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
-import type { Graph } from '../../graph/graph.ts';
 import type { Activity } from '../../observability/activity.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Sessions } from '../../sessions/sessions.ts';
-import type { Admission } from '../guards/overload.ts';
-import type { RequestTracing } from '../traced-requests.ts';
-
-/** The services that a connection uses. */
-export interface LiveServices {
-  readonly graph: Graph;
-  readonly sessions: Sessions;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly connections: LiveConnections;
-  readonly admission: Admission;
-  /** Undefined if nothing is traced. */
-  readonly tracing?: RequestTracing | undefined;
-}
 
 export interface LiveConnection {
   /** Called several times a second, for example to check whether the token has expired. */

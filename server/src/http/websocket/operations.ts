@@ -11,7 +11,7 @@ import { Refusal } from '../../refusal.ts';
 import type { Viewer } from '../../sessions/viewer.ts';
 import { toGraphError } from '../errors.ts';
 import { ResponseSlot, type ConnectionBackpressure } from '../guards/backpressure.ts';
-import type { LiveServices } from './live-connections.ts';
+import type { HttpServices } from '../services.ts';
 import type { SocketPeer } from './peer.ts';
 import {
   startOfResult,
@@ -22,7 +22,7 @@ import {
 } from './protocols.ts';
 
 export interface SocketOperationsOptions {
-  readonly services: Pick<LiveServices, 'graph' | 'admission' | 'tracing'>;
+  readonly services: Pick<HttpServices, 'graph' | 'admission' | 'tracing'>;
   readonly protocol: SocketProtocol;
   readonly peer: SocketPeer;
   /** At the same time. */

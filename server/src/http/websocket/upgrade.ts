@@ -9,21 +9,14 @@ import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { Refusal } from '../../refusal.ts';
-import { finishedRequest, type ReportRequest } from '../access-log.ts';
+import { finishedRequest } from '../access-log.ts';
 import { optionalBearer } from '../authorization.ts';
 import { sendBrokenRequest, ServerResponse } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
+import type { HttpServices } from '../services.ts';
 import { SocketConnection, type SocketOptions } from './connection.ts';
-import type { LiveServices } from './live-connections.ts';
 import { protocols } from './protocols.ts';
-
-export interface GraphSocketOptions {
-  readonly broken: BrokenRequests;
-  readonly report: ReportRequest | undefined;
-  readonly corsOrigins: readonly string[];
-  readonly maxSubscriptions: number;
-}
 
 interface Upgrade {
   readonly socket: Socket;
@@ -51,11 +44,9 @@ const serverOptions: ServerOptions & { closeTimeout: number } = {
   handleProtocols: (offered) => protocols.find(({ name }) => offered.has(name))?.name ?? false,
 };
 
-export function addGraphSocket(
-  app: FastifyInstance,
-  services: LiveServices,
-  { broken, report, corsOrigins, maxSubscriptions }: GraphSocketOptions,
-): void {
+export function addGraphSocket(app: FastifyInstance, services: HttpServices): void {
+  const { broken, report } = services;
+  const { corsOrigins } = services.settings;
   const server = new WebSocketServer(serverOptions);
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
   server.on('wsClientError', (_error, _socket, raw) => {
@@ -83,7 +74,7 @@ export function addGraphSocket(
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
       report?.({ ...finishedRequest(request, reply), status: 101 });
-      connect(services, webSocket, { viewer, requestId: request.id, maxSubscriptions });
+      connect(services, webSocket, { viewer, requestId: request.id });
     });
   };
 
@@ -143,7 +134,7 @@ function routeUpgrades(
 }
 
 function connect(
-  services: LiveServices,
+  services: HttpServices,
   socket: WebSocket,
   options: Omit<SocketOptions, 'socket' | 'protocol'>,
 ): void {

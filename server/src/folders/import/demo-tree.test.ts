@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { databaseKinds, type TestDatabase } from '../../../tests/support/databases.ts';
-import type { ConsistentReader, Database } from '../database/database.ts';
-import { openDatabase } from '../database/open-database.ts';
-import { Access } from '../access/access.ts';
-import { Ancestry } from '../access/ancestry.ts';
-import { runChange } from '../journal/journal.ts';
-import { addChildren } from './change-rules.ts';
-import { readChildren } from './children/children.ts';
+import { databaseKinds, type TestDatabase } from '../../../../tests/support/databases.ts';
+import type { ConsistentReader, Database } from '../../database/database.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import { Access } from '../../access/access.ts';
+import { Ancestry } from '../../access/ancestry.ts';
+import { runChange } from '../../journal/journal.ts';
+import { addChildren } from '../change-rules.ts';
+import { readChildren } from '../children/children.ts';
 import { plantDemoTree } from './demo-tree.ts';
-import { ensureRoot, insertRow, newRow } from './folder-rows.ts';
-import { readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
+import { ensureRoot, insertRow, newRow } from '../folder-rows.ts';
+import { readRoot, viewTree, type Folder, type TreeView } from '../folders.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 

@@ -1,10 +1,10 @@
 /** A demonstration tree: a company's places, projects and people, some hundred folders on up to five levels. */
 
-import type { Transaction } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
-import { insertRows } from './folder-rows.ts';
-import { finishImport } from './import/import-folders.ts';
-import { planImport, type ImportedTree } from './import/import-plan.ts';
+import type { Transaction } from '../../database/database.ts';
+import { sql } from '../../database/statement.ts';
+import { insertRows } from '../folder-rows.ts';
+import { finishImport } from './import-folders.ts';
+import { planImport, type ImportedTree } from './import-plan.ts';
 
 /** Names of folders with their subtrees. A list of names stands for empty folders. */
 interface Branch {
