@@ -17,7 +17,7 @@ import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
 import type { RevocationCache } from '../../server/src/sessions/revocation-cache.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { createLoginThrottle, type LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
-import { createSessions, type Sessions } from '../../server/src/sessions/sessions.ts';
+import { Sessions } from '../../server/src/sessions/sessions.ts';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { disableUser } from '../support/stored-rows.ts';
@@ -102,7 +102,7 @@ class Fixture {
     this.#gate = new Gate();
     this.#passwords = createPasswords({ maxConcurrent: 1, semaphore: this.#gate, cost: minPasswordCost });
     this.#throttle = createLoginThrottle({ database, clock, installation: 'fairness', isOn: true });
-    this.#sessions = createSessions({
+    this.#sessions = new Sessions({
       database,
       clock,
       passwords: this.#passwords,

@@ -3,7 +3,7 @@
 import { useGraphiQLActions, useMonaco } from '@graphiql/react';
 import { useEffect, useSyncExternalStore } from 'react';
 
-export const editorThemes: Readonly<Record<ShownTheme, string>> = {
+export const editorThemes: Readonly<Record<ActiveTheme, string>> = {
   light: 'espalier-light',
   dark: 'espalier-dark',
 };
@@ -42,7 +42,7 @@ const colours = {
 } as const;
 
 /** Registers the themes when the editor is loaded, and applies the page's theme. */
-export function useEditorTheme(theme: ShownTheme): void {
+export function useEditorTheme(theme: ActiveTheme): void {
   const monaco = useMonaco((state) => state.monaco);
   const actions = useGraphiQLActions();
   useEffect(() => {
@@ -88,9 +88,9 @@ export function useEditorTheme(theme: ShownTheme): void {
     actions.setTheme(theme);
   }, [monaco, actions, theme]);
 }
-export type ShownTheme = 'light' | 'dark';
+export type ActiveTheme = 'light' | 'dark';
 const system = matchMedia('(prefers-color-scheme: dark)');
-function readTheme(): ShownTheme {
+function readTheme(): ActiveTheme {
   const { theme } = document.documentElement.dataset;
   if (theme === 'light' || theme === 'dark') return theme;
   return system.matches ? 'dark' : 'light';
@@ -105,6 +105,6 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-export function useShownTheme(): ShownTheme {
+export function useActiveTheme(): ActiveTheme {
   return useSyncExternalStore(subscribe, readTheme);
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import { Link } from '../router.tsx';
 import { client } from '../session/client.ts';
 import { CopyButton } from '../ui/copy.tsx';
-import { curlOf, type Endpoint, type Field } from './openapi-model.ts';
+import { formatCurl, type Endpoint, type Field } from './openapi-model.ts';
 
 export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolean }) {
   const { id, method, hasHead, path, summary, description, access, parameters, body } = endpoint;
@@ -12,7 +12,7 @@ export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen:
   useEffect(() => {
     if (isOpen) card.current?.scrollIntoView({ block: 'start' });
   }, [isOpen]);
-  const curl = curlOf(endpoint, client.url);
+  const curl = formatCurl(endpoint, client.url);
   return (
     <section ref={card} className="card api-endpoint" aria-label={`${method} ${path}`}>
       <header className="card-header">

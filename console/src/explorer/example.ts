@@ -6,7 +6,7 @@ export interface Example {
   readonly group: ExampleGroup;
   readonly document: string;
   /** Creates the variables from ids that the viewer can see. */
-  readonly variables?: (known: Known) => object;
+  readonly variables?: (known: ExampleIds) => object;
   readonly forAdministrators?: true;
 }
 
@@ -15,7 +15,7 @@ export type ExampleGroup = 'Read' | 'Change' | 'Follow' | 'Administrators';
 export const exampleGroups: readonly ExampleGroup[] = ['Read', 'Change', 'Follow', 'Administrators'];
 
 /** Ids for the variables of examples. Empty if there is none. */
-export interface Known {
+export interface ExampleIds {
   readonly userId: string;
   readonly rootId: string;
   /** The first two folders below the root. */
@@ -49,7 +49,7 @@ export interface KnownAnswer {
   };
 }
 
-export function knownOf(answer: KnownAnswer | undefined): Known {
+export function readExampleIds(answer: KnownAnswer | undefined): ExampleIds {
   const [first, second] = answer?.folder.folders.items ?? [];
   return {
     userId: answer?.viewer.user.id ?? '',
@@ -60,9 +60,9 @@ export function knownOf(answer: KnownAnswer | undefined): Known {
 }
 
 /** Returns the texts for the editors. */
-export function textOfExample(
+export function formatExample(
   { document, variables }: Example,
-  known: Known,
+  known: ExampleIds,
 ): { query: string; variables: string } {
   const lines = document.trim().split('\n');
   const indent = Math.min(...lines.slice(1).map((line) => line.search(/\S/)));

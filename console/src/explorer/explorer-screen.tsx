@@ -13,12 +13,12 @@ import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { Loading } from '../ui/states.tsx';
 import { editorThemes } from './editor-theme.ts';
-import { knownDocument, knownOf, textOfExample, type KnownAnswer } from './example.ts';
+import { knownDocument, readExampleIds, formatExample, type KnownAnswer } from './example.ts';
 import { examples } from './examples.ts';
 import { ask } from './fetcher.ts';
-import { keptQueries } from './query-storage.ts';
+import { createQueryStorage } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
-import { useShownTheme } from './editor-theme.ts';
+import { useActiveTheme } from './editor-theme.ts';
 import { Workbench } from './workbench.tsx';
 
 /** GraphiQL accepts three kinds of subscriptions. Ours is one of them. */
@@ -40,13 +40,15 @@ export function ExplorerScreen() {
 
 function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
   const { id } = useViewer();
-  const theme = useShownTheme();
-  const storage = useMemo(() => keptQueries(`${apiRoot}:${id}`, openStorage()), [id]);
-  const known = useMemo(() => knownOf(answer), [answer]);
+  const theme = useActiveTheme();
+  const storage = useMemo(() => createQueryStorage(`${apiRoot}:${id}`, openStorage()), [id]);
+  const exampleIds = useMemo(() => readExampleIds(answer), [answer]);
   const defaultTabs = useMemo(
     () =>
-      examples.filter((example) => firstTabs.includes(example.id)).map((one) => textOfExample(one, known)),
-    [known],
+      examples
+        .filter((example) => firstTabs.includes(example.id))
+        .map((one) => formatExample(one, exampleIds)),
+    [exampleIds],
   );
   return (
     <GraphiQLProvider
@@ -62,7 +64,7 @@ function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
       <HistoryStore>
         <DocExplorerStore>
           <Tooltip.Provider>
-            <Workbench known={known} theme={theme} />
+            <Workbench known={exampleIds} theme={theme} />
           </Tooltip.Provider>
         </DocExplorerStore>
       </HistoryStore>

@@ -5,7 +5,7 @@ import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { IconButton } from '../ui/button.tsx';
 
 export const panelId = 'explorer-panel';
-export const tabIdOf = (index: number): string => `explorer-tab-${index}`;
+export const getTabId = (index: number): string => `explorer-tab-${index}`;
 
 export function ExplorerTabs() {
   const { tabs, activeTabIndex } = useGraphiQL(({ tabs, activeTabIndex }) => ({ tabs, activeTabIndex }));
@@ -14,14 +14,16 @@ export function ExplorerTabs() {
   const last = tabs.length - 1;
 
   useEffect(() => {
-    document.getElementById(tabIdOf(activeTabIndex))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    document
+      .getElementById(getTabId(activeTabIndex))
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [activeTabIndex, tabs.length]);
 
   const show = (index: number) => {
     actions.changeTab(index);
     list.current?.querySelectorAll<HTMLElement>('[role=tab]')[index]?.focus();
   };
-  const walk = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const to: Record<string, number> = {
       ArrowRight: activeTabIndex === last ? 0 : activeTabIndex + 1,
       ArrowLeft: activeTabIndex === 0 ? last : activeTabIndex - 1,
@@ -40,7 +42,7 @@ export function ExplorerTabs() {
 
   return (
     <div className="explorer-tab-bar">
-      <div ref={list} className="tab-list" role="tablist" aria-label="Open queries" onKeyDown={walk}>
+      <div ref={list} className="tab-list" role="tablist" aria-label="Open queries" onKeyDown={handleKey}>
         {tabs.map(({ id, title }, index) => {
           const isActive = index === activeTabIndex;
           return (
@@ -49,7 +51,7 @@ export function ExplorerTabs() {
               type="button"
               role="tab"
               className="tab"
-              id={tabIdOf(index)}
+              id={getTabId(index)}
               aria-selected={isActive}
               aria-controls={panelId}
               tabIndex={isActive ? 0 : -1}

@@ -4,7 +4,7 @@ import { authorizedFetch } from '@espalier/client';
 import { Kind, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import { client } from '../session/client.ts';
 
-interface Asked {
+interface Operation {
   readonly query: string;
   readonly variables?: unknown;
   readonly operationName?: string | null | undefined;
@@ -17,16 +17,16 @@ interface Observer {
 }
 
 /** The observable that GraphiQL subscribes to. */
-interface Followed {
+interface Observable {
   subscribe(observer: Observer): { unsubscribe(): void };
 }
 
 const send = authorizedFetch(client);
 
 export function ask(
-  asked: Asked,
+  asked: Operation,
   { documentAST }: { documentAST?: DocumentNode } = {},
-): Promise<ExecutionResult> | Followed {
+): Promise<ExecutionResult> | Observable {
   return documentAST && isSubscription(documentAST, asked.operationName) ? follow(asked) : request(asked);
 }
 
@@ -39,7 +39,7 @@ export function isSubscription(document: DocumentNode, operationName?: string | 
   );
 }
 
-async function request(asked: Asked): Promise<ExecutionResult> {
+async function request(asked: Operation): Promise<ExecutionResult> {
   const answer = await send(`${client.url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' },
@@ -48,7 +48,7 @@ async function request(asked: Asked): Promise<ExecutionResult> {
   return (await answer.json()) as ExecutionResult;
 }
 
-function follow({ query, variables, operationName }: Asked): Followed {
+function follow({ query, variables, operationName }: Operation): Observable {
   return {
     subscribe(observer) {
       const payload = {

@@ -6,7 +6,7 @@ import { apiRoot } from '../console-address.ts';
 import { Link } from '../router.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
 import { EndpointCard, FieldTable } from './endpoint-card.tsx';
-import { endpointsOf, fieldsOf, type OpenApi } from './openapi-model.ts';
+import { listEndpoints, listFields, type OpenApi } from './openapi-model.ts';
 
 async function readOpenApi({ signal }: { signal: AbortSignal }): Promise<OpenApi> {
   try {
@@ -24,7 +24,7 @@ export function HttpReference({ open }: { open: string | undefined }) {
   return (
     <QueryResult query={document}>
       {(api) => {
-        const endpoints = endpointsOf(api);
+        const endpoints = listEndpoints(api);
         return (
           <div className="api-columns">
             <nav className="api-contents" aria-label="Endpoints">
@@ -51,7 +51,7 @@ export function HttpReference({ open }: { open: string | undefined }) {
                     <summary>
                       <code>{name}</code> <span className="soft">{schema.description}</span>
                     </summary>
-                    <FieldTable caption={name} fields={fieldsOf(schema)} />
+                    <FieldTable caption={name} fields={listFields(schema)} />
                   </details>
                 ))}
               </section>

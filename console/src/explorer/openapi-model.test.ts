@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOpenApiDocument } from '@espalier/contract';
-import { curlOf, endpointsOf, typeText, type OpenApi } from './openapi-model.ts';
+import { formatCurl, listEndpoints, formatType, type OpenApi } from './openapi-model.ts';
 
-const endpoints = endpointsOf(createOpenApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
+const endpoints = listEndpoints(createOpenApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
 const endpoint = (id: string) => endpoints.find((one) => one.id === id)!;
 
 describe('OpenAPI model', () => {
@@ -33,7 +33,7 @@ describe('OpenAPI model', () => {
 
   test('creates curl commands that take tokens and passwords from shell variables', () => {
     assert.equal(
-      curlOf(endpoint('login'), 'https://example.com/base'),
+      formatCurl(endpoint('login'), 'https://example.com/base'),
       [
         'curl https://example.com/base/login',
         "-H 'Content-Type: application/json'",
@@ -41,26 +41,26 @@ describe('OpenAPI model', () => {
       ].join(' \\\n  '),
     );
     assert.equal(
-      curlOf(endpoint('logout'), 'https://example.com'),
+      formatCurl(endpoint('logout'), 'https://example.com'),
       ['curl https://example.com/logout', '-H "Authorization: Bearer $ESPALIER_AUTH_TOKEN"', '-X POST'].join(
         ' \\\n  ',
       ),
     );
     assert.match(
-      curlOf(endpoint('graphByGet'), ''),
+      formatCurl(endpoint('graphByGet'), ''),
       / -G .*--data-urlencode 'query=\{ folder \{ name \} \}'$/s,
     );
     assert.match(
-      curlOf(endpoint('introspect'), ''),
+      formatCurl(endpoint('introspect'), ''),
       /-u "\$ESPALIER_INTROSPECTION_CLIENT".*--data-urlencode "token=\$ESPALIER_AUTH_TOKEN"$/s,
     );
   });
 
   test('describes types in words', () => {
-    assert.equal(typeText({ type: ['string', 'null'] }), 'string or null');
-    assert.equal(typeText({ type: 'array', items: { type: 'object' } }), 'list of object');
-    assert.equal(typeText({ type: 'string', format: 'uuid' }), 'string (uuid)');
-    assert.equal(typeText({ enum: ['ok', 'ready'] }), '"ok" or "ready"');
-    assert.equal(typeText({ $ref: '#/components/schemas/Problem' }), 'Problem');
+    assert.equal(formatType({ type: ['string', 'null'] }), 'string or null');
+    assert.equal(formatType({ type: 'array', items: { type: 'object' } }), 'list of object');
+    assert.equal(formatType({ type: 'string', format: 'uuid' }), 'string (uuid)');
+    assert.equal(formatType({ enum: ['ok', 'ready'] }), '"ok" or "ready"');
+    assert.equal(formatType({ $ref: '#/components/schemas/Problem' }), 'Problem');
   });
 });

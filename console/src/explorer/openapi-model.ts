@@ -81,7 +81,7 @@ export interface Answer {
   readonly headers: readonly { readonly name: string; readonly description: string }[];
 }
 
-export function endpointsOf({ paths, components }: OpenApi): Endpoint[] {
+export function listEndpoints({ paths, components }: OpenApi): Endpoint[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method]) => method !== 'head' || !methods['get'])
@@ -92,71 +92,73 @@ export function endpointsOf({ paths, components }: OpenApi): Endpoint[] {
         path,
         summary: operation.summary,
         description: operation.description,
-        access: accessOf(operation),
+        access: readAccess(operation),
         parameters: (operation.parameters ?? []).map((parameter) => ({
           name: parameter.name,
           in: parameter.in,
-          type: typeText(parameter.schema),
+          type: formatType(parameter.schema),
           isRequired: parameter.required === true,
           description: parameter.description ?? '',
         })),
-        ...bodyOf(operation, components),
-        answers: Object.entries(operation.responses).map(([status, response]) => answerOf(status, response)),
+        ...readBody(operation, components),
+        answers: Object.entries(operation.responses).map(([status, response]) =>
+          readResponse(status, response),
+        ),
       })),
   );
 }
 
-function accessOf({ security = [] }: Operation): string {
+function readAccess({ security = [] }: Operation): string {
   const names = security.flatMap((one) => Object.keys(one));
   const isOptional = security.some((one) => Object.keys(one).length === 0);
   if (names.includes('authToken')) return isOptional ? 'Auth token, or what the body holds' : 'Auth token';
   return names.includes('client') ? 'Name and password of a client' : 'Everybody';
 }
 
-function bodyOf({ requestBody }: Operation, components: OpenApi['components']): Pick<Endpoint, 'body'> {
+function readBody({ requestBody }: Operation, components: OpenApi['components']): Pick<Endpoint, 'body'> {
   const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   if (mediaType === undefined || content === undefined) return {};
-  const name = nameOf(content.schema);
+  const name = readSchemaName(content.schema);
   const schema = name === undefined ? content.schema : components.schemas[name];
   return {
     body: {
       mediaType,
       isRequired: requestBody?.required === true,
       ...(name === undefined ? {} : { name }),
-      fields: schema ? fieldsOf(schema) : [],
+      fields: schema ? listFields(schema) : [],
     },
   };
 }
 
-function answerOf(status: string, { description, headers = {}, content = {} }: Response): Answer {
+function readResponse(status: string, { description, headers = {}, content = {} }: Response): Answer {
   const [first] = Object.values(content);
   return {
     status,
     meanings: description.split(/; (?=`)/),
-    body: first ? (nameOf(first.schema) ?? typeText(first.schema)) : null,
+    body: first ? (readSchemaName(first.schema) ?? formatType(first.schema)) : null,
     headers: Object.entries(headers).map(([name, header]) => ({ name, description: header.description })),
   };
 }
 
-export function fieldsOf({ properties = {}, required = [] }: Schema): Field[] {
+export function listFields({ properties = {}, required = [] }: Schema): Field[] {
   return Object.entries(properties).map(([name, schema]) => ({
     name,
-    type: typeText(schema),
+    type: formatType(schema),
     isRequired: required.includes(name),
     description: schema.description ?? '',
   }));
 }
 
-function nameOf({ $ref }: Schema): string | undefined {
+function readSchemaName({ $ref }: Schema): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
 /** For example "string or null" or "list of object". */
-export function typeText(schema: Schema): string {
-  if (schema.$ref !== undefined) return nameOf(schema)!;
+export function formatType(schema: Schema): string {
+  if (schema.$ref !== undefined) return readSchemaName(schema)!;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(' or ');
-  if (schema.type === 'array') return `list of ${schema.items ? typeText(schema.items) : 'anything'}`;
+  if (schema.type === 'array') return `list of ${schema.items ? formatType(schema.items) : 'anything'}`;
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['anything']);
   return types.join(' or ') + (schema.format === undefined ? '' : ` (${schema.format})`);
 }
@@ -171,7 +173,7 @@ const exampleValues: Readonly<Record<string, string>> = {
   query: '{ folder { name } }',
 };
 
-export function curlOf({ method, path, access, body, parameters }: Endpoint, apiUrl: string): string {
+export function formatCurl({ method, path, access, body, parameters }: Endpoint, apiUrl: string): string {
   const lines = [`curl ${quoteForShell(apiUrl + path)}`];
   if (access.startsWith('Auth token')) lines.push('-H "Authorization: Bearer $ESPALIER_AUTH_TOKEN"');
   if (access.startsWith('Name')) lines.push('-u "$ESPALIER_INTROSPECTION_CLIENT"');

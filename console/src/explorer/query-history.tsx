@@ -35,7 +35,7 @@ function QueryHistory() {
       )}
       <ul>
         {items.map((item, at) => {
-          const name = nameOf(item);
+          const name = formatTitle(item);
           return (
             <li key={at} className="explorer-history-item">
               <button
@@ -58,6 +58,6 @@ function QueryHistory() {
   );
 }
 
-function nameOf({ operationName, query = '' }: { operationName?: string; query?: string }): string {
+function formatTitle({ operationName, query = '' }: { operationName?: string; query?: string }): string {
   return operationName ?? query.replace(/#.*$/gm, '').replace(/\s+/g, ' ').trim();
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bareCall, bareDocument } from './redact-query.ts';
-import { keptQueries } from './query-storage.ts';
+import { redactCall, redactDocument } from './redact-query.ts';
+import { createQueryStorage } from './query-storage.ts';
 
 /** The parts of a browser's storage that the explorer uses. */
 function storage(): Storage {
@@ -19,7 +19,7 @@ function storage(): Storage {
 }
 
 function kept(key: string, value: string): string {
-  const queries = keptQueries('ada', storage());
+  const queries = createQueryStorage('ada', storage());
   queries.setItem(key, value);
   return queries.getItem(key)!;
 }
@@ -27,7 +27,7 @@ function kept(key: string, value: string): string {
 describe('stored queries', () => {
   test('are separate for each user', () => {
     const inner = storage();
-    const [ada, grace] = [keptQueries('ada', inner), keptQueries('grace', inner)];
+    const [ada, grace] = [createQueryStorage('ada', inner), createQueryStorage('grace', inner)];
     ada.setItem('query', '{ cursor }');
     assert.equal(ada.getItem('query'), '{ cursor }');
     assert.equal(grace.getItem('query'), null);
@@ -37,7 +37,7 @@ describe('stored queries', () => {
   });
 
   test('stay in memory where there is no storage', () => {
-    const kept = keptQueries('ada', null);
+    const kept = createQueryStorage('ada', null);
     kept.setItem('query', '{ cursor }');
     kept.clear();
     assert.deepEqual([kept.length, kept.getItem('query')], [0, null]);
@@ -50,7 +50,7 @@ describe('stored queries', () => {
       const query = `mutation { createUser(input: { username: "ada", password: ${quoted} }) { user { id } } }`;
       const variables = `{ "input": { "oldPassword": ${quoted}, "newPassword" : ${quoted}, "id": "7" } }`;
       const bare = 'mutation { createUser(input: { username: "", password: "" }) { user { id } } }';
-      assert.equal(bareDocument(query), bare);
+      assert.equal(redactDocument(query), bare);
       const tabs = { tabs: [{ id: 'x', query, variables, headers: null }], activeTabIndex: 0 };
       assert.deepEqual(JSON.parse(kept('graphiql:tabState', JSON.stringify(tabs))), {
         tabs: [{ id: 'x', query: bare, variables: '', headers: null }],
@@ -106,12 +106,12 @@ describe('stored queries', () => {
       } catch {
         // The copy leaves out invalid variables.
       }
-      assert.doesNotMatch(JSON.stringify(bareCall(asked.query, variables)), /hunter2/);
+      assert.doesNotMatch(JSON.stringify(redactCall(asked.query, variables)), /hunter2/);
     });
   }
 
   test('are copied with the shape of their variables', () => {
-    assert.deepEqual(bareCall(resetting, { p: 'hunter2', n: [1, 'a'] }), {
+    assert.deepEqual(redactCall(resetting, { p: 'hunter2', n: [1, 'a'] }), {
       document: 'mutation($p:String!){resetPassword(input:{userId:"",password:$p}){user{id}}}',
       variables: { p: '…', n: [1, '…'] },
     });
@@ -124,7 +124,7 @@ describe('stored queries', () => {
       '# passwords: see the docs',
     ]) {
       assert.equal(kept('graphiql:query', text), text);
-      assert.equal(bareDocument(text), text);
+      assert.equal(redactDocument(text), text);
     }
     const asked = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
     const secret = { query: '{ a(token: "t") }', variables: '' };
@@ -132,6 +132,6 @@ describe('stored queries', () => {
     assert.deepEqual(JSON.parse(kept('graphiql:tabState', both)), {
       tabs: [asked, { query: '{ a(token: "") }', variables: '' }],
     });
-    assert.equal(bareCall(asked.query, { a: 'b' }).document, asked.query);
+    assert.equal(redactCall(asked.query, { a: 'b' }).document, asked.query);
   });
 });

@@ -1,8 +1,8 @@
 /** Stores the explorer's queries in this browser, separately for each user and without passwords and tokens. */
 
-import { bareDocument, mentionsSecret, withoutSecrets } from './redact-query.ts';
+import { redactDocument, mentionsSecret, redactJson } from './redact-query.ts';
 
-export interface KeptStorage {
+export interface QueryStorage {
   readonly length: number;
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -11,7 +11,7 @@ export interface KeptStorage {
 }
 
 /** Stores items under a prefix. Uses memory if the browser denies its storage. */
-export function keptQueries(name: string, inner: Storage | null): KeptStorage {
+export function createQueryStorage(name: string, inner: Storage | null): QueryStorage {
   const prefix = `espalier:explorer:${name}:`;
   const ownKeys = () =>
     Array.from({ length: inner?.length ?? 0 }, (_, at) => inner!.key(at)!).filter((key) =>
@@ -22,7 +22,7 @@ export function keptQueries(name: string, inner: Storage | null): KeptStorage {
       return ownKeys().length;
     },
     getItem: (key) => inner?.getItem(prefix + key) ?? null,
-    setItem: (key, value) => inner?.setItem(prefix + key, bareItem(key, value)),
+    setItem: (key, value) => inner?.setItem(prefix + key, redactItem(key, value)),
     removeItem: (key) => inner?.removeItem(prefix + key),
     clear() {
       for (const key of ownKeys()) inner?.removeItem(key);
@@ -31,12 +31,12 @@ export function keptQueries(name: string, inner: Storage | null): KeptStorage {
 }
 
 /** GraphiQL stores tabs and history as JSON that contains queries, and the texts of the editors unchanged. */
-function bareItem(key: string, value: string): string {
+function redactItem(key: string, value: string): string {
   if (!mentionsSecret(value)) return value;
   if (/(?:^|:)(?:variables|headers)$/.test(key)) return '';
   try {
-    return JSON.stringify(withoutSecrets(JSON.parse(value)));
+    return JSON.stringify(redactJson(JSON.parse(value)));
   } catch {
-    return bareDocument(value);
+    return redactDocument(value);
   }
 }

@@ -15,7 +15,7 @@ export function mentionsSecret(text: string): boolean {
 const literals = /"""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n\r])*(?:"|\\?(?=[\n\r]|$))|#[^\n\r]*/g;
 
 /** Empties all strings if the document mentions a secret. */
-export function bareDocument(query: string): string {
+export function redactDocument(query: string): string {
   return mentionsSecret(query) ? withEmptyStrings(query) : query;
 }
 
@@ -27,7 +27,7 @@ function withEmptyStrings(query: string): string {
 }
 
 /** Redacts a query for display: its variables keep their shape, with an ellipsis for each string. */
-export function bareCall(query: string, variables: object): { document: string; variables: object } {
+export function redactCall(query: string, variables: object): { document: string; variables: object } {
   if (!mentionsSecret(query) && !mentionsSecret(JSON.stringify(variables)))
     return { document: query, variables };
   const shown = JSON.stringify(variables, (_, value: unknown) => (typeof value === 'string' ? '…' : value));
@@ -35,24 +35,22 @@ export function bareCall(query: string, variables: object): { document: string; 
 }
 
 /** Redacts JSON that contains queries, each in an object with its variables. */
-export function withoutSecrets(value: unknown): unknown {
-  if (typeof value === 'string') return bareDocument(value);
+export function redactJson(value: unknown): unknown {
+  if (typeof value === 'string') return redactDocument(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (Array.isArray(value)) return value.map(redactJson);
   const entries = Object.entries(value);
   if (!('query' in value)) {
-    return Object.fromEntries(
-      entries.map(([key, of]) => [key, mentionsSecret(key) ? null : withoutSecrets(of)]),
-    );
+    return Object.fromEntries(entries.map(([key, of]) => [key, mentionsSecret(key) ? null : redactJson(of)]));
   }
   if (!mentionsSecret(JSON.stringify(value))) return value;
   // Every other property may contain the query again.
-  const harmless = ['id', 'title', 'operationName', 'favorite', 'label'];
+  const safeKeys = ['id', 'title', 'operationName', 'favorite', 'label'];
   return Object.fromEntries(
     entries.map(([key, of]) => {
       if (key === 'query') return [key, typeof of === 'string' ? withEmptyStrings(of) : null];
       if (key === 'variables') return [key, ''];
-      return [key, harmless.includes(key) ? of : null];
+      return [key, safeKeys.includes(key) ? of : null];
     }),
   );
 }

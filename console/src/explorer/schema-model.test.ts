@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { buildSchema, graphqlSync } from 'graphql';
-import { foundIn, partsOf, schemaDocument, viewOf, type SchemaAnswer } from './schema-model.ts';
+import {
+  searchSchema,
+  splitType,
+  schemaDocument,
+  createSchemaView,
+  type SchemaAnswer,
+} from './schema-model.ts';
 
 const schemaText = readFileSync(new URL('../../../contract/schema.graphql', import.meta.url), 'utf8');
 const answer = graphqlSync({ schema: buildSchema(schemaText), source: schemaDocument });
-const view = viewOf(answer.data as unknown as SchemaAnswer);
+const view = createSchemaView(answer.data as unknown as SchemaAnswer);
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
 describe('schema model', () => {
@@ -20,19 +26,19 @@ describe('schema model', () => {
   });
 
   test('searches names of fields, arguments and values', () => {
-    const found = foundIn(view, ' NAMECONTAINS ');
+    const found = searchSchema(view, ' NAMECONTAINS ');
     assert.deepEqual(names(found.types), ['FolderFilter']);
     assert.deepEqual(
       found.operations.map(({ fields }) => fields.length),
       [0, 0, 0],
     );
-    assert.ok(names(foundIn(view, 'folderId').operations[0]!.fields).includes('explainAccess'));
-    assert.deepEqual(names(foundIn(view, 'rotate_key').types), ['JournalKind']);
+    assert.ok(names(searchSchema(view, 'folderId').operations[0]!.fields).includes('explainAccess'));
+    assert.deepEqual(names(searchSchema(view, 'rotate_key').types), ['JournalKind']);
   });
 
   test('formats types in GraphQL notation', () => {
     const folders = view.types.find(({ name }) => name === 'FolderConnection')!.fields!;
-    assert.deepEqual(partsOf(folders.find(({ name }) => name === 'items')!.type), {
+    assert.deepEqual(splitType(folders.find(({ name }) => name === 'items')!.type), {
       before: '[',
       name: 'Folder',
       after: '!]!',

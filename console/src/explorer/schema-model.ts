@@ -109,7 +109,7 @@ export interface SchemaView {
   readonly types: readonly SchemaType[];
 }
 
-export function viewOf({ __schema }: SchemaAnswer): SchemaView {
+export function createSchemaView({ __schema }: SchemaAnswer): SchemaView {
   const { queryType, mutationType, subscriptionType, types } = __schema;
   const roots = [
     ['Queries', queryType],
@@ -129,10 +129,10 @@ export function viewOf({ __schema }: SchemaAnswer): SchemaView {
 }
 
 /** Keeps the types and operations whose name, or the name of a field, argument or value, contains the text. */
-export function foundIn(view: SchemaView, text: string): SchemaView {
-  const asked = text.trim().toLowerCase();
-  if (asked === '') return view;
-  const holds = (name: string) => name.toLowerCase().includes(asked);
+export function searchSchema(view: SchemaView, text: string): SchemaView {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return view;
+  const holds = (name: string) => name.toLowerCase().includes(wanted);
   return {
     operations: view.operations.map(({ label, fields }) => ({
       label,
@@ -147,17 +147,17 @@ export function foundIn(view: SchemaView, text: string): SchemaView {
 }
 
 /** Splits a type into its name and the list and non-null notation around it. */
-export function partsOf(type: TypeRef): {
+export function splitType(type: TypeRef): {
   readonly before: string;
   readonly name: string;
   readonly after: string;
 } {
   if (type.kind === 'NON_NULL') {
-    const { before, name, after } = partsOf(type.ofType!);
+    const { before, name, after } = splitType(type.ofType!);
     return { before, name, after: `${after}!` };
   }
   if (type.kind === 'LIST') {
-    const { before, name, after } = partsOf(type.ofType!);
+    const { before, name, after } = splitType(type.ofType!);
     return { before: `[${before}`, name, after: `${after}]` };
   }
   return { before: '', name: type.name ?? '', after: '' };

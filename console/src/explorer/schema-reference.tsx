@@ -7,10 +7,10 @@ import { SearchField } from '../ui/fields.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
 import { CodeText } from './endpoint-card.tsx';
 import {
-  foundIn,
-  partsOf,
+  searchSchema,
+  splitType,
   schemaDocument,
-  viewOf,
+  createSchemaView,
   type SchemaAnswer,
   type SchemaField,
   type SchemaInput,
@@ -32,8 +32,8 @@ export function SchemaReference({ open }: { open: string | undefined }) {
 
 function Overview({ answer }: { answer: SchemaAnswer }) {
   const text = useLocation().query.get('text') ?? '';
-  const view = useMemo(() => viewOf(answer), [answer]);
-  const { operations, types } = useMemo(() => foundIn(view, text), [view, text]);
+  const view = useMemo(() => createSchemaView(answer), [answer]);
+  const { operations, types } = useMemo(() => searchSchema(view, text), [view, text]);
   const isEmpty = types.length === 0 && operations.every(({ fields }) => fields.length === 0);
   return (
     <>
@@ -185,7 +185,7 @@ function Description({ of }: { of: string | null }) {
 }
 
 function TypeText({ of }: { of: TypeRef }) {
-  const { before, name, after } = partsOf(of);
+  const { before, name, after } = splitType(of);
   return (
     <>
       {before}

@@ -14,21 +14,21 @@ import type { Call } from '../actions/action.ts';
 import { Button, IconButton, Spinner } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { Loading } from '../ui/states.tsx';
-import { bareCall } from './redact-query.ts';
+import { redactCall } from './redact-query.ts';
 import { useEditorTheme } from './editor-theme.ts';
 import { ExampleMenu } from './example-menu.tsx';
-import { textOfExample, type Example, type Known } from './example.ts';
-import { ExplorerTabs, panelId, tabIdOf } from './explorer-tabs.tsx';
+import { formatExample, type Example, type ExampleIds } from './example.ts';
+import { ExplorerTabs, panelId, getTabId } from './explorer-tabs.tsx';
 import { queryHistory } from './query-history.tsx';
 import { Split } from './split.tsx';
-import type { ShownTheme } from './editor-theme.ts';
+import type { ActiveTheme } from './editor-theme.ts';
 
-export function Workbench({ known, theme }: { known: Known; theme: ShownTheme }) {
+export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTheme }) {
   const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));
   const activeTabIndex = useGraphiQL((state) => state.activeTabIndex);
   const fetchError = useGraphiQL((state) => state.fetchError);
   useEditorTheme(theme);
-  useLooks();
+  useEditorOptions();
 
   return (
     <>
@@ -39,7 +39,7 @@ export function Workbench({ known, theme }: { known: Known; theme: ShownTheme })
           className="explorer-panel graphiql-container"
           role="tabpanel"
           id={panelId}
-          aria-labelledby={tabIdOf(activeTabIndex)}
+          aria-labelledby={getTabId(activeTabIndex)}
         >
           {hasEditor ? (
             <Split name="explorer-answer" label="Width of the query">
@@ -74,7 +74,7 @@ export function Workbench({ known, theme }: { known: Known; theme: ShownTheme })
   );
 }
 
-function Bar({ known }: { known: Known }) {
+function Bar({ known }: { known: ExampleIds }) {
   const actions = useGraphiQLActions();
   const { isFetching, isFollowing, visiblePlugin, queryEditor, variableEditor } = useGraphiQL((state) => ({
     isFetching: state.isFetching,
@@ -85,7 +85,7 @@ function Bar({ known }: { known: Known }) {
   }));
   const isRunning = isFetching || isFollowing;
   const open = (example: Example) => {
-    const { query, variables } = textOfExample(example, known);
+    const { query, variables } = formatExample(example, known);
     if (queryEditor?.getValue().trim()) actions.addTab();
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
@@ -132,18 +132,18 @@ function CopyQuery() {
     query: tabs[activeTabIndex]?.query ?? '',
     variables: tabs[activeTabIndex]?.variables ?? '',
   }));
-  return <CopyAs call={callOf(query, variables)} />;
+  return <CopyAs call={createCall(query, variables)} />;
 }
 
 /** Leaves out passwords, and variables that are not valid JSON. */
-function callOf(query: string, variables: string): Call {
+function createCall(query: string, variables: string): Call {
   let given: object = {};
   try {
     given = (JSON.parse(variables || '{}') as object | null) ?? {};
   } catch {
     // The user is still typing.
   }
-  const { document, variables: shown } = bareCall(query, given);
+  const { document, variables: shown } = redactCall(query, given);
   return { action: { label: 'Query', document }, variables: shown };
 }
 
@@ -184,7 +184,7 @@ function Side() {
 }
 
 /** Applies the console's fonts and options to GraphiQL's editors. */
-function useLooks(): void {
+function useEditorOptions(): void {
   const { queryEditor, variableEditor, responseEditor } = useGraphiQL((state) => ({
     queryEditor: state.queryEditor,
     variableEditor: state.variableEditor,

@@ -8,7 +8,7 @@ import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { toFolderRef } from '../tree/edit/folder-operations.ts';
 import { LevelChip } from '../ui/access-level.tsx';
-import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
+import { ActionMenu, type MenuAction } from '../ui/button.tsx';
 import { Button } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';

@@ -9,12 +9,12 @@ interface LeaveDialogProps {
   readonly onClose: () => void;
 }
 
-const namedAtMost = 3;
+const maxNames = 3;
 
 export function LeaveDialog({ names, onClose }: LeaveDialogProps) {
   const { signOut } = useSession();
-  const named = names.slice(0, namedAtMost).map((name) => `“${name}”`);
-  const rest = names.length - named.length;
+  const quotedNames = names.slice(0, maxNames).map((name) => `“${name}”`);
+  const rest = names.length - quotedNames.length;
   return (
     <ActionDialog
       title="Sign out without saving?"
@@ -24,11 +24,11 @@ export function LeaveDialog({ names, onClose }: LeaveDialogProps) {
       onClose={onClose}
     >
       <p>
-        Your changes of {listed.format(rest > 0 ? [...named, `${rest} more`] : named)} are not saved. They are
-        lost when you sign out.
+        Your changes of {listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)} are not
+        saved. They are lost when you sign out.
       </p>
     </ActionDialog>
   );
 }
 
-const listed = new Intl.ListFormat('en');
+const listFormat = new Intl.ListFormat('en');

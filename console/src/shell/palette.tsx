@@ -8,7 +8,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Keys } from './keys.tsx';
 import { groupItems } from './palette-items.ts';
 import './palette.css';
-import { noteRecent } from './recent-choices.ts';
+import { rememberRecent } from './recent-choices.ts';
 import { usePaletteItems, type NavigableItem } from './use-palette-items.ts';
 
 interface PaletteProps {
@@ -50,7 +50,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const optionId = (id: string) => `${listId}-${id}`;
 
   const run = (item: NavigableItem) => {
-    noteRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
+    rememberRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
     onClose();
     // Runs after the palette has closed, so that the opened page or dialog gets the focus.
     setTimeout(item.run);

@@ -6,22 +6,24 @@ export interface RecentChoice {
   readonly place?: { readonly label: string; readonly detail?: string | undefined; readonly path: string };
 }
 
-const most = 12;
-const keyOf = (viewerId: string) => `espalier:recent:${viewerId}`;
+const maxChoices = 12;
+const storageKey = (viewerId: string) => `espalier:recent:${viewerId}`;
 
 export function readRecent(viewerId: string): readonly RecentChoice[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(keyOf(viewerId)) ?? '[]');
-    return Array.isArray(kept) ? (kept as RecentChoice[]).filter((one) => typeof one?.id === 'string') : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey(viewerId)) ?? '[]');
+    return Array.isArray(stored)
+      ? (stored as RecentChoice[]).filter((one) => typeof one?.id === 'string')
+      : [];
   } catch {
     return [];
   }
 }
 
-export function noteRecent(viewerId: string, choice: RecentChoice): void {
+export function rememberRecent(viewerId: string, choice: RecentChoice): void {
   const others = readRecent(viewerId).filter(({ id }) => id !== choice.id);
   try {
-    localStorage.setItem(keyOf(viewerId), JSON.stringify([choice, ...others].slice(0, most)));
+    localStorage.setItem(storageKey(viewerId), JSON.stringify([choice, ...others].slice(0, maxChoices)));
   } catch {
     // Without storage, recent choices are not remembered.
   }

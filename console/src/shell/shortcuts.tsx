@@ -45,11 +45,11 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   const [offered] = useState(() =>
     listCommands().flatMap(({ keys, label }): Shortcut[] => (keys === undefined ? [] : [[keys, label]])),
   );
-  const shown = [...sections, ...(offered.length > 0 ? [{ name: 'On this page', keys: offered }] : [])];
+  const allSections = [...sections, ...(offered.length > 0 ? [{ name: 'On this page', keys: offered }] : [])];
   return (
     <Dialog title="Keyboard shortcuts" size="wide" onClose={onClose}>
       <div className="shortcuts">
-        {shown.map(({ name, keys }) => (
+        {allSections.map(({ name, keys }) => (
           <section key={name}>
             <h3>{name}</h3>
             <dl>

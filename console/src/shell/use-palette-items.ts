@@ -61,7 +61,7 @@ export function usePaletteItems(
   signOut: () => void,
 ): { items: NavigableItem[]; isSearching: boolean } {
   const viewer = useViewer();
-  const still = useFixedItems(openShortcuts, signOut);
+  const fixedItems = useFixedItems(openShortcuts, signOut);
   const [recent] = useState(() => readRecent(viewer.id));
   const searchText = useDebounced(text.trim(), 120);
   const hasSearchText = searchText !== '';
@@ -69,25 +69,26 @@ export function usePaletteItems(
     ['palette', 'folders', searchText],
     searchDocument,
     { text: searchText },
-    searching(hasSearchText),
+    createSearchOptions(hasSearchText),
   );
   const people = useGraph<People>(
     ['palette', 'people', searchText],
     peopleDocument,
     { text: searchText },
-    searching(hasSearchText && viewer.isAdministrator),
+    createSearchOptions(hasSearchText && viewer.isAdministrator),
   );
 
   const ids = recent.map(({ id }) => id);
-  const matching = findItems(still, text, ids);
-  if (text.trim() === '') return { items: [...lately(recent, still), ...matching], isSearching: false };
-  const [actions, rest] = [matching.filter(isOfScreen), matching.filter((item) => !isOfScreen(item))];
+  const matching = findItems(fixedItems, text, ids);
+  if (text.trim() === '')
+    return { items: [...listRecentItems(recent, fixedItems), ...matching], isSearching: false };
+  const [actions, rest] = [matching.filter(isPageCommand), matching.filter((item) => !isPageCommand(item))];
   const isBehind = searchText !== text.trim();
   const isSearching = isBehind || folders.isFetching || people.isFetching;
   const searched = hasSearchText
     ? [
-        ...dropOutdated(folderItems(folders.data), text, isBehind || folders.isPlaceholderData),
-        ...dropOutdated(peopleItems(people.data), text, isBehind || people.isPlaceholderData),
+        ...dropOutdated(createFolderItems(folders.data), text, isBehind || folders.isPlaceholderData),
+        ...dropOutdated(createPeopleItems(people.data), text, isBehind || people.isPlaceholderData),
       ]
     : [];
   return {
@@ -96,12 +97,12 @@ export function usePaletteItems(
   };
 }
 
-function searching(enabled: boolean) {
+function createSearchOptions(enabled: boolean) {
   return { enabled, placeholderData: keepPreviousData, staleTime: 10_000 } as const;
 }
 
 const isScreen = ({ group }: PaletteItem) => group === 'Go to';
-const isOfScreen = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
+const isPageCommand = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
 
 /** Returns the items that need no search on the server. */
 function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly NavigableItem[] {
@@ -118,7 +119,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         keywords: 'go to open',
         run: () => navigate(`/${segment}`),
       }));
-    const elsewhere = (
+    const createRemoteCommand = (
       id: string,
       label: string,
       icon: NavigableItem['icon'],
@@ -134,7 +135,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         navigate(at);
       },
     });
-    const act = (
+    const createCommand = (
       id: string,
       label: string,
       icon: NavigableItem['icon'],
@@ -152,19 +153,21 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
     return [
       ...offered,
       ...goTo,
-      ...(hasUndo ? [act('undo', 'Undo', 'undo', 'take back last', () => void undoLast())] : []),
+      ...(hasUndo ? [createCommand('undo', 'Undo', 'undo', 'take back last', () => void undoLast())] : []),
       ...(isAdministrator
         ? [
-            elsewhere('newUser', 'New user…', 'user', '/users'),
-            elsewhere('newGroup', 'New group…', 'group', '/groups'),
+            createRemoteCommand('newUser', 'New user…', 'user', '/users'),
+            createRemoteCommand('newGroup', 'New group…', 'group', '/groups'),
           ]
         : []),
-      act('copyLink', 'Copy link to this page', 'copy', 'address url share', () => void copyLink()),
-      act('theme:light', 'Light theme', 'sun', 'colours appearance', () => setTheme('light')),
-      act('theme:dark', 'Dark theme', 'moon', 'colours appearance night', () => setTheme('dark')),
-      act('theme:system', 'System theme', 'monitor', 'colours appearance', () => setTheme('system')),
-      { ...act('shortcuts', 'Keyboard shortcuts', 'list', 'keys help', openShortcuts), keys: '?' },
-      act('signOut', 'Sign out', 'signOut', 'log out leave', signOut),
+      createCommand('copyLink', 'Copy link to this page', 'copy', 'address url share', () => void copyLink()),
+      createCommand('theme:light', 'Light theme', 'sun', 'colours appearance', () => setTheme('light')),
+      createCommand('theme:dark', 'Dark theme', 'moon', 'colours appearance night', () => setTheme('dark')),
+      createCommand('theme:system', 'System theme', 'monitor', 'colours appearance', () =>
+        setTheme('system'),
+      ),
+      { ...createCommand('shortcuts', 'Keyboard shortcuts', 'list', 'keys help', openShortcuts), keys: '?' },
+      createCommand('signOut', 'Sign out', 'signOut', 'log out leave', signOut),
     ];
   }, [isAdministrator, signOut, openShortcuts]);
 }
@@ -179,35 +182,38 @@ async function copyLink(): Promise<void> {
 }
 
 /** Returns the recent choices that are still available. */
-function lately(recent: readonly RecentChoice[], still: readonly NavigableItem[]): NavigableItem[] {
+function listRecentItems(
+  recent: readonly RecentChoice[],
+  fixedItems: readonly NavigableItem[],
+): NavigableItem[] {
   return recent
     .flatMap(({ id, place }): NavigableItem[] => {
-      const item = still.find((one) => one.id === id) ?? (place && placeItem(id, 'Recent', place));
+      const item = fixedItems.find((one) => one.id === id) ?? (place && createLinkItem(id, 'Recent', place));
       return item ? [{ ...item, group: 'Recent' }] : [];
     })
     .slice(0, 5);
 }
 
-function folderItems(data: Folders | undefined): NavigableItem[] {
+function createFolderItems(data: Folders | undefined): NavigableItem[] {
   return (data?.search.items ?? []).map(({ id, title, path }) =>
-    placeItem(`folder:${id}`, 'Folders', { label: title, detail: path, path: `/folders/${id}` }),
+    createLinkItem(`folder:${id}`, 'Folders', { label: title, detail: path, path: `/folders/${id}` }),
   );
 }
 
-function peopleItems(data: People | undefined): NavigableItem[] {
+function createPeopleItems(data: People | undefined): NavigableItem[] {
   const users = data?.users.items ?? [];
   const groups = data?.groups.items ?? [];
   return [
     ...users.map(({ id, username }) =>
-      placeItem(`user:${id}`, 'People', { label: username, path: `/users/${id}` }),
+      createLinkItem(`user:${id}`, 'People', { label: username, path: `/users/${id}` }),
     ),
     ...groups.map(({ id, name }) =>
-      placeItem(`group:${id}`, 'People', { label: name, detail: 'Group', path: `/groups/${id}` }),
+      createLinkItem(`group:${id}`, 'People', { label: name, detail: 'Group', path: `/groups/${id}` }),
     ),
   ];
 }
 
-function placeItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): NavigableItem {
+function createLinkItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): NavigableItem {
   const { label, detail, path } = place;
   const icon = id.startsWith('user:') ? 'user' : id.startsWith('group:') ? 'group' : 'folder';
   return {

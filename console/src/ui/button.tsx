@@ -1,7 +1,12 @@
-/** Buttons with text, and icon buttons with an accessible name and a tooltip. */
+/** Buttons with text, icon buttons with a tooltip, and a menu behind a button with three dots. */
 
 import {
   Button as AriaButton,
+  Menu,
+  MenuItem,
+  MenuTrigger,
+  Popover,
+  Text,
   Tooltip,
   TooltipTrigger,
   type ButtonProps as AriaProps,
@@ -57,4 +62,41 @@ function withoutPresses({ isPending, ...others }: AriaProps): AriaProps {
 
 export function Spinner() {
   return <span className="spinner" aria-hidden="true" />;
+}
+
+export interface MenuAction {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly help?: string;
+  readonly isDanger?: boolean;
+  readonly onAction: () => void;
+}
+
+/** Further actions, behind a button with three dots. */
+export function ActionMenu({ label, actions }: { label: string; actions: readonly MenuAction[] }) {
+  return (
+    <MenuTrigger>
+      <AriaButton className="icon-button plain" aria-label={label}>
+        <Icon name="more" className="dots" />
+      </AriaButton>
+      <Popover className="popover" placement="bottom end">
+        <Menu className="menu" onAction={(key) => actions.find((action) => action.label === key)?.onAction()}>
+          {actions.map(({ label: text, icon, help, isDanger }) => (
+            <MenuItem
+              key={text}
+              id={text}
+              textValue={text}
+              className={isDanger ? 'menu-item danger' : 'menu-item'}
+            >
+              <Icon name={icon} />
+              <Text slot="label">
+                {text}
+                {help && <span className="menu-item-help">{help}</span>}
+              </Text>
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
 }

@@ -15,11 +15,12 @@ import {
   TextArea,
   TextField as AriaTextField,
   Switch as AriaSwitch,
-  type TextFieldProps as AriaTextFieldProps
-  SearchField as AriaSearchField,,
+  SearchField as AriaSearchField,
+  type TextFieldProps as AriaTextFieldProps,
 } from 'react-aria-components';
-import { type useState, useRef, useEffect, ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Icon } from './icons.tsx';
+import './search-field.css';
 import './switch.css';
 
 interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'style'> {
@@ -116,32 +117,35 @@ export function Switch({ isSelected, onChange, children }: ToggleProps) {
     </AriaSwitch>
   );
 }
-const pauseMs=250;
+
+const pauseMs = 250;
+
 interface SearchFieldProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (text: string) => void;
 }
 
-export function SearchField({ label,value,onChange }: SearchFieldProps) {
-  const [text,setText]=useState(value);
-  const [lastValue,setLastValue]=useState(value);
-  const [lastSent,setLastSent]=useState(value);
-  const timer=useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current),[]);
+/** Filters a list. It reports the text when the user pauses. Escape empties it. */
+export function SearchField({ label, value, onChange }: SearchFieldProps) {
+  const [text, setText] = useState(value);
+  const [lastValue, setLastValue] = useState(value);
+  const [lastSent, setLastSent] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
 
   // The value may change without the field, for example by a link or the back button.
-  if(value!==lastValue) {
+  if (value !== lastValue) {
     setLastValue(value);
-    if(value!==lastSent) setText(value);
+    if (value !== lastSent) setText(value);
   }
-  const change=(next: string) => {
+  const change = (next: string) => {
     setText(next);
     clearTimeout(timer.current);
-    timer.current=setTimeout(() => {
+    timer.current = setTimeout(() => {
       setLastSent(next);
       onChange(next);
-    },pauseMs);
+    }, pauseMs);
   };
   return (
     <AriaSearchField className="search-field" aria-label={label} value={text} onChange={change}>

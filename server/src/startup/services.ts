@@ -22,7 +22,7 @@ import { createAuthTokens } from '../sessions/auth-token.ts';
 import { createKeyEncryption } from '../sessions/key-encryption.ts';
 import { createLoginThrottle, type LoginThrottle } from '../sessions/login-throttle.ts';
 import { createRevocationCache } from '../sessions/revocation-cache.ts';
-import { createSessions, type Sessions } from '../sessions/sessions.ts';
+import { Sessions } from '../sessions/sessions.ts';
 import { openSigningKeys, type SigningKeys } from '../sessions/signing-keys.ts';
 import type { ClusterWorker } from './cluster-worker.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './installation.ts';
@@ -122,7 +122,7 @@ async function createTokenServices(core: CoreServices): Promise<{
     isOn: settings.loginThrottle,
     attemptQueues: core.worker?.attemptQueues,
   });
-  const sessions = createSessions({
+  const sessions = new Sessions({
     database,
     clock,
     passwords,

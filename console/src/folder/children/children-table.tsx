@@ -3,7 +3,7 @@
 import type { AccessLevel } from '../../graph/live.tsx';
 import { Link, navigate } from '../../router.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
-import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import { ActionMenu, type MenuAction } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sortBy, type ChildFolder, type ListOptions, type OrderField } from './children-list.ts';

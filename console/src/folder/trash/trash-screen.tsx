@@ -6,7 +6,7 @@ import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { FolderPicker, type PickedFolder } from '../../tree/search/folder-picker.tsx';
-import { ActionMenu } from '../../ui/action-menu.tsx';
+import { ActionMenu } from '../../ui/button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';

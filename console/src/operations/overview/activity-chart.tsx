@@ -2,7 +2,7 @@
 
 import { useId, useState, type PointerEvent } from 'react';
 import {
-  busiestOf,
+  findBusiest,
   ceilingOf,
   countText,
   seriesSentence,
@@ -26,7 +26,7 @@ export function ActivityChart({ series, minutes }: Props) {
   const headingId = useId();
   const last = minutes.length - 1;
   const total = totalOf(series, minutes);
-  const top = ceilingOf(busiestOf(series, minutes)?.count ?? 0);
+  const top = ceilingOf(findBusiest(series, minutes)?.count ?? 0);
   const isTrouble = series.isTrouble === true && total > 0;
   const place = pointed === null ? null : Math.min(pointed, last);
   const minute = place === null ? undefined : minutes[place];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   allSeries,
-  busiestOf,
+  findBusiest,
   ceilingOf,
   countText,
   seriesSentence,
@@ -34,7 +34,7 @@ test('describes the total and the busiest minute', () => {
 
 test('describes an empty series, which has no busiest minute', () => {
   assert.equal(seriesSentence(requests, [], clockText), 'No requests in the last hour.');
-  assert.equal(busiestOf(failedLogins, minutes.slice(1)), undefined);
+  assert.equal(findBusiest(failedLogins, minutes.slice(1)), undefined);
   assert.equal(countText(requests, 0), '0 requests');
 });
 

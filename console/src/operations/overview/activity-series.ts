@@ -42,7 +42,7 @@ export function totalOf({ key }: Series, minutes: readonly ActivityMinute[]): nu
 }
 
 /** Returns the minute with the highest count, the earliest of several, or undefined if all counts are zero. */
-export function busiestOf(
+export function findBusiest(
   { key }: Series,
   minutes: readonly ActivityMinute[],
 ): { readonly at: string; readonly count: number } | undefined {
@@ -59,7 +59,7 @@ export function seriesSentence(
   minutes: readonly ActivityMinute[],
   clockText: (at: string) => string,
 ): string {
-  const busiest = busiestOf(series, minutes);
+  const busiest = findBusiest(series, minutes);
   if (!busiest) return `No ${series.many} in the last hour.`;
   const total = countText(series, totalOf(series, minutes));
   return `${total} in the last hour, most ${busiest.count.toLocaleString('en')} at ${clockText(busiest.at)}.`;

@@ -5,7 +5,7 @@ import { performOrReport } from '../../actions/perform.ts';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Link } from '../../router.tsx';
 import { useSession, useViewer } from '../../session/session.tsx';
-import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import { ActionMenu, type MenuAction } from '../../ui/button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { BackLink } from '../back-link.tsx';

@@ -1,34 +1,34 @@
 /**
- * Tells when the file was changed, by whichever process; and while nobody changes it, keeps it open for reading with the
- * connection that has nothing to do then. SQLite asks the system for a lock whenever a statement begins to read, and gives it back
- * in the end, unless another connection of the process has the same one: that costs more than to find a row.
+ * Notifies when any process has changed the file. While nothing changes, it keeps a read transaction open on a spare connection.
+ * SQLite takes a lock for each statement that reads, which costs more than finding a row, unless another connection of the
+ * process holds the same lock already.
  */
 
 import type { Database as Connection } from 'better-sqlite3';
 import type { DatabaseOptions } from '../database.ts';
 
-/** How often it is looked whether another process has written. */
-const lookEveryMs = 200;
+/** How often the file is checked for changes by other processes. */
+const pollMs = 200;
 
 export interface CommitWatcher {
-  /** This process has committed something itself. */
+  /** Called after a commit of this process. */
   notify(): void;
   watch(onCommit: () => void): void;
-  /** To be called before the connection is used, and before this process writes. */
+  /** Must be called before the connection is used, and before this process writes. */
   releaseReadLock(): void;
   stop(): void;
 }
 
-export interface CommitsOptions {
+interface WatchOptions {
   readonly onAnnounced: DatabaseOptions['onAnnounced'];
-  /** The connection may be used any moment. */
+  /** The connection may be used at any moment. */
   readonly isNeeded: () => boolean;
 }
 
-/** What is kept open stays at its moment, so the connection must be one by which nobody reads meanwhile. */
-export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: CommitsOptions): CommitWatcher {
-  const watching: (() => void)[] = [];
-  const wake = () => watching.forEach((onCommit) => onCommit());
+/** The open read transaction sees an old state, so nothing else may read with the spare connection meanwhile. */
+export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: WatchOptions): CommitWatcher {
+  const receivers: (() => void)[] = [];
+  const wake = () => receivers.forEach((onCommit) => onCommit());
   const begin = spare.prepare('begin');
   const end = spare.prepare('commit');
   // https://www.sqlite.org/pragma.html#pragma_data_version
@@ -40,7 +40,7 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
     if (spare.inTransaction) end.run();
   };
 
-  /** Undefined if it cannot be read: whoever reads after this meets the same trouble, and can tell. */
+  /** Undefined if the file cannot be read: the next read fails with the same error, and reports it. */
   const readIfPossible = () => {
     try {
       releaseReadLock();
@@ -51,12 +51,12 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
     }
   };
 
-  const look = () => {
+  const poll = () => {
     const now = readIfPossible();
     const isChanged = now === undefined || now !== version;
     version = now;
     if (!isChanged) return;
-    // Nobody can begin the file of what is written next anew while somebody reads in it: those who write are not in our way.
+    // A reader keeps writers from restarting the write-ahead log, so the lock is released while others write.
     releaseReadLock();
     wake();
   };
@@ -67,12 +67,12 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
       onAnnounced?.();
     },
     watch: (onCommit) => {
-      watching.push(onCommit);
-      timer ??= setInterval(look, lookEveryMs).unref();
+      receivers.push(onCommit);
+      timer ??= setInterval(poll, pollMs).unref();
     },
     releaseReadLock,
     stop: () => {
-      watching.length = 0;
+      receivers.length = 0;
       clearInterval(timer);
     },
   };

@@ -1,4 +1,4 @@
-/** What SQLite and the disk below it can say, in words for the operator, and as refusals for clients. */
+/** Translates errors of SQLite and of the disk into messages for the operator and refusals for clients. */
 
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,13 +8,13 @@ import { StartError } from '../../config/start-error.ts';
 import { reasonOfErrno, summaryOf, type WriteFailureReason } from '../write-failure.ts';
 
 /** https://www.sqlite.org/rescode.html */
-const passing = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|NOLFS)/;
+const temporary = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|NOLFS)/;
 const damaged = /^SQLITE_(CORRUPT|NOTADB)/;
 const retryAfterSeconds = 5;
-/** More than SQLite writes at once. */
+/** More than SQLite writes with one call. */
 const probeBytes = 2 ** 16;
 
-/** Empty if it is nothing that SQLite said. */
+/** Empty if the error is not from SQLite. */
 export function codeOf(error: unknown): string {
   return error instanceof BetterSqlite.SqliteError ? error.code : '';
 }
@@ -23,26 +23,26 @@ export function isDamage(error: unknown): boolean {
   return damaged.test(codeOf(error));
 }
 
-/** The machine's trouble is not the request's fault: a full or damaged disk, others that write. */
+/** A full disk, damage or a lock is not the fault of the request. */
 export function toUnavailable(error: unknown): unknown {
   const code = codeOf(error);
   if (damaged.test(code)) return damagedRefusal(error);
-  return passing.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;
+  return temporary.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;
 }
 
-/** Undefined if the write failed for another reason than the database and its disk. */
+/** Undefined if neither the database nor its disk made the write fail. */
 export function writeFailureOf(
   error: unknown,
   findErrno: () => string | undefined,
 ): { readonly reason: WriteFailureReason; readonly report: string; readonly refusal: Refusal } | undefined {
   const fault = error instanceof Refusal ? error.cause : error;
   const code = codeOf(fault);
-  if (!passing.test(code)) return undefined;
+  if (!temporary.test(code)) return undefined;
   const found = reasonOfCode(code);
-  // SQLite does not pass on what the operating system reported.
+  // SQLite does not pass on the error of the operating system.
   const isVague = found === undefined || found === 'cannot_open';
   const reason = (isVague && reasonOfErrno(findErrno())) || (found ?? 'io_error');
-  // The change may turn out to be on the disk after a crash, or not.
+  // After a crash, the change may or may not be on the disk.
   const isUncertain = reason === 'io_error' && /FSYNC/.test(code);
   const message = isUncertain
     ? 'The disk of the database fails. Look before you try again.'
@@ -63,7 +63,7 @@ function reasonOfCode(code: string): WriteFailureReason | undefined {
   return code.startsWith('SQLITE_IOERR') ? undefined : 'locked';
 }
 
-/** What the operating system reports of a write next to the database; undefined if that succeeds. */
+/** The error of a write next to the database file; undefined if that succeeds. */
 export function findErrno(file: string): string | undefined {
   if (hasReachedSizeLimit(file)) return 'EFBIG';
   const probe = `${file}-probe-${process.pid}`;
@@ -92,7 +92,7 @@ function hasReachedSizeLimit(file: string): boolean {
     const sizes = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.size ?? 0);
     return Math.max(...sizes) + probeBytes > Number(limit);
   } catch {
-    // Not Linux, or not allowed to look: the probe tells what it can.
+    // Not Linux, or no permission to read the limits: only the probe can find a reason.
     return false;
   }
 }
@@ -107,18 +107,18 @@ export function movedRefusal(use: 'read' | 'written'): Refusal {
   return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 60 });
 }
 
-/** To restart is what comes to mind first, and would leave an empty tree, or lose the last copy of one that was deleted. */
+/** Warns against a restart, which would create an empty database, or lose the last copy of a deleted one. */
 export function movedText(file: string): string {
   return `The file ${file} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
 }
 
-/** One line: what is wrong, that it is as it was, and what to do. */
+/** One line with the damage and the steps to restore the file. */
 export function damageText(file: string, finding: string): string {
   const name = basename(file);
   return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} (espalier restore <backup> --replace does both), and start again; docs/durability.md tells more.`;
 }
 
-/** Why the server cannot be started on this file. What is not about the database stays as it is. */
+/** Explains why the server cannot start on this file. Returns other errors unchanged. */
 export function toStartError(error: unknown, file: string): unknown {
   const fault = error instanceof Refusal ? error.cause : error;
   if (!codeOf(fault)) return error;

@@ -1,6 +1,6 @@
 /**
- * Keeps from writing to a file that is damaged, or no longer in its place, and knows why writing fails otherwise; tells the operator
- * once, and clients why.
+ * Prevents writes to a file that is damaged, moved or replaced, and records why writes fail. The log gets each fault once;
+ * clients get the reason.
  */
 
 import type { Refusal } from '../../refusal.ts';
@@ -23,24 +23,24 @@ export interface SqliteFaultState extends Pick<
   'findFault' | 'writeFailure' | 'reportDamage' | 'reportOutdated' | 'confirmCurrent'
 > {
   readonly toRefusal: (error: unknown) => unknown;
-  /** The same for what a transaction failed with. */
+  /** The same for the error of a transaction. */
   readonly toWriteRefusal: (error: unknown) => unknown;
-  /** What a transaction writes, for `writeFailure`: from its begin until its commit. */
+  /** The rows that a transaction writes from its begin to its commit, for `writeFailure`. */
   noteBegin(): void;
   noteRows(count: number): void;
   noteCommit(): void;
-  /** What is written to a damaged file may be lost, or make it worse. */
+  /** Writes to a damaged file may be lost, or damage it further. */
   requireUndamaged(): void;
-  /** SQLite goes on with files that nobody will find again. */
-  requireInPlace(use: 'read' | 'written'): void;
+  /** SQLite continues on a file that was deleted or replaced. */
+  requireSameFile(use: 'read' | 'written'): void;
 }
 
-/** A disk that fails is not asked for the reason with every request. */
-const reasonHoldsMs = 1_000;
+/** How long the result of a probe is reused, so that not every request probes a failing disk. */
+const probeValidMs = 1_000;
 
 export function createFaultState(file: string, options: WriteStateOptions): SqliteFaultState {
   const { log } = options;
-  const lookForMoved = createMoveCheck(file);
+  const findMovedFile = createMoveCheck(file);
   const writes = new WriteState(options);
   let damage: DatabaseFault | undefined;
   let movedBefore: string | undefined;
@@ -48,7 +48,7 @@ export function createFaultState(file: string, options: WriteStateOptions): Sqli
   let lastProbe: { readonly errno: string | undefined; readonly at: number } | undefined;
 
   const findMoved = (): DatabaseFault | undefined => {
-    const moved = lookForMoved();
+    const moved = findMovedFile();
     const text = moved && movedText(moved);
     if (text !== undefined && movedBefore === undefined) log('error', text);
     if (moved === undefined && movedBefore !== undefined) {
@@ -69,7 +69,7 @@ export function createFaultState(file: string, options: WriteStateOptions): Sqli
   };
   const findRecentErrno = (): string | undefined => {
     const at = performance.now();
-    if (!lastProbe || at - lastProbe.at > reasonHoldsMs) lastProbe = { errno: findErrno(file), at };
+    if (!lastProbe || at - lastProbe.at > probeValidMs) lastProbe = { errno: findErrno(file), at };
     return lastProbe.errno;
   };
   const toRefusal = (error: unknown): unknown => {
@@ -82,7 +82,7 @@ export function createFaultState(file: string, options: WriteStateOptions): Sqli
     writeFailure: () => writes.failure,
     reportDamage,
     reportOutdated: () => reportDamage(overwritten),
-    // Connections still hold pages of the file that was overwritten: only a restart ends that.
+    // Connections still cache pages of the overwritten file: only a restart ends that.
     confirmCurrent: () => undefined,
     toRefusal,
     toWriteRefusal: (error) => {
@@ -97,7 +97,7 @@ export function createFaultState(file: string, options: WriteStateOptions): Sqli
     requireUndamaged: () => {
       if (damage) throw damagedRefusal();
     },
-    requireInPlace: (use) => {
+    requireSameFile: (use) => {
       if (findMoved()) throw movedRefusal(use);
     },
   };

@@ -1,4 +1,4 @@
-/** The file of an embedded database: made for its owner alone, and looked at before anything is done with it. */
+/** The database file of SQLite: created so that only its owner can read it, and checked before it is used. */
 
 import {
   accessSync,
@@ -19,64 +19,64 @@ import { codeOf, damageText, isDamage } from './errors.ts';
 
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
 export const applicationId = 0x45535041;
-/** Checked at each start. What is larger would take too long. */
+/** Files up to this size are checked at each start: larger ones would take too long. */
 const maxCheckedBytes = 64 * 2 ** 20;
-/** While a file is opened, nobody else is served yet: other processes that open it may be waited for. */
+/** Opening may wait for other processes, because no request is served yet. */
 export const openTimeoutMs = 5_000;
 
-/** Answers with the file itself, wherever links lead to. */
+/** Returns the path with all symbolic links resolved. */
 export function prepareFile(path: string, { mustExist }: { mustExist: boolean }): string {
-  const given = resolve(path);
-  if (mustExist && !sizeOf(given)) throw new StartError(`There is no database file ${given}.`);
-  const file = createPrivately(given);
+  const absolute = resolve(path);
+  if (mustExist && !sizeOf(absolute)) throw new StartError(`There is no database file ${absolute}.`);
+  const file = createPrivately(absolute);
   if (sizeOf(file)) inspectFile(file);
   else requireNoLog(file);
   return file;
 }
 
-/** Zero if there is none. An empty file is none: it would be made into a database. */
+/** Zero if there is no file, or an empty one, which SQLite would turn into a database. */
 export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** SQLite gives its side files the mode of the database file: nobody else may read any of them. */
-function createPrivately(given: string): string {
+/** SQLite gives its other files the mode of the database file, so only the owner can read any of them. */
+function createPrivately(path: string): string {
   try {
-    const found = statSync(given, { throwIfNoEntry: false });
-    const firstFolder = makeFolder(dirname(given));
-    // Whoever closes a file loses every lock that the process has on it: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
-    if (found?.isFile()) accessSync(given, constants.R_OK | constants.W_OK);
-    else closeSync(openSync(given, 'a', 0o600));
-    const file = realpathSync(given);
+    const found = statSync(path, { throwIfNoEntry: false });
+    const firstFolder = makeFolder(dirname(path));
+    // Closing a file drops every lock of the process on it: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+    if (found?.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
+    else closeSync(openSync(path, 'a', 0o600));
+    const file = realpathSync(path);
     if (!found) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
     return file;
   } catch (cause) {
-    throw new StartError(`The database file ${given} cannot be opened: ${(cause as Error).message}.`, {
+    throw new StartError(`The database file ${path} cannot be opened: ${(cause as Error).message}.`, {
       cause,
     });
   }
 }
 
-/** A folder for its owner alone, if there is none, on the disk with those above it that were made. */
+/** Creates a missing folder that only its owner can read, and syncs it with all folders that were created above it. */
 export function makePrivateFolder(folder: string): void {
   const firstFolder = makeFolder(folder);
   if (firstFolder) syncFolders(realpathSync(folder), dirname(realpathSync(firstFolder)));
 }
 
-/** Answers with the topmost that it made. Node's own recursion never ends where nothing can be made, as in /proc. */
+/** Returns the topmost folder that it created. Node's own recursion never ends where no folder can be created, as in /proc. */
 function makeFolder(folder: string): string | undefined {
   if (statSync(folder, { throwIfNoEntry: false })) return undefined;
   const above = folder === dirname(folder) ? undefined : makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts here, too.
+    // Another process that starts at the same time has created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   return above ?? folder;
 }
 
-/** That a file is in its folder is on the disk only then; SQLite does it for its side files. */
+/** A new file is on the disk only when its folder is synced. SQLite does that for its other files. */
 export function syncFolders(folder: string, last: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -87,11 +87,11 @@ export function syncFolders(folder: string, last: string): void {
   if (folder !== last && folder !== dirname(folder)) syncFolders(dirname(folder), last);
 }
 
-/** Changes nothing, not even with what a crash has left in the write-ahead log: it may be of another database. */
+/** Changes nothing, and applies no write-ahead log: the file may belong to another program. */
 function inspectFile(file: string): void {
   let connection: Connection | undefined;
   try {
-    // What a first start left half done can only be taken back by one that writes.
+    // Only a connection that may write can roll back an unfinished first start.
     connection = new BetterSqlite(file, { readonly: !sizeOf(`${file}-journal`), timeout: openTimeoutMs });
     if (connection.pragma('page_count', { simple: true }) === 0) return;
     if (connection.pragma('application_id', { simple: true }) !== applicationId) {
@@ -112,7 +112,7 @@ function requireUndamaged(connection: Connection, file: string): void {
   if (finding !== 'ok') throw new StartError(formatDamage(file, finding));
 }
 
-/** SQLite would take it for new, and throw the log away. */
+/** SQLite would treat the file as new, and discard the log. */
 function requireNoLog(file: string): void {
   if (sizeOf(`${file}-wal`))
     throw new StartError(formatDamage(file, 'it is empty, but its write-ahead log is not'));
@@ -135,7 +135,7 @@ function formatDamage(file: string, finding: string): string {
   return damageText(file, `${finding} (nothing was changed)`);
 }
 
-/** Rather than never having had one. */
+/** True if the file was a database before: it has a log, or a header of zeros. */
 function isHeaderLost(file: string): boolean {
   if (sizeOf(`${file}-wal`)) return true;
   const header = Buffer.alloc(16);
@@ -148,12 +148,12 @@ function isHeaderLost(file: string): boolean {
   return header.every((byte) => byte === 0);
 }
 
-/** The database and what belongs to it while it is open, of what is there. */
+/** The database file and its log files, as far as they exist. */
 export function listDatabaseFiles(file: string): string[] {
   return ['', '-wal', '-shm'].map((ending) => file + ending).filter((each) => existsSync(each));
 }
 
-/** The signing keys are in there. */
+/** The database contains the signing keys. */
 export function warnIfOthersCanRead(file: string, warn: (text: string) => void): void {
   const readable = listDatabaseFiles(file).filter((each) => statSync(each).mode & 0o077);
   if (readable.length === 0) return;
@@ -163,18 +163,18 @@ export function warnIfOthersCanRead(file: string, warn: (text: string) => void):
 }
 
 /**
- * Answers with a file that is no longer where it was, at first asked with a transaction open. To be called before it is
- * opened: it may be replaced at any moment. Its log is there only with the first transaction, and then for as long as it is open.
+ * Returns a function that finds a file which was moved or replaced. Create it before the file is opened, because the file may
+ * be replaced at any moment. Call the function first inside a transaction: the log exists from then until the file is closed.
  */
 export function createMoveCheck(file: string): () => string | undefined {
   const log = `${file}-wal`;
-  const known = identityOf(file);
-  let knownLog: string | undefined;
+  const fileIdentity = identityOf(file);
+  let logIdentity: string | undefined;
   return () => {
-    if (identityOf(file) !== known) return file;
+    if (identityOf(file) !== fileIdentity) return file;
     const found = identityOf(log);
-    knownLog ??= found;
-    return found === knownLog ? undefined : log;
+    logIdentity ??= found;
+    return found === logIdentity ? undefined : log;
   };
 }
 
@@ -183,7 +183,7 @@ function identityOf(file: string): string | undefined {
     const { dev, ino } = statSync(file);
     return `${dev} ${ino}`;
   } catch {
-    // Gone, or where nobody may look any more.
+    // Deleted, or no longer accessible.
     return undefined;
   }
 }

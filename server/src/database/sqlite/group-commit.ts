@@ -1,4 +1,4 @@
-/** The shared transactions of the one SQLite connection that writes. */
+/** Group commit on the one SQLite connection that writes. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database as Connection } from 'better-sqlite3';
@@ -9,22 +9,22 @@ import type { SqliteFaultState } from './fault-state.ts';
 
 const busyPauseMs = 5;
 
-export interface SqliteGroupOptions {
+interface GroupCommitOptions {
   readonly writer: Connection;
   readonly transaction: Transaction;
-  readonly guard: SqliteFaultState;
-  /** No other connection of this process should be in the way. */
+  readonly faults: SqliteFaultState;
+  /** Called before a transaction begins: no other connection of this process should hold a lock then. */
   readonly onBegin: () => void;
   readonly onCommit: () => void;
   readonly onDuration: DatabaseOptions['onDuration'];
 }
 
-/** `isOpen`: what the connection reads may never be committed. */
-export function createGroupCommit(options: SqliteGroupOptions): {
+/** `isOpen`: the connection may read changes that are never committed. */
+export function createGroupCommit(options: GroupCommitOptions): {
   group: GroupCommit;
   isOpen: () => boolean;
 } {
-  const { writer, transaction, guard, onBegin, onCommit, onDuration } = options;
+  const { writer, transaction, faults, onBegin, onCommit, onDuration } = options;
   const control = {
     begin: writer.prepare('begin immediate'),
     commit: writer.prepare('commit'),
@@ -51,7 +51,7 @@ export function createGroupCommit(options: SqliteGroupOptions): {
       }
     },
     settle() {
-      // The work may have met a full disk, and gone on: with that, SQLite has undone everything.
+      // On a full disk, SQLite rolls back the whole transaction, and the work may have ignored the error.
       if (!writer.inTransaction) throw new Error('The transaction was over before its work was.');
     },
     commit() {
@@ -69,25 +69,25 @@ export function createGroupCommit(options: SqliteGroupOptions): {
     rollBack,
   };
 
-  const group = new GroupCommit({ begin, toRefusal: guard.toWriteRefusal });
+  const group = new GroupCommit({ begin, toRefusal: faults.toWriteRefusal });
   return { group, isOpen: () => isOpen };
 
-  /** Another process may be writing: waits for it, and lets other requests through in between. */
+  /** Waits while another process writes, and serves other requests meanwhile. */
   async function begin(): Promise<SharedTransaction | undefined> {
     while (group.waiting > 0) {
       try {
-        guard.requireUndamaged();
+        faults.requireUndamaged();
         onBegin();
         transaction.notes.clear();
         control.begin.run();
         isOpen = true;
-        guard.requireInPlace('written');
+        faults.requireSameFile('written');
         return shared;
       } catch (error) {
         rollBack();
         if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error;
-        // Only for those: it reports a write failure, and a lock that is held for milliseconds is none.
-        group.giveUp(() => guard.toWriteRefusal(error));
+        // Only for tasks past their deadline: it reports a write failure, and a lock held for milliseconds is none.
+        group.giveUp(() => faults.toWriteRefusal(error));
         await delay(busyPauseMs);
       }
     }
@@ -98,7 +98,7 @@ export function createGroupCommit(options: SqliteGroupOptions): {
     try {
       if (writer.inTransaction) control.rollback.run();
     } catch {
-      // The next transaction meets the same trouble, and its caller gets the reason.
+      // The next transaction fails with the same error, and its caller gets the reason.
     } finally {
       isOpen = false;
     }

@@ -1,19 +1,19 @@
-/** The program that `findDamage` starts: prints what is wrong with the file of its argument, as JSON. */
+/** The program that `findDamage` starts: prints the findings of an integrity check as JSON. */
 
 import BetterSqlite from 'better-sqlite3';
 
 const busyTimeoutMs = 5_000;
-const mostFindings = 20;
+const maxFindings = 20;
 
-function findingsIn(file: string): string[] {
+function checkFile(file: string): string[] {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
-  const rows = connection.pragma(`integrity_check(${mostFindings})`) as { integrity_check: string }[];
+  const rows = connection.pragma(`integrity_check(${maxFindings})`) as { integrity_check: string }[];
   connection.close();
   return rows.map(({ integrity_check }) => integrity_check).filter((finding) => finding !== 'ok');
 }
 
 try {
-  process.stdout.write(JSON.stringify(findingsIn(process.argv[2]!)));
+  process.stdout.write(JSON.stringify(checkFile(process.argv[2]!)));
 } catch (error) {
   if (!(error instanceof BetterSqlite.SqliteError)) throw error;
   const isDamage = /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
