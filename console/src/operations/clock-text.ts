@@ -4,7 +4,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** For example "14:02". */
-export function clockText(at: string): string {
+export function formatClock(at: string): string {
   return clock.format(Date.parse(at));
 }
 

@@ -3,14 +3,14 @@
 import { useId, useState, type PointerEvent } from 'react';
 import {
   findBusiest,
-  ceilingOf,
-  countText,
-  seriesSentence,
-  totalOf,
+  roundCeiling,
+  formatCount,
+  describeSeries,
+  sumSeries,
   type ActivityMinute,
   type Series,
 } from './activity-series.ts';
-import { clockText } from '../clock-text.ts';
+import { formatClock } from '../clock-text.ts';
 
 interface Props {
   readonly series: Series;
@@ -25,11 +25,11 @@ export function ActivityChart({ series, minutes }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const headingId = useId();
   const last = minutes.length - 1;
-  const total = totalOf(series, minutes);
-  const top = ceilingOf(findBusiest(series, minutes)?.count ?? 0);
-  const isTrouble = series.isTrouble === true && total > 0;
-  const place = pointed === null ? null : Math.min(pointed, last);
-  const minute = place === null ? undefined : minutes[place];
+  const total = sumSeries(series, minutes);
+  const top = roundCeiling(findBusiest(series, minutes)?.count ?? 0);
+  const isHighlighted = series.isTrouble === true && total > 0;
+  const selected = pointed === null ? null : Math.min(pointed, last);
+  const minute = selected === null ? undefined : minutes[selected];
 
   const point = (event: PointerEvent<HTMLElement>) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
@@ -43,35 +43,35 @@ export function ActivityChart({ series, minutes }: Props) {
   };
 
   return (
-    <section className={`operations-chart${isTrouble ? ' trouble' : ''}`} aria-labelledby={headingId}>
+    <section className={`operations-chart${isHighlighted ? ' trouble' : ''}`} aria-labelledby={headingId}>
       <header className="operations-chart-header">
         <h3 id={headingId}>{series.title}</h3>
         <p className="operations-chart-reading number">
           {minute ? (
             <>
-              <span className="soft">{clockText(minute.at)}</span> {countText(series, minute[series.key])}
+              <span className="soft">{formatClock(minute.at)}</span> {formatCount(series, minute[series.key])}
             </>
           ) : (
-            countText(series, total)
+            formatCount(series, total)
           )}
         </p>
       </header>
       <div className="operations-chart-field" onPointerMove={point} onPointerLeave={leave}>
         <svg
           role="img"
-          aria-label={seriesSentence(series, minutes, clockText)}
+          aria-label={describeSeries(series, minutes, formatClock)}
           viewBox={`0 0 ${Math.max(minutes.length, 1) * barWidth} ${height}`}
           preserveAspectRatio="none"
         >
-          {place !== null && (
-            <rect className="minute" x={place * barWidth} y={0} width={barWidth} height={height} />
+          {selected !== null && (
+            <rect className="minute" x={selected * barWidth} y={0} width={barWidth} height={height} />
           )}
           {minutes.map((each, index) => (
             <Bar
               key={each.at}
               index={index}
               part={each[series.key] / top}
-              className={index === place ? 'pointed' : index === last ? 'begun' : undefined}
+              className={index === selected ? 'pointed' : index === last ? 'begun' : undefined}
             />
           ))}
         </svg>
@@ -82,17 +82,17 @@ export function ActivityChart({ series, minutes }: Props) {
         <input
           type="range"
           aria-label={`Minute of ${series.title.toLowerCase()}`}
-          aria-valuetext={readingOf(series, minutes[place ?? last])}
+          aria-valuetext={formatReading(series, minutes[selected ?? last])}
           min={0}
           max={Math.max(last, 0)}
-          value={place ?? last}
+          value={selected ?? last}
           onChange={(event) => setPointed(Number(event.target.value))}
-          onFocus={() => setPointed(place ?? last)}
+          onFocus={() => setPointed(selected ?? last)}
           onBlur={() => setPointed(null)}
         />
       </div>
       <p className="operations-chart-scale number" aria-hidden="true">
-        <span>{minutes[0] && clockText(minutes[0].at)}</span>
+        <span>{minutes[0] && formatClock(minutes[0].at)}</span>
         <span>now</span>
       </p>
     </section>
@@ -113,6 +113,6 @@ function Bar({ index, part, className }: { index: number; part: number; classNam
   );
 }
 
-function readingOf(series: Series, minute: ActivityMinute | undefined): string {
-  return minute ? `${clockText(minute.at)}: ${countText(series, minute[series.key])}` : 'Nothing yet';
+function formatReading(series: Series, minute: ActivityMinute | undefined): string {
+  return minute ? `${formatClock(minute.at)}: ${formatCount(series, minute[series.key])}` : 'Nothing yet';
 }

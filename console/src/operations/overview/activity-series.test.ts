@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import {
   allSeries,
   findBusiest,
-  ceilingOf,
-  countText,
-  seriesSentence,
+  roundCeiling,
+  formatCount,
+  describeSeries,
   type ActivityMinute,
 } from './activity-series.ts';
 
@@ -23,21 +23,24 @@ const clockText = (at: string) => at.slice(11, 16);
 
 test('describes the total and the busiest minute', () => {
   assert.equal(
-    seriesSentence(requests, minutes, clockText),
+    describeSeries(requests, minutes, clockText),
     '2,404 requests in the last hour, most 1,200 at 14:01.',
   );
   assert.equal(
-    seriesSentence(failedLogins, minutes, clockText),
+    describeSeries(failedLogins, minutes, clockText),
     '1 failed login in the last hour, most 1 at 14:00.',
   );
 });
 
 test('describes an empty series, which has no busiest minute', () => {
-  assert.equal(seriesSentence(requests, [], clockText), 'No requests in the last hour.');
+  assert.equal(describeSeries(requests, [], clockText), 'No requests in the last hour.');
   assert.equal(findBusiest(failedLogins, minutes.slice(1)), undefined);
-  assert.equal(countText(requests, 0), '0 requests');
+  assert.equal(formatCount(requests, 0), '0 requests');
 });
 
 test('rounds the top of the chart up to a number above every bar', () => {
-  assert.deepEqual([0, 1, 3, 7, 10, 31, 99, 412, 1201].map(ceilingOf), [1, 1, 3, 8, 10, 40, 100, 500, 2000]);
+  assert.deepEqual(
+    [0, 1, 3, 7, 10, 31, 99, 412, 1201].map(roundCeiling),
+    [1, 1, 3, 8, 10, 40, 100, 500, 2000],
+  );
 });

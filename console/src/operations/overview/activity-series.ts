@@ -33,11 +33,11 @@ export const allSeries: readonly Series[] = [
   { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes' },
 ];
 
-export function countText({ one, many }: Series, count: number): string {
+export function formatCount({ one, many }: Series, count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-export function totalOf({ key }: Series, minutes: readonly ActivityMinute[]): number {
+export function sumSeries({ key }: Series, minutes: readonly ActivityMinute[]): number {
   return minutes.reduce((sum, minute) => sum + minute[key], 0);
 }
 
@@ -54,19 +54,19 @@ export function findBusiest(
 }
 
 /** Describes the chart for screen readers. */
-export function seriesSentence(
+export function describeSeries(
   series: Series,
   minutes: readonly ActivityMinute[],
   clockText: (at: string) => string,
 ): string {
   const busiest = findBusiest(series, minutes);
   if (!busiest) return `No ${series.many} in the last hour.`;
-  const total = countText(series, totalOf(series, minutes));
+  const total = formatCount(series, sumSeries(series, minutes));
   return `${total} in the last hour, most ${busiest.count.toLocaleString('en')} at ${clockText(busiest.at)}.`;
 }
 
 /** Rounds the highest count up, so that a small change does not rescale all bars. */
-export function ceilingOf(highest: number): number {
+export function roundCeiling(highest: number): number {
   if (highest <= 4) return Math.max(highest, 1);
   const power = 10 ** Math.floor(Math.log10(highest));
   return [1, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= highest)!;

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
-import { clockText } from '../clock-text.ts';
+import { formatClock } from '../clock-text.ts';
 
 export function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] }) {
   const [isOpen, setOpen] = useState(false);
@@ -26,7 +26,7 @@ export function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] 
             <tbody>
               {minutes.toReversed().map((minute) => (
                 <tr key={minute.at} className="number">
-                  <th scope="row">{clockText(minute.at)}</th>
+                  <th scope="row">{formatClock(minute.at)}</th>
                   {allSeries.map(({ key }) => (
                     <td key={key} className={minute[key] === 0 ? 'soft' : undefined}>
                       {minute[key].toLocaleString('en')}

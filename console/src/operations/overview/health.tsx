@@ -19,7 +19,9 @@ export function Health({ checks, isStale }: { checks: readonly HealthCheck[]; is
       <header className="overview-verdict">
         <Icon name={isOk ? 'check' : 'warning'} />
         <h2>
-          <span role="status">{isStale ? 'What works is not known' : verdictOf(failing, checks.length)}</span>
+          <span role="status">
+            {isStale ? 'What works is not known' : summarizeHealth(failing, checks.length)}
+          </span>
         </h2>
       </header>
       <ul>
@@ -47,7 +49,7 @@ function Finding({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
   );
 }
 
-function verdictOf(failing: number, all: number): string {
+function summarizeHealth(failing: number, all: number): string {
   if (failing === 0) return 'Everything works';
   return `${failing} of ${all} checks ${failing === 1 ? 'fails' : 'fail'}`;
 }

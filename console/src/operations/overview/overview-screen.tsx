@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
 import { ActivityTable } from './activity-table.tsx';
-import { clockText } from '../clock-text.ts';
+import { formatClock } from '../clock-text.ts';
 import { Health, type HealthCheck } from './health.tsx';
 import './overview.css';
 
@@ -92,7 +92,7 @@ export function OverviewScreen() {
 /** Warns that the data is old, because the last poll failed. */
 function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<unknown> }) {
   if (!error) return null;
-  const at = clockText(new Date(dataUpdatedAt).toISOString());
+  const at = formatClock(new Date(dataUpdatedAt).toISOString());
   return (
     <p className="problem" role="alert">
       {describeProblem(error).text} What is shown here is of {at}.
