@@ -1,4 +1,4 @@
-/** GrantsResponse and revokes access levels on folders, with undo. */
+/** Grants and revokes access levels on folders, with undo. */
 
 import type { AccessLevel } from '../graph/folder-row.ts';
 import { maxPageSize, readAllPages, type Page } from '../graph/pages.ts';
@@ -101,7 +101,7 @@ interface GrantsResponse {
 }
 
 /**
- * Reads the level that a grant on the folder itself gives, or null. GrantsResponse have no version, so the server cannot compare them.
+ * Reads the level that a grant on the folder itself gives, or null. Grants have no version, so the server cannot compare them.
  */
 export async function readGrantedLevel({ folderId, grantee }: GrantKey): Promise<AccessLevel | null> {
   const { userId, groupId } = grantee;

@@ -43,25 +43,15 @@ export function ExplorerTabs() {
   return (
     <div className="explorer-tab-bar">
       <div ref={list} className="tab-list" role="tablist" aria-label="Open queries" onKeyDown={handleKey}>
-        {tabs.map(({ id, title }, index) => {
-          const isActive = index === activeTabIndex;
-          return (
-            <button
-              key={id}
-              type="button"
-              role="tab"
-              className="tab"
-              id={getTabId(index)}
-              aria-selected={isActive}
-              aria-controls={panelId}
-              tabIndex={isActive ? 0 : -1}
-              data-selected={isActive || undefined}
-              onClick={() => actions.changeTab(index)}
-            >
-              {title === '<untitled>' ? 'Untitled' : title}
-            </button>
-          );
-        })}
+        {tabs.map(({ id, title }, index) => (
+          <Tab
+            key={id}
+            title={title}
+            index={index}
+            isActive={index === activeTabIndex}
+            onSelect={() => actions.changeTab(index)}
+          />
+        ))}
       </div>
       <IconButton label="New tab" icon="plus" onPress={() => actions.addTab()} />
       <IconButton
@@ -71,5 +61,30 @@ export function ExplorerTabs() {
         onPress={() => actions.closeTab(activeTabIndex)}
       />
     </div>
+  );
+}
+
+interface TabProps {
+  readonly title: string;
+  readonly index: number;
+  readonly isActive: boolean;
+  readonly onSelect: () => void;
+}
+
+function Tab({ title, index, isActive, onSelect }: TabProps) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      className="tab"
+      id={getTabId(index)}
+      aria-selected={isActive}
+      aria-controls={panelId}
+      tabIndex={isActive ? 0 : -1}
+      data-selected={isActive || undefined}
+      onClick={onSelect}
+    >
+      {title === '<untitled>' ? 'Untitled' : title}
+    </button>
   );
 }

@@ -17,8 +17,8 @@ interface TailEntry {
   readonly folderId: string | null;
 }
 
-interface Tail {
-  /** Must be false for users who are not administrators, because only those may follow the journal. */
+interface JournalTailOptions {
+  /** Only administrators may follow the journal, so this must be false for other users. */
   readonly isEnabled: boolean;
   readonly filter: TailFilter;
   /** The query to read again after an entry. */
@@ -39,7 +39,7 @@ const tailDocument = /* GraphQL */ `
 /** Entries within this interval cause one read. */
 const batchMs = 150;
 
-export function useJournalTail(tail: Tail): void {
+export function useJournalTail(tail: JournalTailOptions): void {
   const latest = useRef(tail);
   useEffect(() => {
     latest.current = tail;

@@ -30,14 +30,14 @@ interface GroupsResponse {
   readonly user: { readonly groups: Omit<Page<GroupName>, 'totalCount'> | null } | null;
 }
 
-export function aboutUserGroups(userId: string): GraphQueryKey {
+export function userGroupsKey(userId: string): GraphQueryKey {
   return ['people', 'userGroups', userId];
 }
 
 /** Administrators can read the groups of all users. Others can read their own. */
 export function useUserGroups(userId: string, options?: { readonly isEnabled: boolean }) {
   return useAllPages<GroupsResponse, GroupName>(
-    aboutUserGroups(userId),
+    userGroupsKey(userId),
     groupsDocument,
     { id: userId },
     ({ user }) => user && user.groups,

@@ -9,6 +9,6 @@ export function formatClock(at: string): string {
 }
 
 /** For example "15 Nov 2026, 14:02:31". */
-export function exactText(at: string): string {
+export function formatExact(at: string): string {
   return exact.format(Date.parse(at));
 }

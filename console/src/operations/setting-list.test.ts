@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
+import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
 
 const setting = (given: Partial<Setting>): Setting => ({
   name: 'ESPALIER_PORT',
@@ -24,22 +24,22 @@ const masterKey = setting({
   default: null,
   isSecret: true,
 });
-const names = (found: ReturnType<typeof subjectsOf>) =>
+const names = (found: ReturnType<typeof groupSettings>) =>
   found.map(({ name, settings }) => [name, ...settings.map((one) => one.name)]);
 
 test('groups settings by subject in the order of the server', () => {
-  assert.deepEqual(names(subjectsOf([port, masterKey, host])), [
+  assert.deepEqual(names(groupSettings([port, masterKey, host])), [
     ['Network', 'ESPALIER_PORT', 'ESPALIER_HOST'],
     ['Database', 'ESPALIER_MASTER_KEY'],
   ]);
 });
 
 test('requires every word in the name, subject, description or value', () => {
-  assert.deepEqual(names(subjectsOf([port, masterKey, host], { text: ' Signing KEY ' })), [
+  assert.deepEqual(names(groupSettings([port, masterKey, host], { text: ' Signing KEY ' })), [
     ['Database', 'ESPALIER_MASTER_KEY'],
   ]);
-  assert.deepEqual(names(subjectsOf([port, host], { text: '9104' })), [['Network', 'ESPALIER_PORT']]);
-  assert.deepEqual(subjectsOf([port, host], { text: 'port sealed' }), []);
+  assert.deepEqual(names(groupSettings([port, host], { text: '9104' })), [['Network', 'ESPALIER_PORT']]);
+  assert.deepEqual(groupSettings([port, host], { text: 'port sealed' }), []);
 });
 
 test('marks a set secret as different, but not a value that equals its default', () => {
@@ -47,14 +47,14 @@ test('marks a set secret as different, but not a value that equals its default',
   assert.ok(!isDifferent(setting({ source: 'COMMAND_LINE' })));
   assert.ok(!isDifferent(masterKey));
   assert.ok(isDifferent({ ...masterKey, source: 'FILE' }));
-  assert.deepEqual(names(subjectsOf([port, host, masterKey], { isOnlyDifferent: true })), [
+  assert.deepEqual(names(groupSettings([port, host, masterKey], { isOnlyDifferent: true })), [
     ['Network', 'ESPALIER_PORT'],
   ]);
 });
 
 test('shows only whether a secret is set', () => {
-  assert.equal(valueText(masterKey).text, 'not set');
-  assert.equal(valueText({ ...masterKey, source: 'FILE', value: 'abc' }).text, 'set, not shown');
-  assert.deepEqual(valueText(port), { text: '9104', isValue: true });
-  assert.deepEqual(valueText(setting({ value: '' })), { text: 'empty', isValue: false });
+  assert.equal(formatValue(masterKey).text, 'not set');
+  assert.equal(formatValue({ ...masterKey, source: 'FILE', value: 'abc' }).text, 'set, not shown');
+  assert.deepEqual(formatValue(port), { text: '9104', isValue: true });
+  assert.deepEqual(formatValue(setting({ value: '' })), { text: 'empty', isValue: false });
 });

@@ -23,7 +23,7 @@ export function isDifferent({ isSecret, source, value, default: usual }: Setting
 }
 
 /** Keeps the server's order. Every word of the text must occur in a setting. */
-export function subjectsOf(
+export function groupSettings(
   settings: readonly Setting[],
   { text = '', isOnlyDifferent = false }: { readonly text?: string; readonly isOnlyDifferent?: boolean } = {},
 ): readonly Subject[] {
@@ -42,7 +42,7 @@ export function subjectsOf(
 }
 
 /** Returns the value, or a short description if there is none to show. */
-export function valueText({ isSecret, value, source }: Setting): { text: string; isValue: boolean } {
+export function formatValue({ isSecret, value, source }: Setting): { text: string; isValue: boolean } {
   if (isSecret) return { text: source === 'DEFAULT' ? 'not set' : 'set, not shown', isValue: false };
   if (value === null) return { text: 'not set', isValue: false };
   return value === '' ? { text: 'empty', isValue: false } : { text: value, isValue: true };

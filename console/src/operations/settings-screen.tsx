@@ -5,7 +5,7 @@ import { setQuery, useLocation } from '../router.tsx';
 import { SearchField } from '../ui/fields.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { Switch } from '../ui/fields.tsx';
-import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
+import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
 import './settings.css';
 
 const document = /* GraphQL */ `
@@ -76,7 +76,7 @@ interface SubjectsProps {
 }
 
 function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
-  const subjects = subjectsOf(settings, { text, isOnlyDifferent });
+  const subjects = groupSettings(settings, { text, isOnlyDifferent });
   const count = subjects.reduce((sum, { settings: some }) => sum + some.length, 0);
   const told = `${count} of ${settings.length} settings`;
   return (
@@ -109,7 +109,7 @@ function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
 
 function SettingItem({ setting }: { setting: Setting }) {
   const { name, description, accepts, source, givenBy, default: usual, isSecret } = setting;
-  const { text, isValue } = valueText(setting);
+  const { text, isValue } = formatValue(setting);
   const { label, tone } = sources[source];
   const isOther = isDifferent(setting);
   return (

@@ -8,7 +8,7 @@ import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.ts
 import { accessLevels } from '../ui/access-level.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';
-import { give } from './grants.ts';
+import { grantAccess } from './grants.ts';
 
 interface GrantDialogProps {
   readonly grantee: Grantee;
@@ -27,7 +27,7 @@ export function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
       isReady={folder !== null}
       onClose={onClose}
       onSubmit={async () => {
-        if (folder) await give(grantee, name, folder, level);
+        if (folder) await grantAccess(grantee, name, folder, level);
       }}
     >
       <FolderPicker label="Folder" value={folder} autoFocus onChange={setFolder} />

@@ -11,7 +11,7 @@ import { TruncatedList } from '../ui/show-more.tsx';
 import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
-import { changeLevel, inOrderOfPaths, takeAway, useGrantsTo } from './grants.ts';
+import { changeLevel, sortByPath, revokeGrant, useGrantsTo } from './grants.ts';
 import type { GrantRow } from './people-data.ts';
 
 interface GrantsCardProps {
@@ -38,7 +38,7 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
           all.length === 0 ? (
             <p className="soft">Nothing is granted to {name}.</p>
           ) : (
-            <TruncatedList items={inOrderOfPaths(all)} noun="grants">
+            <TruncatedList items={sortByPath(all)} noun="grants">
               {(grants) => (
                 <ul className="people-list">
                   {grants.map((grant) => (
@@ -77,7 +77,7 @@ function GrantItem({ grant, grantee }: { grant: GrantRow; grantee: Grantee }) {
       <IconButton
         label={`Take access to ${folder.path} away`}
         icon="close"
-        onPress={() => void takeAway(grantee, grant)}
+        onPress={() => void revokeGrant(grantee, grant)}
       />
     </li>
   );

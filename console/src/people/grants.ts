@@ -70,7 +70,7 @@ export function useGrantsTo(grantee: Grantee) {
 const byPath = new Intl.Collator('en', { numeric: true });
 
 /** Sorts by path, "/Floor 2" before "/Floor 10". */
-export function inOrderOfPaths(grants: readonly GrantRow[]): readonly GrantRow[] {
+export function sortByPath(grants: readonly GrantRow[]): readonly GrantRow[] {
   return grants.toSorted((one, other) => byPath.compare(one.folder.path, other.folder.path));
 }
 
@@ -79,18 +79,18 @@ interface GrantFolder {
   readonly path: string;
 }
 
-function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
+function createGrantKey(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
   return { folderId: id, grantee, subject: `the grant on ${path}` };
 }
 
 /** Rejects with the refusal, which the form shows. */
-export async function give(
+export async function grantAccess(
   grantee: Grantee,
   name: string,
   folder: GrantFolder,
   level: AccessLevel,
 ): Promise<void> {
-  const place = placeOf(grantee, folder);
+  const place = createGrantKey(grantee, folder);
   // Another user may have changed the grant since this page was loaded.
   const before = await readGrantedLevel(place);
   const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
@@ -101,7 +101,7 @@ export async function give(
 export async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
   const { folder, level: before } = row;
   await performOrReport({
-    ...grantTask(placeOf(grantee, folder), level, before),
+    ...grantTask(createGrantKey(grantee, folder), level, before),
     doneText: `${formatLevel(level)} on ${folder.path}`,
     optimisticUpdate: foreseeing(grantee, (rows) =>
       rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
@@ -110,9 +110,9 @@ export async function changeLevel(grantee: Grantee, row: GrantRow, level: Access
 }
 
 /** Shows a refusal as a message. */
-export async function takeAway(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
+export async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
   await performOrReport({
-    ...revokeTask(placeOf(grantee, folder), level),
+    ...revokeTask(createGrantKey(grantee, folder), level),
     doneText: `Took “${formatLevel(level)}” on ${folder.path} away`,
     optimisticUpdate: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
   });

@@ -26,7 +26,7 @@ const peopleKinds = [
 ];
 
 /** Refetches users and groups when another user changes them. */
-export function usePeopleAsTheyChange(): void {
+export function usePeopleUpdates(): void {
   const { isAdministrator } = useViewer();
   useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: aboutPeople });
 }

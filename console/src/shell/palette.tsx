@@ -37,69 +37,31 @@ export function Palette({ onClose, ...ways }: PaletteProps) {
 function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const viewer = useViewer();
   const [text, setText] = useState('');
-  const [chosen, setChosen] = useState<string | null>(null);
   const listId = useId();
   const { items, isSearching } = usePaletteItems(text, onShortcuts, onSignOut);
   const groups = groupItems(items);
-  const shown = groups.flatMap((group) => group.items) as NavigableItem[];
-  const at = Math.max(
-    0,
-    shown.findIndex(({ id }) => id === chosen),
-  );
-  const active = shown[at];
-  const optionId = (id: string) => `${listId}-${id}`;
-
+  const options = groups.flatMap((group) => group.items) as NavigableItem[];
   const run = (item: NavigableItem) => {
     rememberRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
     onClose();
     // Runs after the palette has closed, so that the opened page or dialog gets the focus.
     setTimeout(item.run);
   };
-  const walk = (event: KeyboardEvent) => {
-    if (isComposing(event)) return;
-    const last = shown.length - 1;
-    const to: Record<string, number> = {
-      ArrowDown: at === last ? 0 : at + 1,
-      ArrowUp: at === 0 ? last : at - 1,
-      PageDown: Math.min(at + 8, last),
-      PageUp: Math.max(at - 8, 0),
-    };
-    const next = to[event.key];
-    if (next !== undefined) {
-      event.preventDefault();
-      setChosen(shown[next]?.id ?? null);
-    } else if (event.key === 'Enter' && active) {
-      event.preventDefault();
-      run(active);
-    }
-  };
+  const { active, setActive, handleKey } = useActiveOption(options, run);
+  const optionId = (id: string) => `${listId}-${id}`;
 
   return (
     <>
-      <div className="palette-field">
-        <Icon name="search" />
-        <input
-          className="palette-input"
-          type="text"
-          role="combobox"
-          aria-label="Find or do"
-          aria-expanded
-          aria-controls={listId}
-          aria-autocomplete="list"
-          aria-activedescendant={active ? optionId(active.id) : undefined}
-          placeholder="Folder, person, screen or action"
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-            setChosen(null);
-          }}
-          onKeyDown={walk}
-        />
-        <kbd aria-hidden="true">Esc</kbd>
-      </div>
+      <PaletteField
+        text={text}
+        listId={listId}
+        activeOptionId={active && optionId(active.id)}
+        onChange={(value) => {
+          setText(value);
+          setActive(null);
+        }}
+        onKeyDown={handleKey}
+      />
       <div className="palette-list" id={listId} role="listbox" aria-label="What was found">
         {groups.map(({ name, items: ofGroup }) => (
           <div key={name} role="group" aria-label={name}>
@@ -112,20 +74,83 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
                 id={optionId(item.id)}
                 item={item}
                 isActive={item.id === active?.id}
-                onPoint={() => setChosen(item.id)}
+                onPoint={() => setActive(item.id)}
                 onChoose={() => run(item)}
               />
             ))}
           </div>
         ))}
       </div>
-      {shown.length === 0 && (
+      {options.length === 0 && (
         <p className="palette-none soft">{isSearching ? 'Searching…' : 'Nothing found'}</p>
       )}
       <p className="visually-hidden" role="status">
-        {isSearching ? '' : shown.length === 1 ? '1 result' : `${shown.length} results`}
+        {isSearching ? '' : options.length === 1 ? '1 result' : `${options.length} results`}
       </p>
     </>
+  );
+}
+
+/** The option that Enter runs, and the keys that move it. */
+function useActiveOption(options: readonly NavigableItem[], run: (item: NavigableItem) => void) {
+  const [activeId, setActive] = useState<string | null>(null);
+  const index = Math.max(
+    0,
+    options.findIndex(({ id }) => id === activeId),
+  );
+  const active = options[index];
+  const handleKey = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
+    const last = options.length - 1;
+    const targets: Record<string, number> = {
+      ArrowDown: index === last ? 0 : index + 1,
+      ArrowUp: index === 0 ? last : index - 1,
+      PageDown: Math.min(index + 8, last),
+      PageUp: Math.max(index - 8, 0),
+    };
+    const next = targets[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      setActive(options[next]?.id ?? null);
+    } else if (event.key === 'Enter' && active) {
+      event.preventDefault();
+      run(active);
+    }
+  };
+  return { active, setActive, handleKey };
+}
+
+interface PaletteFieldProps {
+  readonly text: string;
+  readonly listId: string;
+  readonly activeOptionId: string | undefined;
+  readonly onChange: (text: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function PaletteField({ text, listId, activeOptionId, onChange, onKeyDown }: PaletteFieldProps) {
+  return (
+    <div className="palette-field">
+      <Icon name="search" />
+      <input
+        className="palette-input"
+        type="text"
+        role="combobox"
+        aria-label="Find or do"
+        aria-expanded
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={activeOptionId}
+        placeholder="Folder, person, screen or action"
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <kbd aria-hidden="true">Esc</kbd>
+    </div>
   );
 }
 

@@ -6,7 +6,7 @@ import { screens, type Screen } from '../screens.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Icon, Mark } from '../ui/icons.tsx';
+import { Icon, Logo } from '../ui/icons.tsx';
 import { Empty, Loading, NoAccess } from '../ui/states.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Connection } from './connection.tsx';
@@ -47,7 +47,7 @@ export function Shell() {
       </a>
       <header className="top-bar">
         <Link to="/folders" className="brand" aria-label="Espalier">
-          <Mark />
+          <Logo />
           <span>Espalier</span>
         </Link>
         <div className="palette-opener">

@@ -5,7 +5,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { describeProblem } from '../graph/problem.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { Logo } from '../ui/icons.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession } from '../session/session.tsx';
 
@@ -70,7 +70,7 @@ function SignInForm({ title, notice, username: known, children }: SignInFormProp
   };
   return (
     <Form className="sign-in-form" onSubmit={(event) => void submit(event)}>
-      <Mark />
+      <Logo />
       <h1>{title}</h1>
       {notice && <p className="hint">{notice}</p>}
       <TextField

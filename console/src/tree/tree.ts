@@ -45,11 +45,6 @@ export class Tree {
     return `/${names.slice(0, -1).toReversed().join('/')}`;
   }
 
-  /** Whether a folder is this one, or inside it. */
-  isInside(id: string, above: string): boolean {
-    return id === above || this.store.ancestorIds(id).includes(above);
-  }
-
   /** Closes all folders except the root. */
   closeAll(): void {
     for (const id of [...this.store.openIds]) if (id !== this.store.root?.id) this.store.close(id);

@@ -50,7 +50,7 @@ export function Icon({ name, className = '' }: { name: IconName; className?: str
 }
 
 /** The logo: a tree trained against a wall. */
-export function Mark() {
+export function Logo() {
   return (
     <svg className="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
       <rect width="32" height="32" rx="7" />

@@ -19,7 +19,7 @@ import { coded } from './graph-error.ts';
 import type { Limits } from './cost/limits.ts';
 import { copyToKeep, parseWithoutText, withLocations } from './locations.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
-import { checkPrice } from './cost/cost.ts';
+import { checkCost } from './cost/cost.ts';
 import { measureSchema } from './cost/schema-sizes.ts';
 import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
 import { tooExpensive, toFieldPath } from './cost/too-expensive.ts';
@@ -99,7 +99,7 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
       attempt(limits, () => {
         const document = parseWithin(query, limits);
         const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
-        const cost = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
+        const cost = checkCost(schema, sizes, document, { fields, depth, schemaValues });
         checkComparisons(document);
         return { document, cost, timesRun: 0 };
       }),
@@ -158,7 +158,7 @@ function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): 
   if (query.length > maxQueryCharacters) {
     throw tooExpensive(
       `The query has ${query.length} characters; it may have ${maxQueryCharacters}. Give long values as variables, or send several queries.`,
-      { field: 'query', price: query.length, budget: maxQueryCharacters },
+      { field: 'query', cost: query.length, budget: maxQueryCharacters },
     );
   }
   try {
@@ -167,7 +167,7 @@ function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): 
     if (error instanceof GraphQLError && /more tha[nt] \d+ tokens\. Parsing aborted/.test(error.message)) {
       throw tooExpensive(
         `The query has more than ${maxTokens} tokens (names, values and signs). Give values as variables, or send several queries.`,
-        { field: 'query', price: maxTokens + 1, budget: maxTokens },
+        { field: 'query', cost: maxTokens + 1, budget: maxTokens },
       );
     }
     throw error;
@@ -178,7 +178,7 @@ function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): 
 function tooDeep({ maxDepth }: Limits): Refusal {
   return tooExpensive('The query is nested too deeply. Ask for less at a time.', {
     field: 'query',
-    price: maxDepth + 1,
+    cost: maxDepth + 1,
     budget: maxDepth,
   });
 }
@@ -189,7 +189,7 @@ function checkComparisons(document: DocumentNode): void {
   const field = toFieldPath([most]);
   throw tooExpensive(
     `To merge the fields of the query takes over ${mostComparisons} comparisons, most of them for ${field}. Select each field once, and use fewer fragments.`,
-    { field, price: count, budget: mostComparisons },
+    { field, cost: count, budget: mostComparisons },
   );
 }
 

@@ -20,11 +20,11 @@ const grants = [
   grant('far', { user: 'ada' }),
   grant('near', { user: 'Ben' }),
 ];
-const describe = (some: readonly Grant[]) =>
+const format = (some: readonly Grant[]) =>
   some.map(({ folder, user, group }) => `${folder.id} ${user?.username ?? group?.name}`);
 
 test('keeps the order of folders, and sorts names naturally within each', () => {
-  assert.deepEqual(describe(sortGrants(grants)), [
+  assert.deepEqual(format(sortGrants(grants)), [
     'near Ben',
     'near team 9',
     'near Team 10',
@@ -34,6 +34,6 @@ test('keeps the order of folders, and sorts names naturally within each', () => 
 });
 
 test('finds grants by a part of the name without regard to case', () => {
-  assert.deepEqual(describe(filterByName(grants, ' TEAM')), ['near Team 10', 'near team 9']);
+  assert.deepEqual(format(filterByName(grants, ' TEAM')), ['near Team 10', 'near team 9']);
   assert.equal(filterByName(grants, '  '), grants);
 });

@@ -12,7 +12,11 @@ export function DetailsTab({ folder }: { folder: OpenFolder }) {
   return (
     <div className="folder-details">
       <Facts folder={folder} />
-      {hasLevel(folder.accessLevel, 'WRITE') ? <FolderForm folder={folder} /> : <ReadOnly folder={folder} />}
+      {hasLevel(folder.accessLevel, 'WRITE') ? (
+        <FolderForm folder={folder} />
+      ) : (
+        <ReadOnlyDetails folder={folder} />
+      )}
     </div>
   );
 }
@@ -80,7 +84,7 @@ function Facts({ folder }: { folder: OpenFolder }) {
   );
 }
 
-function ReadOnly({ folder: { name, title, icon, description, properties } }: { folder: OpenFolder }) {
+function ReadOnlyDetails({ folder: { name, title, icon, description, properties } }: { folder: OpenFolder }) {
   const entries = Object.entries(properties);
   return (
     <>

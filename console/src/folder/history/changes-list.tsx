@@ -1,6 +1,6 @@
 /**
  * The history of a folder for users who are not administrators. The API returns changes of the whole subtree, the oldest
- * first, so pages are read in sequence and filtered. ChangesResponse before the last change of the viewer's access are not available.
+ * first, so pages are read in sequence and filtered. The API hides changes before the last change of the viewer's access.
  */
 
 import { useInfiniteQuery } from '@tanstack/react-query';

@@ -10,7 +10,7 @@ const document = /* GraphQL */ `
   }
 `;
 
-interface Found {
+interface FolderResult {
   readonly folder: { readonly path: string } | null;
 }
 
@@ -20,11 +20,11 @@ function about(id: string | undefined) {
 
 /** Undefined while it is loading, null if the folder is not in the tree. */
 export function useFolderPath(id: string | undefined): string | null | undefined {
-  const { data } = useGraph<Found>(about(id), document, { id }, { enabled: id !== undefined });
+  const { data } = useGraph<FolderResult>(about(id), document, { id }, { enabled: id !== undefined });
   return data && (data.folder?.path ?? null);
 }
 
 /** Caches a path that is already loaded. */
 export function rememberPath(id: string, path: string): void {
-  queries.setQueryData<Found>(about(id), { folder: { path } });
+  queries.setQueryData<FolderResult>(about(id), { folder: { path } });
 }

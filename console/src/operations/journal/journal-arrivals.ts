@@ -16,12 +16,12 @@ export interface Arrivals<Entry extends Numbered> {
 }
 
 /** More entries make the page slow. */
-export const mostArrivals = 2_000;
+export const maxArrivals = 2_000;
 
 export const noArrivals: Arrivals<never> = { shown: [], held: [], isTooMany: false };
 
 /** Adds new entries, which arrive in order. Earlier ones can repeat after a lost connection. */
-export function arrive<Entry extends Numbered>(
+export function addArrivals<Entry extends Numbered>(
   before: Arrivals<Entry>,
   entries: readonly Entry[],
   isHeld: boolean,
@@ -34,21 +34,21 @@ export function arrive<Entry extends Numbered>(
     added.unshift(entry);
   }
   if (added.length === 0) return before;
-  const all = { ...before, held: [...added, ...before.held].slice(0, mostArrivals + 1) };
-  return isHeld ? all : release(all);
+  const all = { ...before, held: [...added, ...before.held].slice(0, maxArrivals + 1) };
+  return isHeld ? all : releaseHeld(all);
 }
 
 /** Makes held entries visible. */
-export function release<Entry extends Numbered>(before: Arrivals<Entry>): Arrivals<Entry> {
+export function releaseHeld<Entry extends Numbered>(before: Arrivals<Entry>): Arrivals<Entry> {
   if (before.held.length === 0) return before;
   const shown = [...before.held, ...before.shown];
-  return shown.length > mostArrivals
+  return shown.length > maxArrivals
     ? { ...noArrivals, isTooMany: true }
     : { shown, held: [], isTooMany: false };
 }
 
 /** Merges arrived entries with the pages that were read, without duplicates. */
-export function withArrivals<Entry extends Numbered>(
+export function mergeArrivals<Entry extends Numbered>(
   arrived: readonly Entry[],
   read: readonly Entry[],
 ): readonly Entry[] {

@@ -1,12 +1,12 @@
 /** A journal entry as table rows: a sentence, and its details on demand. */
 
-import type { MouseEvent } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
 import { Time } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
-import { exactText } from '../clock-text.ts';
+import { formatExact } from '../clock-text.ts';
 import { Differences } from './differences.tsx';
 
 interface Props {
@@ -69,62 +69,50 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
         </dd>
         <dt>When</dt>
         <dd>
-          <time dateTime={at}>{exactText(at)}</time>
+          <time dateTime={at}>{formatExact(at)}</time>
         </dd>
         <dt>Who</dt>
         <dd>
           {byId === null ? (
             'The server itself'
           ) : (
-            <Named name={by?.username} id={byId} to={by && `/users/${byId}`} only={`by=${byId}`} />
+            <EntryLink name={by?.username} id={byId} to={by && `/users/${byId}`} only={`by=${byId}`} />
           )}
         </dd>
         {folderId !== null && (
-          <>
-            <dt>Folder</dt>
-            <dd>
-              <Named
-                name={folder?.path}
-                id={folderId}
-                to={folder && `/folders/${folderId}`}
-                only={`folder=${folderId}`}
-              />
-            </dd>
-          </>
+          <Fact label="Folder">
+            <EntryLink
+              name={folder?.path}
+              id={folderId}
+              to={folder && `/folders/${folderId}`}
+              only={`folder=${folderId}`}
+            />
+          </Fact>
         )}
         {userId !== null && (
-          <>
-            <dt>User</dt>
-            <dd>
-              <Named
-                name={user?.username}
-                id={userId}
-                to={user && `/users/${userId}`}
-                only={`user=${userId}`}
-              />
-            </dd>
-          </>
+          <Fact label="User">
+            <EntryLink
+              name={user?.username}
+              id={userId}
+              to={user && `/users/${userId}`}
+              only={`user=${userId}`}
+            />
+          </Fact>
         )}
         {groupId !== null && (
-          <>
-            <dt>Group</dt>
-            <dd>
-              <Named
-                name={group?.name}
-                id={groupId}
-                to={group && `/groups/${groupId}`}
-                only={`group=${groupId}`}
-              />
-            </dd>
-          </>
+          <Fact label="Group">
+            <EntryLink
+              name={group?.name}
+              id={groupId}
+              to={group && `/groups/${groupId}`}
+              only={`group=${groupId}`}
+            />
+          </Fact>
         )}
         {sessionId !== null && (
-          <>
-            <dt>Session</dt>
-            <dd>
-              <Id id={sessionId} />
-            </dd>
-          </>
+          <Fact label="Session">
+            <Id id={sessionId} />
+          </Fact>
         )}
       </dl>
       <Differences entry={entry} />
@@ -132,7 +120,16 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
   );
 }
 
-interface NamedProps {
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+interface EntryLinkProps {
   readonly name: string | undefined;
   readonly id: string;
   /** The path of its page, or null if it no longer exists. */
@@ -141,7 +138,7 @@ interface NamedProps {
   readonly only: string;
 }
 
-function Named({ name, id, to, only }: NamedProps) {
+function EntryLink({ name, id, to, only }: EntryLinkProps) {
   return (
     <span className="journal-named">
       {to === null ? <span className="soft">Gone by now</span> : <Link to={to}>{name}</Link>}

@@ -61,7 +61,7 @@ export interface Progress {
 }
 
 /** The server's maximum page size. */
-const mostPageSize = 1_000;
+const maxPageSize = 1_000;
 
 const lineOf = (row: string) => `${row}\r\n`;
 
@@ -72,7 +72,7 @@ export async function exportJournal(
   tell: (progress: Progress) => void,
 ): Promise<readonly string[]> {
   const parts = [lineOf(journalCsvHeader)];
-  let first = mostPageSize;
+  let first = maxPageSize;
   let after: string | null = null;
   let done = 0;
   let total = 0;

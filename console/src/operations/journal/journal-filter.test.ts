@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { journalCall, readFilter, toLocalInput, toQuery, type JournalFilter } from './journal-filter.ts';
+import {
+  createJournalCall,
+  readFilter,
+  toLocalInput,
+  toQuery,
+  type JournalFilter,
+} from './journal-filter.ts';
 
 const filter: JournalFilter = {
   byId: 'a1',
@@ -28,7 +34,7 @@ test('removes all parameters from the address for an empty filter', () => {
 });
 
 test('creates the equivalent command line', () => {
-  const { action, variables } = journalCall(filter);
+  const { action, variables } = createJournalCall(filter);
   assert.equal(
     action.cliArguments?.(variables)?.join(' '),
     'journal ls --by id:a1 --group id:g1 --folder id:f1 --kind move-folder --kind delete-folder --from 2026-11-15T13:00:00.000Z',

@@ -77,7 +77,7 @@ export function readFilter(query: URLSearchParams): JournalFilter {
     userId: query.get('user'),
     groupId: query.get('group'),
     folderId: query.get('folder'),
-    kinds: allKinds.filter((kind) => asked.includes(spelled(kind))),
+    kinds: allKinds.filter((kind) => asked.includes(formatKind(kind))),
     from: timeIn(query.get('from')),
     until: timeIn(query.get('until')),
   };
@@ -92,14 +92,14 @@ export function toQuery(filter: JournalFilter): Record<string, string | null> {
     user: filter.userId ?? null,
     group: filter.groupId ?? null,
     folder: filter.folderId ?? null,
-    kind: filter.kinds?.map(spelled).join(',') ?? null,
+    kind: filter.kinds?.map(formatKind).join(',') ?? null,
     from: filter.from ?? null,
     until: filter.until ?? null,
   };
 }
 
 /** Returns the arguments of `espalier` that print the same entries. */
-export function journalWords({ filter = {} }: { filter?: JournalFilter }): string[] {
+export function createJournalArguments({ filter = {} }: { filter?: JournalFilter }): string[] {
   const flag = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value]);
   const byId = (id: string | undefined) => id && `id:${id}`;
   return [
@@ -109,14 +109,14 @@ export function journalWords({ filter = {} }: { filter?: JournalFilter }): strin
     ...flag('user', byId(filter.userId)),
     ...flag('group', byId(filter.groupId)),
     ...flag('folder', byId(filter.folderId)),
-    ...(filter.kinds ?? []).flatMap((kind) => flag('kind', spelled(kind))),
+    ...(filter.kinds ?? []).flatMap((kind) => flag('kind', formatKind(kind))),
     ...flag('from', filter.from),
     ...flag('until', filter.until),
   ];
 }
 
 /** Returns the query for "copy as". */
-export function journalCall(filter: JournalFilter): Call {
+export function createJournalCall(filter: JournalFilter): Call {
   const variables = { filter, first: 50 };
   const action: Call<typeof variables>['action'] = {
     label: 'Read the journal',
@@ -149,13 +149,13 @@ export function journalCall(filter: JournalFilter): Call {
         }
       }
     `,
-    cliArguments: journalWords,
+    cliArguments: createJournalArguments,
   };
   return { action, variables };
 }
 
 /** Formats a kind for the command line, for example `move-folder`. */
-function spelled(kind: JournalKind): string {
+function formatKind(kind: JournalKind): string {
   return kind.toLowerCase().replaceAll('_', '-');
 }
 

@@ -8,7 +8,7 @@ import { PersonPicker } from '../../ui/person-picker.tsx';
 import { rememberPath, useFolderPath } from './folder-path.ts';
 import { toLocalInput, type JournalFilter } from './journal-filter.ts';
 import { KindsField } from './kinds-field.tsx';
-import { rememberPerson, useNamedPerson } from './named-person.ts';
+import { rememberPerson, usePerson } from './named-person.ts';
 
 interface Props {
   readonly filter: JournalFilter;
@@ -17,9 +17,9 @@ interface Props {
 
 export function JournalFilters({ filter, onChange }: Props) {
   const { byId, userId, groupId, folderId, kinds, from, until } = filter;
-  const by = useNamedPerson('user', byId);
-  const user = useNamedPerson('user', userId);
-  const group = useNamedPerson('group', groupId);
+  const by = usePerson('user', byId);
+  const user = usePerson('user', userId);
+  const group = usePerson('group', groupId);
   const set = (changes: { [Name in keyof JournalFilter]: JournalFilter[Name] | undefined }) => {
     const given = Object.entries({ ...filter, ...changes }).filter(([, value]) => value !== undefined);
     onChange(Object.fromEntries(given));
@@ -65,7 +65,7 @@ interface TimeFieldProps {
 
 /** Applied on blur, because the input passes through other years while the user types one. */
 function TimeField({ label, at, onChange }: TimeFieldProps) {
-  const [text, setText] = useFollowing(toLocalInput(at));
+  const [text, setText] = useSyncedText(toLocalInput(at));
   const take = () => {
     if (text === toLocalInput(at)) return;
     onChange(text === '' ? undefined : new Date(text).toISOString());
@@ -97,7 +97,7 @@ const idDocument = /* GraphQL */ `
 
 /** Accepts an id, or a path that it resolves to an id. */
 function FolderField({ id, onChange }: FolderFieldProps) {
-  const [text, setText] = useFollowing(id ?? '');
+  const [text, setText] = useSyncedText(id ?? '');
   const [error, setError] = useState<string>();
   const path = useFolderPath(id);
   const take = async () => {
@@ -131,7 +131,7 @@ function FolderField({ id, onChange }: FolderFieldProps) {
 }
 
 /** The text of a field. It is replaced when the value in the address changes. */
-function useFollowing(given: string): [string, (text: string) => void] {
+function useSyncedText(given: string): [string, (text: string) => void] {
   const [text, setText] = useState(given);
   const [seen, setSeen] = useState(given);
   if (seen !== given) {

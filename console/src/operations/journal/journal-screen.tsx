@@ -8,9 +8,9 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
 import { QueryResult, Empty, Loading } from '../../ui/states.tsx';
 import { Switch } from '../../ui/fields.tsx';
-import { mostArrivals } from './journal-arrivals.ts';
+import { maxArrivals } from './journal-arrivals.ts';
 import { JournalDownload } from './journal-download.tsx';
-import { journalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
+import { createJournalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
 import { JournalFilters } from './journal-filters.tsx';
 import { JournalTable } from './journal-table.tsx';
 import { useIsNarrow } from '../narrow.ts';
@@ -32,16 +32,16 @@ export function JournalScreen() {
           Live tail
         </Switch>
         <JournalDownload key={filterKey} filter={filter} />
-        <CopyAs call={journalCall(filter)} />
+        <CopyAs call={createJournalCall(filter)} />
       </header>
-      <Narrowing filter={filter} />
+      <Filters filter={filter} />
       <JournalList key={`list ${filterKey}`} filter={filter} isLive={isLive} />
     </main>
   );
 }
 
 /** On a small screen the fields are collapsed. */
-function Narrowing({ filter }: { filter: JournalFilter }) {
+function Filters({ filter }: { filter: JournalFilter }) {
   const [isOpen, setOpen] = useState(!useIsNarrow());
   const count = Object.keys(filter).length;
   return (
@@ -92,7 +92,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
             tone="primary"
             onPress={() => top.current?.scrollIntoView({ block: 'center' })}
           >
-            Paused: {heldCount > mostArrivals ? 'many' : heldCount.toLocaleString('en')} new
+            Paused: {heldCount > maxArrivals ? 'many' : heldCount.toLocaleString('en')} new
           </Button>
         </div>
       )}

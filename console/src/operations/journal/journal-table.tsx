@@ -15,7 +15,7 @@ interface Props {
 const rowHeight = 39;
 
 /** The screen scrolls, not the table. */
-function scroller(): HTMLElement | null {
+function findScroller(): HTMLElement | null {
   return document.getElementById('screen');
 }
 
@@ -27,15 +27,15 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
   const offset = useOffset(table);
   const rows = useVirtualizer({
     count: entries.length,
-    getScrollElement: scroller,
+    getScrollElement: findScroller,
     estimateSize: () => rowHeight,
     getItemKey: (index) => entries[index]!.number,
     scrollMargin: offset,
     overscan: 15,
   });
-  const drawn = rows.getVirtualItems();
-  const above = (drawn[0]?.start ?? offset) - offset;
-  const below = rows.getTotalSize() - ((drawn.at(-1)?.end ?? offset) - offset);
+  const visibleRows = rows.getVirtualItems();
+  const above = (visibleRows[0]?.start ?? offset) - offset;
+  const below = rows.getTotalSize() - ((visibleRows.at(-1)?.end ?? offset) - offset);
 
   const toggle = (number: number) => {
     const next = new Set(open);
@@ -46,31 +46,9 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
     <div className="table-frame">
       <table className="table journal-table" ref={table} aria-rowcount={totalCount + 1}>
         <caption className="visually-hidden">Entries of the journal, the latest first</caption>
-        <thead>
-          <tr>
-            {!isNarrow && (
-              <th scope="col" className="journal-number">
-                No.
-              </th>
-            )}
-            <th scope="col" className="journal-when">
-              When
-            </th>
-            {!isNarrow && (
-              <th scope="col" className="journal-who">
-                Who
-              </th>
-            )}
-            <th scope="col" className="journal-what">
-              What
-            </th>
-            <th scope="col" className="journal-more">
-              <span className="visually-hidden">Details</span>
-            </th>
-          </tr>
-        </thead>
-        <Space height={above} columns={columns} />
-        {drawn.map(({ index }) => {
+        <TableHead isNarrow={isNarrow} />
+        <Spacer height={above} columns={columns} />
+        {visibleRows.map(({ index }) => {
           const entry = entries[index]!;
           const isOpen = open.has(entry.number);
           return (
@@ -93,9 +71,37 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
             </tbody>
           );
         })}
-        <Space height={below} columns={columns} />
+        <Spacer height={below} columns={columns} />
       </table>
     </div>
+  );
+}
+
+function TableHead({ isNarrow }: { isNarrow: boolean }) {
+  return (
+    <thead>
+      <tr>
+        {!isNarrow && (
+          <th scope="col" className="journal-number">
+            No.
+          </th>
+        )}
+        <th scope="col" className="journal-when">
+          When
+        </th>
+        {!isNarrow && (
+          <th scope="col" className="journal-who">
+            Who
+          </th>
+        )}
+        <th scope="col" className="journal-what">
+          What
+        </th>
+        <th scope="col" className="journal-more">
+          <span className="visually-hidden">Details</span>
+        </th>
+      </tr>
+    </thead>
   );
 }
 
@@ -103,7 +109,7 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
 function useOffset(table: RefObject<HTMLTableElement | null>): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
-    const screen = scroller();
+    const screen = findScroller();
     const page = table.current?.closest('main');
     if (!screen || !page) return;
     const measure = () => {
@@ -121,7 +127,7 @@ function useOffset(table: RefObject<HTMLTableElement | null>): number {
 }
 
 /** Fills the height of the rows that are not rendered. */
-function Space({ height, columns }: { height: number; columns: number }) {
+function Spacer({ height, columns }: { height: number; columns: number }) {
   return (
     <tbody aria-hidden="true">
       <tr className="journal-space" style={{ height: Math.max(height, 0) }}>

@@ -22,7 +22,7 @@ const groupDocument = /* GraphQL */ `
 type Named = Partial<Record<PickedPerson['kind'], { readonly name: string } | null>>;
 
 /** Null without an id. The label is the id while the name is loading, and if the user or group was deleted. */
-export function useNamedPerson(kind: PickedPerson['kind'], id: string | undefined): PickedPerson | null {
+export function usePerson(kind: PickedPerson['kind'], id: string | undefined): PickedPerson | null {
   const { data } = useGraph<Named>(
     ['people', 'named', kind, id],
     kind === 'user' ? userDocument : groupDocument,

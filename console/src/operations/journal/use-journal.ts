@@ -9,7 +9,7 @@ import { useNextPage } from '../../graph/use-pages.ts';
 import { client } from '../../session/client.ts';
 import { useSession } from '../../session/session.tsx';
 import { journalFields, type JournalEntry } from '../../ui/journal-sentence.ts';
-import { arrive, noArrivals, release, withArrivals, type Arrivals } from './journal-arrivals.ts';
+import { addArrivals, noArrivals, releaseHeld, mergeArrivals, type Arrivals } from './journal-arrivals.ts';
 import type { JournalFilter } from './journal-filter.ts';
 
 const pageDocument =
@@ -84,21 +84,22 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
   }, [about]);
   const hold = useCallback((isReading: boolean) => {
     isHeld.current = isReading;
-    if (!isReading) setArrivals(release);
+    if (!isReading) setArrivals(releaseHeld);
   }, []);
   useEffect(() => {
     if (arrivals.isTooMany) readAnew();
   }, [arrivals.isTooMany, readAnew]);
 
   const take = useCallback(
-    (entries: readonly JournalEntry[]) => setArrivals((before) => arrive(before, entries, isHeld.current)),
+    (entries: readonly JournalEntry[]) =>
+      setArrivals((before) => addArrivals(before, entries, isHeld.current)),
     [],
   );
   const end = useTail({ filter, isLive, from: first?.cursor, take, readAnew });
 
   const read = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
-  const entries = useMemo(() => read && withArrivals(arrivals.shown, read), [arrivals.shown, read]);
-  const seen = useLagging(arrivals.shown[0]?.number ?? 0, freshMs);
+  const entries = useMemo(() => read && mergeArrivals(arrivals.shown, read), [arrivals.shown, read]);
+  const seen = useDelayed(arrivals.shown[0]?.number ?? 0, freshMs);
   return {
     list,
     next,
@@ -165,7 +166,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
 }
 
 /** Returns the value of a moment ago. */
-function useLagging(value: number, byMs: number): number {
+function useDelayed(value: number, byMs: number): number {
   const [lagging, setLagging] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setLagging(value), byMs);

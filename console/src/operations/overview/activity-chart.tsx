@@ -57,45 +57,70 @@ export function ActivityChart({ series, minutes }: Props) {
         </p>
       </header>
       <div className="operations-chart-field" onPointerMove={point} onPointerLeave={leave}>
-        <svg
-          role="img"
-          aria-label={describeSeries(series, minutes, formatClock)}
-          viewBox={`0 0 ${Math.max(minutes.length, 1) * barWidth} ${height}`}
-          preserveAspectRatio="none"
-        >
-          {selected !== null && (
-            <rect className="minute" x={selected * barWidth} y={0} width={barWidth} height={height} />
-          )}
-          {minutes.map((each, index) => (
-            <Bar
-              key={each.at}
-              index={index}
-              part={each[series.key] / top}
-              className={index === selected ? 'pointed' : index === last ? 'begun' : undefined}
-            />
-          ))}
-        </svg>
+        <Bars series={series} minutes={minutes} top={top} selected={selected} />
         <span className="operations-chart-top number" aria-hidden="true">
           {total > 0 && top.toLocaleString('en')}
         </span>
-        {/* An invisible slider over the bars, so that keys and touch can select a minute. */}
-        <input
-          type="range"
-          aria-label={`Minute of ${series.title.toLowerCase()}`}
-          aria-valuetext={formatReading(series, minutes[selected ?? last])}
-          min={0}
-          max={Math.max(last, 0)}
-          value={selected ?? last}
-          onChange={(event) => setPointed(Number(event.target.value))}
-          onFocus={() => setPointed(selected ?? last)}
-          onBlur={() => setPointed(null)}
-        />
+        <MinuteSlider series={series} minutes={minutes} selected={selected} onSelect={setPointed} />
       </div>
       <p className="operations-chart-scale number" aria-hidden="true">
         <span>{minutes[0] && formatClock(minutes[0].at)}</span>
         <span>now</span>
       </p>
     </section>
+  );
+}
+
+interface BarsProps extends Props {
+  /** The count at the top of the chart. */
+  readonly top: number;
+  readonly selected: number | null;
+}
+
+function Bars({ series, minutes, top, selected }: BarsProps) {
+  const last = minutes.length - 1;
+  return (
+    <svg
+      role="img"
+      aria-label={describeSeries(series, minutes, formatClock)}
+      viewBox={`0 0 ${Math.max(minutes.length, 1) * barWidth} ${height}`}
+      preserveAspectRatio="none"
+    >
+      {selected !== null && (
+        <rect className="minute" x={selected * barWidth} y={0} width={barWidth} height={height} />
+      )}
+      {minutes.map((each, index) => (
+        <Bar
+          key={each.at}
+          index={index}
+          part={each[series.key] / top}
+          className={index === selected ? 'pointed' : index === last ? 'begun' : undefined}
+        />
+      ))}
+    </svg>
+  );
+}
+
+interface SliderProps extends Props {
+  readonly selected: number | null;
+  readonly onSelect: (minute: number | null) => void;
+}
+
+/** An invisible slider over the bars, so that keys and touch can select a minute. */
+function MinuteSlider({ series, minutes, selected, onSelect }: SliderProps) {
+  const last = minutes.length - 1;
+  return (
+    <input
+      type="range"
+      aria-label={`Minute of ${series.title.toLowerCase()}`}
+      aria-valuetext={formatReading(series, minutes[selected ?? last])}
+      min={0}
+      max={Math.max(last, 0)}
+      value={selected ?? last}
+      onChange={(event) => onSelect(Number(event.target.value))}
+      onFocus={() => onSelect(selected ?? last)}
+      onBlur={() => onSelect(null)}
+    />
   );
 }
 

@@ -10,7 +10,7 @@ import { joinCall, joining } from './memberships.ts';
 import type { GroupFacts } from '../people-data.ts';
 
 /** The server's maximum per request. */
-const most = 1000;
+const maxMembers = 1000;
 
 export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClose: () => void }) {
   const [chosen, setChosen] = useState<readonly PickedPerson[]>([]);
@@ -21,7 +21,7 @@ export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClos
       title={`Add users to “${group.name}”`}
       verb={chosen.length > 1 ? `Add ${chosen.length} users` : 'Add user'}
       call={chosen.length > 0 ? joinCall({ group, userIds }) : undefined}
-      isReady={chosen.length > 0 && chosen.length <= most}
+      isReady={chosen.length > 0 && chosen.length <= maxMembers}
       onClose={onClose}
       onSubmit={() => perform(joining({ group, userIds, who }))}
     >

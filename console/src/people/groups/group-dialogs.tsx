@@ -38,7 +38,7 @@ export function NewGroupDialog({ onClose }: { onClose: () => void }) {
             {
               subject: `“${name}”`,
               task: () => ({ action: deleteGroup, variables: { input: { id } }, staleQueries: peopleStale }),
-              isUnchanged: async () => isAsMade(await groupNow(id), name),
+              isUnchanged: async () => isUnchangedSinceCreation(await groupNow(id), name),
             },
           ],
           staleQueries: peopleStale,
@@ -84,7 +84,7 @@ async function groupNow(id: string): Promise<GroupNow | null> {
 }
 
 /** Checks that the group has no members and no grants. */
-function isAsMade(group: GroupNow | null, name: string): boolean {
+function isUnchangedSinceCreation(group: GroupNow | null, name: string): boolean {
   return group?.name === name && group.members.totalCount === 0 && group.grants.totalCount === 0;
 }
 

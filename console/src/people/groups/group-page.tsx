@@ -18,13 +18,13 @@ export function GroupPage({ id }: { id: string }) {
     <main className="page">
       <BackLink to="/groups">Groups</BackLink>
       <QueryResult query={answer}>
-        {({ group }) => (group ? <Known group={group} /> : <Unknown />)}
+        {({ group }) => (group ? <LoadedGroup group={group} /> : <MissingGroup />)}
       </QueryResult>
     </main>
   );
 }
 
-function Unknown() {
+function MissingGroup() {
   return (
     <>
       <h1 className="visually-hidden">Group</h1>
@@ -37,7 +37,7 @@ function Unknown() {
   );
 }
 
-function Known({ group }: { group: GroupFacts }) {
+function LoadedGroup({ group }: { group: GroupFacts }) {
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
   const close = () => setOpen(null);
   return (

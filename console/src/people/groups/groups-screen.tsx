@@ -3,11 +3,11 @@
 import { useLocation } from '../../router.tsx';
 import { GroupList } from './group-list.tsx';
 import { GroupPage } from './group-page.tsx';
-import { usePeopleAsTheyChange } from '../people-data.ts';
+import { usePeopleUpdates } from '../people-data.ts';
 import '../people.css';
 
 export function GroupsScreen() {
   const id = useLocation().parts[1];
-  usePeopleAsTheyChange();
+  usePeopleUpdates();
   return id === undefined ? <GroupList /> : <GroupPage key={id} id={id} />;
 }

@@ -14,7 +14,7 @@ interface Joined {
 type Added = NonNullable<typeof addToGroup.result>;
 
 export function joinCall({ group, userIds }: Omit<Joined, 'who'>) {
-  return { action: addToGroup, variables: variablesOf(group, userIds) };
+  return { action: addToGroup, variables: createVariables(group, userIds) };
 }
 
 export function joining({ group, userIds, who }: Joined) {
@@ -46,10 +46,10 @@ export function leaving({ group, userIds, who }: Joined) {
 }
 
 function leaveCall(group: GroupName, userIds: readonly string[]) {
-  return { action: removeFromGroup, variables: variablesOf(group, userIds) };
+  return { action: removeFromGroup, variables: createVariables(group, userIds) };
 }
 
-function variablesOf(group: GroupName, userIds: readonly string[]) {
+function createVariables(group: GroupName, userIds: readonly string[]) {
   return { input: { groupId: group.id, userIds } };
 }
 

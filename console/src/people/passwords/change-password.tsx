@@ -18,8 +18,8 @@ const call = {
   variables: { input: { oldPassword: '…', newPassword: '…' } },
 };
 
-export function ChangePassword() {
-  const { username } = useViewer();
+/** The state of the form, and its submission. */
+function usePasswordForm() {
   const [old, setOld] = useState('');
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
@@ -52,59 +52,86 @@ export function ChangePassword() {
       setPending(false);
     }
   };
+  return {
+    old,
+    setOld,
+    password,
+    setPassword,
+    again,
+    setAgain,
+    isPending,
+    problem,
+    isTried,
+    isTooShort,
+    differs,
+    submit,
+  };
+}
+
+export function ChangePassword() {
+  const { username } = useViewer();
+  const form = usePasswordForm();
   return (
     <section className="card" aria-labelledby="change-password">
       <h2 id="change-password">Change password</h2>
-      <Form className="people-form" onSubmit={(event) => void submit(event)} validationBehavior="aria">
-        {/* Tells password managers which user the password belongs to. */}
-        <input
-          className="visually-hidden"
-          name="username"
-          autoComplete="username"
-          value={username}
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
+      <Form className="people-form" onSubmit={(event) => void form.submit(event)} validationBehavior="aria">
+        <UsernameHint username={username} />
         <TextField
           label="Old password"
           type="password"
           autoComplete="current-password"
-          value={old}
-          onChange={setOld}
-          error={isTried && old === '' ? 'Write your old password.' : undefined}
+          value={form.old}
+          onChange={form.setOld}
+          error={form.isTried && form.old === '' ? 'Write your old password.' : undefined}
         />
         <TextField
           label="New password"
           type="password"
           autoComplete="new-password"
-          value={password}
-          onChange={setPassword}
+          value={form.password}
+          onChange={form.setPassword}
           help={`At least ${shortestPassword} characters, of any kind; not a common one.`}
-          error={isTried && isTooShort ? `Write at least ${shortestPassword} characters.` : undefined}
+          error={
+            form.isTried && form.isTooShort ? `Write at least ${shortestPassword} characters.` : undefined
+          }
         />
         <TextField
           label="New password again"
           type="password"
           autoComplete="new-password"
-          value={again}
-          onChange={setAgain}
-          error={isTried && differs ? 'This is not the same.' : undefined}
+          value={form.again}
+          onChange={form.setAgain}
+          error={form.isTried && form.differs ? 'This is not the same.' : undefined}
         />
-        {problem !== null && (
+        {form.problem !== null && (
           <p className="problem" role="alert">
-            {problem}
+            {form.problem}
           </p>
         )}
         <p className="hint">You stay signed in here; all your other sessions end.</p>
         <div className="dialog-footer">
           <CopyAs call={call} />
           <span className="grow" />
-          <Button type="submit" tone="primary" isPending={isPending}>
+          <Button type="submit" tone="primary" isPending={form.isPending}>
             Change password
           </Button>
         </div>
       </Form>
     </section>
+  );
+}
+
+/** Tells password managers which user the password belongs to. */
+function UsernameHint({ username }: { username: string }) {
+  return (
+    <input
+      className="visually-hidden"
+      name="username"
+      autoComplete="username"
+      value={username}
+      readOnly
+      tabIndex={-1}
+      aria-hidden="true"
+    />
   );
 }

@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { deviceName } from './device.ts';
 import { RevokeSessionDialog } from './revoke-dialogs.tsx';
 import { SessionDetails } from './session-details.tsx';
-import { replaysOf, type SessionRow } from './sessions.ts';
+import { countReplays, type SessionRow } from './sessions.ts';
 
 interface SessionTableProps {
   readonly caption: string;
@@ -129,7 +129,7 @@ function Row({ session, showsUser, isOpen, onRevoke }: RowProps) {
       </td>
       <td className="wide-only">
         <Replays session={session} />
-        {replaysOf(session) === 0 && <span className="soft">None</span>}
+        {countReplays(session) === 0 && <span className="soft">None</span>}
       </td>
       <td className="cell-actions">
         <Button size="small" aria-label={`Revoke ${device} of ${user.username}`} onPress={onRevoke}>
@@ -141,7 +141,7 @@ function Row({ session, showsUser, isOpen, onRevoke }: RowProps) {
 }
 
 function Replays({ session }: { session: SessionRow }) {
-  const replays = replaysOf(session);
+  const replays = countReplays(session);
   if (replays === 0) return null;
   return (
     <span className="label-chip warning">

@@ -21,14 +21,14 @@ const nameDocument = /* GraphQL */ `
   }
 `;
 
-interface Named {
+interface NamedUser {
   readonly user: { readonly id: string; readonly username: string } | null;
 }
 
 export function SessionsScreen() {
   const userId = useLocation().query.get('user');
   const list = useSessions(userId);
-  const { data: named } = useGraph<Named>(
+  const { data: named } = useGraph<NamedUser>(
     ['people', 'name', userId],
     nameDocument,
     { id: userId },

@@ -23,7 +23,7 @@ export interface SessionRow {
 }
 
 /** Counts how often a used refresh token was sent again. */
-export function replaysOf({ refreshes }: SessionRow): number {
+export function countReplays({ refreshes }: SessionRow): number {
   return refreshes.reduce((sum, { replays }) => sum + replays, 0);
 }
 

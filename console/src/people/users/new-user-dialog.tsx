@@ -11,7 +11,7 @@ import { isLongEnough, PasswordField } from '../passwords/password-field.tsx';
 import { PasswordOnce } from '../passwords/password-once.tsx';
 
 /** The created user, with the password that was sent. */
-interface Made {
+interface CreatedUser {
   readonly id: string;
   readonly username: string;
   readonly password: string;
@@ -21,7 +21,7 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [isAdministrator, setAdministrator] = useState(false);
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<CreatedUser | null>(null);
   const call = { action: createUser, variables: { input: { username, password, isAdministrator } } };
 
   if (made) {

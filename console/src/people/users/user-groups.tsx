@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { performOrReport } from '../../actions/perform.ts';
-import { aboutUserGroups, useUserGroups, type GroupName } from '../../graph/user-groups.ts';
+import { userGroupsKey, useUserGroups, type GroupName } from '../../graph/user-groups.ts';
 import { Link } from '../../router.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -65,7 +65,7 @@ export function UserGroups({ user }: { user: UserFacts }) {
 }
 
 function withGroups(user: UserFacts, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
-  return () => updateQueryOptimistically<readonly GroupName[]>(aboutUserGroups(user.id), change);
+  return () => updateQueryOptimistically<readonly GroupName[]>(userGroupsKey(user.id), change);
 }
 
 function join(user: UserFacts, { id, name }: GroupName) {

@@ -34,7 +34,7 @@ export function UserPage({ id }: { id: string }) {
       <QueryResult query={answer}>
         {({ user }) =>
           user ? (
-            <Known user={user} />
+            <LoadedUser user={user} />
           ) : (
             <>
               <h1 className="visually-hidden">User</h1>
@@ -51,7 +51,7 @@ export function UserPage({ id }: { id: string }) {
   );
 }
 
-function Known({ user }: { user: UserFacts }) {
+function LoadedUser({ user }: { user: UserFacts }) {
   return (
     <>
       <Header user={user} />

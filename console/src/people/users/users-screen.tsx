@@ -1,13 +1,13 @@
 /** The list of users, or the page of one user. */
 
 import { useLocation } from '../../router.tsx';
-import { usePeopleAsTheyChange } from '../people-data.ts';
+import { usePeopleUpdates } from '../people-data.ts';
 import { UserList } from './user-list.tsx';
 import { UserPage } from './user-page.tsx';
 import '../people.css';
 
 export function UsersScreen() {
   const id = useLocation().parts[1];
-  usePeopleAsTheyChange();
+  usePeopleUpdates();
   return id === undefined ? <UserList /> : <UserPage key={id} id={id} />;
 }

@@ -1,5 +1,5 @@
 /**
- * Maps rows of the tree to positions in depth and back. The rows of an open folder lie between the rows of its own level.
+ * Maps rows of the tree to positions in levels and back. The rows of an open folder lie between the rows of its own level.
  * The cost depends on the number of open folders, not rows. Cached counts are recomputed only after a change.
  */
 

@@ -22,8 +22,8 @@ function createStore(count: number, inside: number): TreeStore {
 
 const nameAt = (store: TreeStore, index: number) => store.rowAt(index)?.folder?.name;
 
-describe('rows of a tree', () => {
-  test('contain the root and the children of open folders with their positions', () => {
+describe('TreeStore rows', () => {
+  test('contains the root and the children of open folders with their positions', () => {
     const store = createStore(3, 2);
     store.open('a1');
     assert.equal(store.rowCount, 6);
@@ -44,7 +44,7 @@ describe('rows of a tree', () => {
     assert.equal(store.rowAt(4), null);
   });
 
-  test('map to folders and back, whatever is open and loaded', () => {
+  test('maps rows to folders and back, whatever is open and loaded', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
@@ -73,7 +73,7 @@ describe('rows of a tree', () => {
     );
   });
 
-  test('are found among a million folders without iterating over them', () => {
+  test('finds rows among a million folders without iterating over them', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 1_000_000));
     store.putAt(row('far', 'root', 100_000), 93_512, 1_000_000);
@@ -87,8 +87,8 @@ describe('rows of a tree', () => {
   });
 });
 
-describe('changes', () => {
-  test('insert a new folder at its sorted position in a complete level', () => {
+describe('TreeStore changes', () => {
+  test('inserts a new folder at its sorted position in a complete level', () => {
     const store = createStore(3, 0);
     store.upsert(row('new', 'root', 0, 'a1b'));
     assert.deepEqual(
@@ -98,7 +98,7 @@ describe('changes', () => {
     assert.equal(store.root!.folders.totalCount, 4);
   });
 
-  test('mark a partly loaded level as stale and keep its visible rows', () => {
+  test('marks a partly loaded level as stale and keeps its visible rows', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 5_000));
     store.putRange('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
@@ -107,7 +107,7 @@ describe('changes', () => {
     assert.deepEqual([nameAt(store, 1), nameAt(store, 2)], ['a', 'c']);
   });
 
-  test('move a renamed folder together with its open subtree', () => {
+  test('moves a renamed folder together with its open subtree', () => {
     const store = createStore(3, 1);
     store.open('a0');
     store.upsert({ ...store.folder('a0')!, name: 'z' });
@@ -116,7 +116,7 @@ describe('changes', () => {
     assert.equal(store.rowCount, 5);
   });
 
-  test('remove a folder with its loaded descendants', () => {
+  test('removes a folder with its loaded descendants', () => {
     const store = createStore(2, 1);
     store.open('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
@@ -127,7 +127,7 @@ describe('changes', () => {
     assert.equal(store.rowCount, 2);
   });
 
-  test('close a folder that becomes empty, and let it open again when it gets a child', () => {
+  test('closes a folder that becomes empty, and lets it open again when it gets a child', () => {
     const store = createStore(1, 1);
     store.open('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);

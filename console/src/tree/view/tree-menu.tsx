@@ -1,4 +1,4 @@
-/** The context menu of a folder. It items only actions that the viewer may perform. */
+/** The context menu of a folder. It lists only actions that the viewer may perform. */
 
 import { useRef } from 'react';
 import { Menu, MenuItem, Popover, Separator, Text } from 'react-aria-components';

@@ -1,6 +1,6 @@
 /**
  * Computes which rows of a long list are on the screen. All rows have the same height. A list that exceeds the maximum
- * height of browsers is scrollTop in larger steps.
+ * height of browsers is scrolled in larger steps.
  */
 
 import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from 'react';

@@ -52,7 +52,7 @@ export class Budget {
       const field = fieldNames(info);
       throw tooExpensive(
         `With ${field} the answer would hold ${this.#values} values; it may hold ${maxValues}. Select fewer fields of each folder, or fewer folders at a time: page with \`first\` and \`after\`.`,
-        { field, price: this.#values, budget: maxValues },
+        { field, cost: this.#values, budget: maxValues },
       );
     }
   }
@@ -70,7 +70,7 @@ export class Budget {
     const field = fieldNames(info);
     throw tooExpensive(
       `With ${field} the answer would hold ${this.#exported} values of exported folders; it may hold ${budget}. Select fewer fields of each folder, or export in parts.`,
-      { field, price: this.#exported, budget },
+      { field, cost: this.#exported, budget },
     );
   }
 
@@ -82,7 +82,7 @@ export class Budget {
     const field = fieldNames(info);
     throw tooExpensive(
       `For ${field}, ${this.#scanned} folders or more would have to be looked at; for one answer it may be ${maxScanned}. Ask for less at a time, or in a smaller part of the tree.`,
-      { field, price: this.#scanned, budget: maxScanned },
+      { field, cost: this.#scanned, budget: maxScanned },
     );
   }
 
@@ -91,13 +91,13 @@ export class Budget {
     return this.#tooManyFolders(this.#limits.maxFolders + 1, info);
   }
 
-  #tooManyFolders(price: number, info: Place): Refusal {
+  #tooManyFolders(cost: number, info: Place): Refusal {
     const { maxFolders } = this.#limits;
     // The list, whichever of its fields came first: that is what can be paged.
     const field = fieldNames(info).replace(/\.(edges|items)$/, '');
     return tooExpensive(
-      `With ${field} the answer would hold ${price} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
-      { field, price, budget: maxFolders },
+      `With ${field} the answer would hold ${cost} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
+      { field, cost, budget: maxFolders },
     );
   }
 
@@ -115,7 +115,7 @@ export class Budget {
       const field = fieldNames(info);
       throw tooExpensive(
         `With ${field} the answer would hold ${this.#textBytes} bytes of text; it may hold ${maxTextBytes}. Ask for the long texts of fewer folders at a time.`,
-        { field, price: this.#textBytes, budget: maxTextBytes },
+        { field, cost: this.#textBytes, budget: maxTextBytes },
       );
     }
   }
@@ -127,7 +127,7 @@ export class Budget {
     const field = fieldNames(info);
     throw tooExpensive(
       `\`${argumentName}\` of ${field} is ${size}; a page may have ${maxPageSize}. Ask for smaller pages.`,
-      { field, price: size, budget: maxPageSize },
+      { field, cost: size, budget: maxPageSize },
     );
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildSchema, getIntrospectionQuery, parse } from 'graphql';
 import { Refusal } from '../../refusal.ts';
-import { checkPrice, type Price } from './cost.ts';
+import { checkCost, type QueryCost } from './cost.ts';
 import { measureSchema } from './schema-sizes.ts';
 
 const schema = buildSchema(`
@@ -11,11 +11,11 @@ const schema = buildSchema(`
   type Folder { id: ID!, name: String!, parent: Folder, folders: [Folder!]!, descendants: [Folder!]! }
 `);
 const sizes = measureSchema(schema);
-const endless: Price = { fields: Infinity, depth: Infinity, schemaValues: Infinity };
+const endless: QueryCost = { fields: Infinity, depth: Infinity, schemaValues: Infinity };
 
-function refusalOf(query: string, budgets: Partial<Price>): Refusal | undefined {
+function refusalOf(query: string, budgets: Partial<QueryCost>): Refusal | undefined {
   try {
-    checkPrice(schema, sizes, parse(query), { ...endless, ...budgets });
+    checkCost(schema, sizes, parse(query), { ...endless, ...budgets });
     return undefined;
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error));
@@ -24,7 +24,7 @@ function refusalOf(query: string, budgets: Partial<Price>): Refusal | undefined 
   }
 }
 
-const factsOf = (query: string, budgets: Partial<Price>) => refusalOf(query, budgets)?.details.facts;
+const factsOf = (query: string, budgets: Partial<QueryCost>) => refusalOf(query, budgets)?.details.facts;
 const fieldsOf = (query: string) => factsOf(query, { fields: 0 })?.['price'];
 const depthOf = (query: string) => factsOf(query, { depth: 0 })?.['price'];
 const repeat = (count: number, write: (place: number) => string) =>

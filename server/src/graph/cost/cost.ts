@@ -22,7 +22,7 @@ import { weightOf } from './field-weights.ts';
 import { isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
 import { tooExpensive, toFieldPath, type Excess } from './too-expensive.ts';
 
-export interface Price {
+export interface QueryCost {
   readonly fields: number;
   readonly depth: number;
   /** What an answer about the schema itself would hold: the only lists whose lengths are known beforehand. */
@@ -38,49 +38,49 @@ interface TypedField {
   readonly type: ParentType;
 }
 
-const nothing: Price = { fields: 0, depth: 0, schemaValues: 0 };
+const nothing: QueryCost = { fields: 0, depth: 0, schemaValues: 0 };
 
 /** Fragments that double each other reach any number; from here on it does not matter which. */
-const mostCounted = 1_000_000_000;
+const maxCounted = 1_000_000_000;
 
 /** Answers with its weighted fields. Throws a Refusal if the document is over a budget. It need not be valid. */
-export function checkPrice(
+export function checkCost(
   schema: GraphQLSchema,
   sizes: SchemaSizes,
   document: DocumentNode,
-  budgets: Price,
+  budgets: QueryCost,
 ): number {
-  const prices = new Prices(schema, sizes, document);
+  const prices = new DocumentCosts(schema, sizes, document);
   let mostFields = 0;
   for (const definition of prices.definitions) {
     const price = prices.ofDefinition(definition);
     mostFields = Math.max(mostFields, price.fields);
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
       if (price[measure] <= budgets[measure]) continue;
-      const field = prices.dearestField(definition, measure);
-      throw refuse(measure, { field, price: price[measure], budget: budgets[measure] });
+      const field = prices.mostExpensiveField(definition, measure);
+      throw refuse(measure, { field, cost: price[measure], budget: budgets[measure] });
     }
   }
   return mostFields;
 }
 
-function refuse(measure: keyof Price, excess: Excess) {
-  const { field, price, budget } = excess;
-  const messages: Record<keyof Price, string> = {
-    fields: `The query selects ${price} fields, most of them in ${field}; it may select ${budget}, counted with fragments expanded and costly fields weighted. Select fewer, or send several queries.`,
-    depth: `The query is nested ${price} levels deep in ${field}; it may have ${budget}. Ask for what lies deeper by the id of a folder, in another query.`,
-    schemaValues: `The query asks for up to ${price} values of the schema, most of them in ${field}; an answer may hold ${budget}. Ask for less at a time.`,
+function refuse(measure: keyof QueryCost, excess: Excess) {
+  const { field, cost, budget } = excess;
+  const messages: Record<keyof QueryCost, string> = {
+    fields: `The query selects ${cost} fields, most of them in ${field}; it may select ${budget}, counted with fragments expanded and costly fields weighted. Select fewer, or send several queries.`,
+    depth: `The query is nested ${cost} levels deep in ${field}; it may have ${budget}. Ask for what lies deeper by the id of a folder, in another query.`,
+    schemaValues: `The query asks for up to ${cost} values of the schema, most of them in ${field}; an answer may hold ${budget}. Ask for less at a time.`,
   };
   return tooExpensive(messages[measure], excess);
 }
 
-class Prices {
+class DocumentCosts {
   /** Unused fragments too: validation compares their fields like all others. */
   readonly definitions: readonly Definition[];
   readonly #schema: GraphQLSchema;
   readonly #sizes: SchemaSizes;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #known = new Map<SelectionSetNode, Price>();
+  readonly #known = new Map<SelectionSetNode, QueryCost>();
 
   constructor(schema: GraphQLSchema, sizes: SchemaSizes, { definitions }: DocumentNode) {
     const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
@@ -91,12 +91,12 @@ class Prices {
     this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
 
-  ofDefinition(definition: Definition): Price {
+  ofDefinition(definition: Definition): QueryCost {
     return this.#ofSet(definition.selectionSet, this.#typeOf(definition));
   }
 
   /** The innermost field that makes up more than half of the price; if there is none, the operation or fragment. */
-  dearestField(definition: Definition, measure: keyof Price): string {
+  mostExpensiveField(definition: Definition, measure: keyof QueryCost): string {
     const names: string[] = [];
     const seen = new Set<SelectionSetNode>();
     const half = this.ofDefinition(definition)[measure] / 2;
@@ -114,7 +114,7 @@ class Prices {
     return toFieldPath(names.length > 0 ? names : [nameOf(definition)]);
   }
 
-  #ofSet(set: SelectionSetNode, type: ParentType): Price {
+  #ofSet(set: SelectionSetNode, type: ParentType): QueryCost {
     const known = this.#known.get(set);
     if (known) return known;
     // A fragment within itself counts once; validation will report it.
@@ -132,7 +132,7 @@ class Prices {
     return total;
   }
 
-  #ofField(field: TypedField): Price {
+  #ofField(field: TypedField): QueryCost {
     const { node, type } = field;
     const below = node.selectionSet ? this.#ofSet(node.selectionSet, this.#typeBelow(field)) : nothing;
     const isMutation = type !== undefined && type === this.#schema.getMutationType();
@@ -180,11 +180,11 @@ class Prices {
   }
 }
 
-function plus(a: Price, b: Price): Price {
+function plus(a: QueryCost, b: QueryCost): QueryCost {
   return {
-    fields: Math.min(a.fields + b.fields, mostCounted),
+    fields: Math.min(a.fields + b.fields, maxCounted),
     depth: Math.max(a.depth, b.depth),
-    schemaValues: Math.min(a.schemaValues + b.schemaValues, mostCounted),
+    schemaValues: Math.min(a.schemaValues + b.schemaValues, maxCounted),
   };
 }
 

@@ -6,12 +6,12 @@ export interface Excess {
   /** The path of a field, the name of an operation, or `query` when the text was given up before it was understood. */
   readonly field: string;
   /** What counting came to; where it stopped early, the first number that is too much. */
-  readonly price: number;
+  readonly cost: number;
   readonly budget: number;
 }
 
-export function tooExpensive(message: string, { field, price, budget }: Excess): Refusal {
-  return new Refusal('TOO_EXPENSIVE', message, { facts: { field, price, budget } });
+export function tooExpensive(message: string, { field, cost, budget }: Excess): Refusal {
+  return new Refusal('TOO_EXPENSIVE', message, { facts: { field, cost, budget } });
 }
 
 const mostNames = 8;
