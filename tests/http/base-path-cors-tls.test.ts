@@ -5,15 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { bodies, endpoints, type Endpoint, type LoginResponse, type ServiceLinks } from '@espalier/contract';
+import type { ServiceLinks } from '@espalier/contract';
 import { databaseKinds } from '../support/databases.ts';
-import { malformedBodies, nested } from '../contract/malformed-bodies.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { countRows } from '../support/stored-rows.ts';
-import { administrator, problemOf, Testbed } from '../support/testbed.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`base path on ${kind.name}`, () => {

@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('of the past are useless for a thief with an old backup: no node accepts tokens forged with them', async () => {
+    test('become useless after a rotation: no node accepts tokens forged with a key from an old backup', async () => {
       await purge();
       const tokens = await here.logIn();
       // The newest key is first.

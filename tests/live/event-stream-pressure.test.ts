@@ -9,6 +9,7 @@ import { Refusal } from '../../server/src/refusal.ts';
 import { EventClient } from './event-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { StubApp, StubStream } from './stub-app.ts';
+import { waitUntilStable } from './wait-until-stable.ts';
 
 const complete = { event: 'complete', data: '' };
 const cannotBeWritten = () => {
@@ -53,12 +54,7 @@ describe('an event stream', () => {
     const count = 200;
     for (let number = 0; number < count; number++) stream.push({ number, large });
     const client = await open();
-    let [last, same] = [0, 0];
-    await eventually(() => {
-      same = stream.nextCalls === last ? same + 1 : 0;
-      last = stream.nextCalls;
-      return same === 40;
-    }, 'it stops asking');
+    const last = await waitUntilStable(() => stream.nextCalls);
     assert.ok(last < count / 2, `${last} responses were computed and not read`);
     for (let number = 0; number < count; number++) {
       const { data } = (await client.next())!.data as { data: { number: number } };

@@ -10,20 +10,10 @@ import { RawConnection } from '../support/raw-connection.ts';
 import { SocketClient } from './socket-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataOf, shortTimings, StubApp, StubStream } from './stub-app.ts';
+import { waitUntilStable } from './wait-until-stable.ts';
 
 const noHeartbeatTimings = { ...shortTimings, heartbeatEveryMs: 3_600_000 };
 const large = 'x'.repeat(256 * 1024);
-
-/** Waits until the value has stopped growing, and returns it. */
-async function settled(value: () => number): Promise<number> {
-  let [last, same] = [value(), 0];
-  await eventually(() => {
-    same = value() === last ? same + 1 : 0;
-    last = value();
-    return same === 40;
-  }, 'it stops growing');
-  return last;
-}
 
 describe('a slow reader', () => {
   test('receives the next response only after it has read the last one, and loses nothing', async () => {
@@ -35,7 +25,7 @@ describe('a slow reader', () => {
     app.open = () => stream;
     client.socket.pause();
     client.start('1', 'subscription{a}');
-    const nextCalls = await settled(() => stream.nextCalls);
+    const nextCalls = await waitUntilStable(() => stream.nextCalls);
     assert.ok(nextCalls < count / 2, `${nextCalls} responses were computed and not read`);
     client.socket.resume();
     for (let number = 0; number < count; number++) {
@@ -53,7 +43,7 @@ describe('a slow reader', () => {
     app.open = () => (opened++, dataOf(large));
     greedy.socket.pause();
     for (let id = 0; id < 1_000; id++) greedy.start(String(id), '{a}'.padEnd(10_000));
-    const answered = await settled(() => opened);
+    const answered = await waitUntilStable(() => opened);
     assert.ok(answered < 200, `${answered} responses were computed and not read`);
     assert.ok(greedy.socket.bufferedAmount > 0, 'the client still buffers its messages');
     const other = await SocketClient.connect(app.url, app.token('bob'));
@@ -72,7 +62,7 @@ describe('a slow reader', () => {
     client.socket.pause();
     const payload = Buffer.alloc(125);
     for (let sent = 0; sent < 200_000; sent++) client.socket.ping(payload);
-    const left = await settled(() => client.socket.bufferedAmount);
+    const left = await waitUntilStable(() => client.socket.bufferedAmount);
     assert.ok(left > 0, 'the client still buffers its messages');
     client.socket.resume();
     client.send({ type: 'ping' });
@@ -196,7 +186,7 @@ describe('the stop of the service', () => {
     const client = await SocketClient.connect(app.url, app.token('ann'));
     client.socket.pause();
     client.start('1', 'subscription{a}');
-    await settled(() => stream.nextCalls);
+    await waitUntilStable(() => stream.nextCalls);
     await app.stop();
     client.socket.terminate();
   });

@@ -12,6 +12,7 @@ import { RawConnection } from '../support/raw-connection.ts';
 import { EventClient } from './event-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { dataOf, shortTimings, StubApp } from './stub-app.ts';
+import { waitUntilStable } from './wait-until-stable.ts';
 
 const mebibyte = 2 ** 20;
 const calm = { isMemoryShort: false, isBehind: false };
@@ -83,17 +84,6 @@ async function start(limits: Partial<AdmissionLimits> = {}): Promise<StubApp> {
 
 const computedFor = (userId: string) => PacedStream.computed.get(userId) ?? 0;
 
-/** Waits until the value has stopped growing, and returns it. */
-async function settled(value: () => number): Promise<number> {
-  let [last, same] = [-1, 0];
-  await eventually(() => {
-    same = value() === last ? same + 1 : 0;
-    last = value();
-    return same === 40;
-  }, 'it stops growing');
-  return last;
-}
-
 describe('subscriptions that are not read', () => {
   test('compute few responses on sockets, delay no other client and lose nothing', async () => {
     const app = await start();
@@ -106,7 +96,7 @@ describe('subscriptions that are not read', () => {
     }
     // One response counts as 24 MiB, more than a user may have. Responses being computed at that moment are
     // added.
-    const computed = await settled(() => computedFor('ann'));
+    const computed = await waitUntilStable(() => computedFor('ann'));
     assert.ok(computed >= 1 && computed <= 4, `${computed} responses were computed`);
     for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
       const reader = await SocketClient.connect(app.url, app.token('bob'), { protocols: [protocol] });
@@ -140,7 +130,7 @@ describe('subscriptions that are not read', () => {
         `POST /graphql HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
     }
-    const computed = await settled(() => computedFor('ann'));
+    const computed = await waitUntilStable(() => computedFor('ann'));
     assert.ok(computed >= 2 && computed <= 6, `${computed} responses were computed`);
     const reader = await openStream('bob');
     for (let event = 0; event < 20; event++) assert.equal((await reader.next())?.event, 'next');

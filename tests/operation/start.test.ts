@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
 import { program, runInHost } from '../support/espalier-command.ts';
 import { redactPassword } from '../../server/src/config/url-password.ts';
+import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { parseLog, ProgramProcess } from './program-process.ts';
 
 /** Without a master key, a start on PostgreSQL logs a warning. */

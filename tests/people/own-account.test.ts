@@ -139,7 +139,7 @@ for (const kind of databaseKinds) {
         assert.ok((await people.logIn({ ...person, password })).authToken);
       });
 
-      test('of an administrator cannot be reset without the old one', async () => {
+      test('require the old one if an administrator resets their own', async () => {
         const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
         const input = { userId: viewer.user.id, password: 'a different cabin' };
         assert.match(await people.mutationError('resetPassword', input), /^CONFLICT.*changePassword/);
@@ -231,7 +231,7 @@ for (const kind of databaseKinds) {
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test('of others are hidden from a user, and an administrator can list and end them', async () => {
+      test('are hidden from other users, but an administrator can list and end them', async () => {
         const person = await people.createUser();
         const sessions = [await people.logIn(person), await people.logIn(person)];
         const stranger = await people.logIn(await people.createUser());

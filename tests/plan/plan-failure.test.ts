@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { InstantWriter } from '../../server/src/graph/plan/json-text.ts';
+import { InstantWriter } from '../../server/src/graph/plan/plan-run.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { Scrape } from '../metrics/scrape.ts';
 import { Testbed } from '../support/testbed.ts';

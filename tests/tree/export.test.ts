@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('and an import have a maximum size that is a setting', async () => {
+    test('has a maximum size that is a setting, like an import', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_IMPORT_FOLDERS: '50', MAX_EXPORT_FOLDERS: '60' },
       });

@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     const readCode = async (query: string, variables?: Record<string, unknown>) =>
       (await tree.execute(query, variables)).errors?.[0]?.extensions.code;
 
-    test('reject a text of many megabytes before any work on it, and do not repeat it', async () => {
+    test('are refused if a text has many megabytes, before any work on it and without repeating it', async () => {
       const long = '\ufdfa'.repeat(megabytes / 3);
       const refused: [query: string, code: string][] = [
         ['query($t: String!){search(text: $t){totalCount}}', 'BAD_INPUT'],
@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       assert.equal(await readCode(creating, { p: properties }), 'BAD_INPUT');
     });
 
-    test('count a field once under many aliases', async () => {
+    test('run the same statements for a field under many aliases as for one', async () => {
       statements.length = 0;
       await tree.query(`{folder(path: "/Wide"){descendants{totalCount}}}`);
       const expected = statements.length;
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
       assert.equal(errors?.length, 100);
     });
 
-    test('cannot restore a folder that is being purged, whatever the clock of the node says', async () => {
+    test('cannot restore a folder that is marked for purging, whatever the clock of the node says', async () => {
       const id = await tree.create('Given up');
       await tree.delete(id);
       await withDatabase(tree.testbed.database.url, (database) =>

@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('and the count cover a list that is longer than one segment of the index', async () => {
+      test('covers a list that is longer than one segment of the index, and so does the count', async () => {
         const id = await tree.create('Long');
         await tree.import(
           Array.from({ length: 2_300 }, (_, index) => `sequoia ${2_300 - index}`),

@@ -256,7 +256,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.paths(outer), ['Inner']);
       });
 
-      test('under another parent requires WRITE there, and raises no access level', async () => {
+      test('requires WRITE on another parent, and raises no access level', async () => {
         const [from, id] = (await tree.createChain(['Origin', 'Chest'])) as [string, string];
         const [readable, managed] = [await tree.create('Readable'), await tree.create('Managed')];
         const { authToken } = await tree.person({ [from]: 'WRITE', [readable]: 'READ', [managed]: 'MANAGE' });

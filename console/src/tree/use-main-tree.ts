@@ -1,13 +1,16 @@
-/** Connects the main tree to the session, to the address of the page, and to changes from the server. */
+/**
+ * Connects the main tree to the session, to the address of the page, and to changes from the server. Saves its open folders
+ * and scroll position in the session storage of this tab.
+ */
 
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { toasts } from '../actions/toasts.ts';
+import { apiRoot } from '../console-address.ts';
 import { useLive, type FolderChange } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { onSignOut } from '../session/session-data.ts';
 import { useViewer } from '../session/session.tsx';
 import { ChangeMarks, describeGoneFolder } from './change-marks.ts';
-import { readSavedView, removeSavedView, saveView } from './saved-tree-view.ts';
 import { mainTree as tree } from './tree.ts';
 
 type OpenId = RefObject<string | null>;
@@ -141,4 +144,45 @@ function leaveGoneFolder(
   if (parentId === undefined) return;
   navigate(`/folders/${parentId}`, { replace: true });
   if (text !== null) toasts.add({ tone: 'note', text: `${text} This is the folder that it was in.` });
+}
+
+interface SavedTreeView {
+  readonly opened: readonly string[];
+  /** The row at the upper edge, and the pixels by which it is scrolled out. */
+  readonly top: { readonly id: string; readonly past: number } | null;
+  /** The folder whose page was open. */
+  readonly openId: string | null;
+}
+
+const storageKey = `espalier:tree:${apiRoot}`;
+const maxSavedFolders = 500;
+
+function saveView(sessionId: string, { opened, ...others }: SavedTreeView): void {
+  try {
+    const saved = { sessionId, opened: opened.slice(-maxSavedFolders), ...others };
+    sessionStorage.setItem(storageKey, JSON.stringify(saved));
+  } catch {
+    // Without storage, the next visit starts with a closed tree.
+  }
+}
+
+/** Returns null if nothing was saved in this session. */
+function readSavedView(sessionId: string): SavedTreeView | null {
+  try {
+    const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as
+      (SavedTreeView & { sessionId: string }) | null;
+    if (saved?.sessionId === sessionId && Array.isArray(saved.opened)) return saved;
+  } catch {
+    // Unreadable data counts as missing.
+  }
+  removeSavedView();
+  return null;
+}
+
+function removeSavedView(): void {
+  try {
+    sessionStorage.removeItem(storageKey);
+  } catch {
+    // Without storage, there is nothing to remove.
+  }
 }

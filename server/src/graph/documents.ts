@@ -15,14 +15,14 @@ import { LRUCache } from 'lru-cache';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
 import { countComparisons } from './cost/comparisons.ts';
-import { coded } from './graph-error.ts';
+import { coded } from './graph-results.ts';
 import type { Limits } from './cost/limits.ts';
 import { copyToKeep, parseWithoutText, withLocations } from './locations.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import { checkCost } from './cost/cost.ts';
 import { measureSchema } from './cost/schema-sizes.ts';
 import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
-import { tooExpensive, toFieldPath } from './cost/too-expensive.ts';
+import { tooExpensive, toFieldPath } from './cost/limits.ts';
 import { inGroups, rulesFor } from './validation-rules.ts';
 
 export type CheckedDocument = Good | Bad;

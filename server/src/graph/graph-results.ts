@@ -1,6 +1,6 @@
 /** What an execution has come to, as an answer: errors in the order of their fields, with codes, and nothing private. */
 
-import { toGraphCode } from '@espalier/contract';
+import { toGraphCode, type GraphCode } from '@espalier/contract';
 import {
   execute,
   GraphQLError,
@@ -10,13 +10,10 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
-import { inOrderOfFields } from './error-order.ts';
-import { coded } from './graph-error.ts';
 import type { GraphResult } from './graph-stream.ts';
 import { withLocations } from './locations.ts';
 import { encode, writeJson } from './time-slices.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
-import { mostVariableLevels } from './variables.ts';
 
 export interface ResultOptions {
   /** Told of what should not have happened; the client learns only that it did. */
@@ -141,4 +138,54 @@ function requestError(error: Error): GraphQLFormattedError {
 
 export function nestedTooDeeply(): GraphQLError {
   return new GraphQLError(`The variables are nested too deeply: at most ${mostVariableLevels} levels.`);
+}
+export function coded(
+  error: GraphQLError,
+  code: GraphCode,
+  facts?: Readonly<Record<string, string | number>>,
+): GraphQLFormattedError {
+  return { ...error.toJSON(), extensions: { code, ...facts } };
+}
+type Path = readonly (string | number)[];
+
+export function inOrderOfFields(errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] {
+  if (errors.length < 2) return errors;
+  return errors.toSorted((one, other) => {
+    const [path, otherPath] = [one.path ?? [], other.path ?? []];
+    const place = path.findIndex((step, at) => step !== otherPath[at]);
+    if (place < 0 || otherPath[place] === undefined) return path.length - otherPath.length;
+    const [step, otherStep] = [path[place]!, otherPath[place]];
+    if (typeof step === 'number' || typeof otherStep === 'number') return Number(step) - Number(otherStep);
+    const keys = Object.keys(valueAt(data, path.slice(0, place)) ?? {});
+    return keys.includes(step) ? keys.indexOf(step) - keys.indexOf(otherStep) : startOf(one) - startOf(other);
+  });
+}
+/** Undefined if there is nothing left of it: an error below has taken it away. */
+function valueAt(data: unknown, path: Path): object | undefined {
+  let at = data;
+  for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step];
+  return typeof at === 'object' && at !== null ? at : undefined;
+}
+function startOf({ nodes }: GraphQLError): number {
+  return nodes?.[0]?.loc?.start ?? 0;
+}
+/** Variables are coerced by recursion, so how deep they are nested has a bound. How many there are has none here. */
+
+export const mostVariableLevels = 300;
+/** Copies nothing and calls nothing for plain values: an import may hold 100,000 folders. */
+
+export function areNestedTooDeeply(variables: object, levelsLeft: number = mostVariableLevels): boolean {
+  if (levelsLeft < 0) return true;
+  if (Array.isArray(variables)) {
+    for (const value of variables as unknown[]) {
+      if (typeof value === 'object' && value !== null && areNestedTooDeeply(value, levelsLeft - 1))
+        return true;
+    }
+    return false;
+  }
+  for (const name in variables) {
+    const value = (variables as Record<string, unknown>)[name];
+    if (typeof value === 'object' && value !== null && areNestedTooDeeply(value, levelsLeft - 1)) return true;
+  }
+  return false;
 }

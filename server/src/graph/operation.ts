@@ -10,7 +10,7 @@ import { operationKind, type CheckedDocument, type Documents } from './documents
 import { nestedTooDeeply, notExecuted, persistedQueryNotSupported, type Results } from './graph-results.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { GraphTracing } from './traced-graph.ts';
-import { areNestedTooDeeply } from './variables.ts';
+import { areNestedTooDeeply } from './graph-results.ts';
 
 export interface GraphLimits {
   /** Rejects mutations. */

@@ -1,16 +1,20 @@
 /** The access tab of a folder: its grants, the inherited ones, and an explanation for one user. */
 
 import { useState } from 'react';
+import type { AccessLevel } from '../../graph/live.tsx';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { useViewer } from '../../session/session.tsx';
+import { accessLevels, formatLevel } from '../../ui/access-level.tsx';
 import { Button } from '../../ui/button.tsx';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
 import { QueryResult } from '../../ui/states.tsx';
-import { ExplainAccess } from './explain-access.tsx';
-import { GrantDialog } from './grant-dialog.tsx';
-import { sortGrants } from './grant-order.ts';
-import { GrantSection, searchThreshold } from './grant-list.tsx';
-import { useGrants, type Grant } from './grants.ts';
 import { hasLevel, type OpenFolder } from '../open-folder.ts';
+import { ExplainAccess } from './explain-access.tsx';
+import { GrantSection, searchThreshold } from './grant-list.tsx';
+import { sortGrants } from './grant-order.ts';
+import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './grants.ts';
 import './access.css';
 
 export function AccessTab({ folder }: { folder: OpenFolder }) {
@@ -102,5 +106,55 @@ function InheritedGrants({ folderId, grants }: { folderId: string; grants: reado
       }
       note="The nearest grant to somebody decides; it overrules those above."
     />
+  );
+}
+
+interface GrantDialogProps {
+  readonly folder: Pick<OpenFolder, 'id' | 'title'>;
+  /** The grants on this folder. */
+  readonly grants: readonly Grant[];
+  readonly onClose: () => void;
+}
+
+const explanations: Readonly<Record<AccessLevel, string>> = {
+  NONE: 'They get nothing here and below, whatever they have above. Something deeper may still be opened for them.',
+  READ: 'They see this folder and everything inside, and change nothing.',
+  WRITE:
+    'They see and change this folder and everything inside: names, texts, new folders, moves, deletions.',
+  MANAGE: 'They do all that, and decide who else may do what here and below.',
+};
+
+/** Grants a user or a group access to a folder. */
+function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
+  const [person, setPerson] = useState<PickedPerson | null>(null);
+  const [level, setLevel] = useState<AccessLevel>('READ');
+  const before = person ? grants.find((grant) => isGrantTo(grant, person)) : undefined;
+  return (
+    <ActionDialog
+      title={`Grant access to “${folder.title}”`}
+      verb="Grant"
+      call={person ? createGrantCall(folder.id, person, level) : undefined}
+      isReady={person !== null && before?.level !== level}
+      onSubmit={async () => {
+        if (person) await grantLevel(folder.id, person, level);
+      }}
+      onClose={onClose}
+    >
+      <PersonPicker
+        label="Person or group"
+        kinds="usersAndGroups"
+        value={person}
+        onChange={setPerson}
+        autoFocus
+      />
+      <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
+      <p className="hint">{explanations[level]}</p>
+      {before && (
+        <p className="hint" role="status">
+          {person?.name} has {formatLevel(before.level)} here already
+          {before.level === level ? '.' : '; this replaces it.'}
+        </p>
+      )}
+    </ActionDialog>
   );
 }

@@ -67,10 +67,9 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
         <dd className="number">
           {number}, {kind}
         </dd>
-        <dt>When</dt>
-        <dd>
+        <Fact label="When">
           <time dateTime={at}>{formatExact(at)}</time>
-        </dd>
+        </Fact>
         <dt>Who</dt>
         <dd>
           {byId === null ? (

@@ -7,7 +7,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Refusal } from '../../refusal.ts';
 import type { ElementFields, Selected } from './element-fields.ts';
 import type { Limits } from './limits.ts';
-import { tooExpensive, toFieldPath } from './too-expensive.ts';
+import { tooExpensive, toFieldPath } from './limits.ts';
 
 export type BudgetLimits = Pick<
   Limits,

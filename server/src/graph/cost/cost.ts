@@ -17,10 +17,10 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { fieldTypeOf } from './field-type.ts';
+import { fieldTypeOf } from './schema-sizes.ts';
 import { weightOf } from './field-weights.ts';
 import { isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
-import { tooExpensive, toFieldPath, type Excess } from './too-expensive.ts';
+import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 
 export interface QueryCost {
   readonly fields: number;
@@ -50,15 +50,15 @@ export function checkCost(
   document: DocumentNode,
   budgets: QueryCost,
 ): number {
-  const prices = new DocumentCosts(schema, sizes, document);
+  const costs = new DocumentCosts(schema, sizes, document);
   let mostFields = 0;
-  for (const definition of prices.definitions) {
-    const price = prices.ofDefinition(definition);
-    mostFields = Math.max(mostFields, price.fields);
+  for (const definition of costs.definitions) {
+    const cost = costs.ofDefinition(definition);
+    mostFields = Math.max(mostFields, cost.fields);
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
-      if (price[measure] <= budgets[measure]) continue;
-      const field = prices.mostExpensiveField(definition, measure);
-      throw refuse(measure, { field, cost: price[measure], budget: budgets[measure] });
+      if (cost[measure] <= budgets[measure]) continue;
+      const field = costs.mostExpensiveField(definition, measure);
+      throw refuse(measure, { field, cost: cost[measure], budget: budgets[measure] });
     }
   }
   return mostFields;

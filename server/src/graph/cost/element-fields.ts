@@ -10,7 +10,7 @@ import {
   type GraphQLResolveInfo,
   type SelectionSetNode,
 } from 'graphql';
-import { fieldTypeOf } from './field-type.ts';
+import { fieldTypeOf } from './schema-sizes.ts';
 
 /** An alias counts for one more with every so many. */
 export const lettersOfAValue = 32;

@@ -5,7 +5,10 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  TypeMetaFieldDef,
+  SchemaMetaFieldDef,
   type GraphQLNamedType,
+  type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
 
@@ -41,4 +44,17 @@ export function measureSchema(schema: GraphQLSchema): SchemaSizes {
 
 function longest(lists: readonly (readonly unknown[])[]): number {
   return lists.reduce((most, { length }) => Math.max(most, length), 1);
+}
+export function fieldTypeOf(
+  schema: GraphQLSchema,
+  parent: GraphQLNamedType | undefined,
+  fieldName: string,
+): GraphQLOutputType | undefined {
+  if (!isObjectType(parent) && !isInterfaceType(parent)) return undefined;
+  if (parent === schema.getQueryType()) {
+    if (fieldName === SchemaMetaFieldDef.name) return SchemaMetaFieldDef.type;
+    if (fieldName === TypeMetaFieldDef.name) return TypeMetaFieldDef.type;
+  }
+  const fields = parent.getFields();
+  return Object.hasOwn(fields, fieldName) ? fields[fieldName]!.type : undefined;
 }
