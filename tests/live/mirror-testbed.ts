@@ -24,7 +24,7 @@ import {
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
-import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { failOnPlanFailure, minPasswordCost, TestClock } from '../support/testbed.ts';
 import type { Change } from './mirror.ts';
@@ -60,7 +60,7 @@ export class MirrorTestbed {
     const onBug = (error: unknown) => void bugs.push(error);
     const database = await openDatabase(settings.databaseUrl, clock, options);
     const passwords = createPasswords({ cost: minPasswordCost });
-    const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
+    const throttle = new LoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
     const encryption = createKeyEncryption(undefined);
     await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
     const services: GraphOptions = {

@@ -16,7 +16,7 @@ import type { Refusal } from '../../server/src/refusal.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
 import type { RevocationCache } from '../../server/src/sessions/revocation-cache.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
-import { createLoginThrottle, type LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import { Sessions } from '../../server/src/sessions/sessions.ts';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -101,7 +101,7 @@ class Fixture {
     this.#adminId = adminId;
     this.#gate = new Gate();
     this.#passwords = createPasswords({ maxConcurrent: 1, semaphore: this.#gate, cost: minPasswordCost });
-    this.#throttle = createLoginThrottle({ database, clock, installation: 'fairness', isOn: true });
+    this.#throttle = new LoginThrottle({ database, clock, installation: 'fairness', isOn: true });
     this.#sessions = new Sessions({
       database,
       clock,

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { sql } from '../../server/src/database/statement.ts';
 import { storedIssuer } from '../../server/src/startup/installation.ts';
-import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import { databaseKinds } from '../support/databases.ts';
 import type { GraphBody } from '../support/graph-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
@@ -42,7 +42,7 @@ async function failOnAnotherNode(
 ): Promise<void> {
   await withDatabase(testbed.database.url, async (database) => {
     const installation = await storedIssuer(database);
-    const throttle = createLoginThrottle({ database, clock: testbed.clock, installation, isOn: true });
+    const throttle = new LoginThrottle({ database, clock: testbed.clock, installation, isOn: true });
     for (const username of usernames) {
       await throttle.attempt({ username, address }, () => Promise.resolve(undefined));
     }

@@ -1,6 +1,6 @@
 /**
- * Queries as parsed, priced and validated documents. Clients repeat their queries: each text is worked out once. A long
- * text is worked out in several steps, between which other users are served.
+ * Parses, validates and caches documents, and checks their cost. A long document is checked in several steps, between
+ * which other users are served.
  */
 
 import {
@@ -17,7 +17,7 @@ import { Refusal } from '../refusal.ts';
 import { countComparisons } from './cost/comparisons.ts';
 import { coded } from './graph-results.ts';
 import type { Limits } from './cost/limits.ts';
-import { copyToKeep, parseWithoutText, withLocations } from './locations.ts';
+import { copyForCache, parseWithoutText, withLocations } from './locations.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import { checkCost } from './cost/cost.ts';
 import { measureSchema } from './cost/schema-sizes.ts';
@@ -25,40 +25,40 @@ import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
 import { tooExpensive, toFieldPath } from './cost/limits.ts';
 import { inGroups, rulesFor } from './validation-rules.ts';
 
-export type CheckedDocument = Good | Bad;
+export type CheckedDocument = ValidDocument | InvalidDocument;
 
-interface Good {
+interface ValidDocument {
   readonly document: DocumentNode;
-  /** Its fields, weighted. */
+  /** The weighted number of its fields. */
   readonly cost: number;
   readonly errors?: undefined;
-  /** Since it was checked. */
+  /** How often it was executed since it was checked. */
   timesRun: number;
 }
 
-interface Bad {
+interface InvalidDocument {
   readonly document?: undefined;
   readonly errors: readonly GraphQLFormattedError[];
 }
 
 export interface Documents {
-  /** What was found out about this text earlier, if it is remembered. */
+  /** The cached result of an earlier check. */
   find(query: string): CheckedDocument | undefined;
-  /** Works a text out, and waits at the user's task between the steps. */
+  /** Checks a text; the task can yield between the steps. */
   check(query: string, task: Pick<Task, 'yieldBefore'>): PromiseOrValue<CheckedDocument>;
 }
 
-const mostDocuments = 2_000;
-/** Of all documents together: a token and its part of the tree take about 300 bytes. */
-const mostTokensKept = 200_000;
-/** A text is kept, and so are the comments and long strings in it: so many characters count as a token. */
-const charactersPerTokenKept = 75;
-/** A refused text and its errors take some kilobytes. */
-const maxRefused = 200;
-const maxRefusedCharacters = 500_000;
-const mostErrors = 20;
-/** A microsecond each. Honest queries need some hundred. */
-const mostComparisons = 10_000;
+const maxDocuments = 2_000;
+/** In all cached documents: a token and its node of the syntax tree take about 300 bytes. */
+const maxCachedTokens = 200_000;
+/** The text is cached with its comments and long strings: so many characters count as a token. */
+const charactersPerCachedToken = 75;
+/** An invalid text and its errors take some kilobytes. */
+const maxInvalid = 200;
+const maxInvalidCharacters = 500_000;
+const maxErrors = 20;
+/** Each takes a microsecond. Ordinary queries need some hundred. */
+const maxComparisons = 10_000;
 /** A token has at least one character, and a space after it. */
 const charactersPerToken = 2;
 /** A longer document is validated by one group of rules after the other. Its errors are then ordered by group. */
@@ -66,36 +66,36 @@ const maxTokensAtOnce = 1_000;
 
 export function createDocuments(schema: GraphQLSchema, limits: Limits): Documents {
   const sizes = measureSchema(schema);
-  const good = new LRUCache<string, Good>({
-    max: mostDocuments,
-    maxSize: mostTokensKept,
+  const valid = new LRUCache<string, ValidDocument>({
+    max: maxDocuments,
+    maxSize: maxCachedTokens,
     sizeCalculation: ({ document: { tokenCount = 0 } }, query) =>
-      tokenCount + Math.ceil(query.length / charactersPerTokenKept) + 1,
+      tokenCount + Math.ceil(query.length / charactersPerCachedToken) + 1,
   });
-  const refused = new LRUCache<string, Bad>({
-    max: maxRefused,
-    maxSize: maxRefusedCharacters,
+  const invalid = new LRUCache<string, InvalidDocument>({
+    max: maxInvalid,
+    maxSize: maxInvalidCharacters,
     sizeCalculation: (_, query) => query.length + 1,
   });
 
   return {
-    find: (query) => good.get(query) ?? refused.get(query),
+    find: (query) => valid.get(query) ?? invalid.get(query),
     check(query, task) {
       const step = <T>(size: number, work: () => T): PromiseOrValue<T> => {
         const turn = task.yieldBefore(size);
         return turn ? turn.then(work) : work();
       };
       return whenDone(checkNew(query, step), (checked) => {
-        if (checked.document) good.set(query, checked);
-        else refused.set(query, checked);
+        if (checked.document) valid.set(query, checked);
+        else invalid.set(query, checked);
         return checked;
       });
     },
   };
 
   function checkNew(query: string, step: Step): PromiseOrValue<CheckedDocument> {
-    const atMost = Math.min(limits.maxTokens, Math.ceil(query.length / charactersPerToken));
-    const priced = step(atMost, () =>
+    const maxSteps = Math.min(limits.maxTokens, Math.ceil(query.length / charactersPerToken));
+    const costed = step(maxSteps, () =>
       attempt(limits, () => {
         const document = parseWithin(query, limits);
         const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
@@ -104,21 +104,21 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
         return { document, cost, timesRun: 0 };
       }),
     );
-    return whenDone(priced, (checked) =>
+    return whenDone(costed, (checked) =>
       checked.document
         ? whenDone(validateAll(checked.document, query, step), (errors) => {
             const { tokenCount = 0 } = checked.document;
             if (errors.length === 0) {
-              return step(tokenCount, () => ({ ...checked, document: copyToKeep(checked.document) }));
+              return step(tokenCount, () => ({ ...checked, document: copyForCache(checked.document) }));
             }
-            const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
-            return { errors: withLocations(shown, query) };
+            const formatted = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+            return { errors: withLocations(formatted, query) };
           })
         : checked,
     );
   }
 
-  /** The root of a subscription first: the rules of graphql would stumble over a condition there. */
+  /** Checks the root of a subscription first: the rules of graphql-js throw if it has a condition. */
   function validateAll(
     document: DocumentNode,
     query: string,
@@ -133,17 +133,17 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
         whenDone(found, (errors) =>
           errors.length > 0
             ? errors
-            : step(tokenCount, () => validate(schema, document, rules, { maxErrors: mostErrors })),
+            : step(tokenCount, () => validate(schema, document, rules, { maxErrors: maxErrors })),
         ),
       [],
     );
   }
 }
 
-/** Does a part of the work that concerns so many tokens, as soon as it may. */
+/** Runs a step that processes so many tokens, at once or at the user's next turn. */
 type Step = <T>(tokens: number, work: () => T) => PromiseOrValue<T>;
 
-function attempt(limits: Limits, work: () => Good): CheckedDocument {
+function attempt(limits: Limits, work: () => ValidDocument): CheckedDocument {
   try {
     return work();
   } catch (error) {
@@ -174,7 +174,7 @@ function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): 
   }
 }
 
-/** The parser goes down by recursion: what exhausts the stack is deeper than any setting allows. */
+/** The parser is recursive: a query that exhausts the stack is deeper than any setting allows. */
 function tooDeep({ maxDepth }: Limits): Refusal {
   return tooExpensive('The query is nested too deeply. Ask for less at a time.', {
     field: 'query',
@@ -184,16 +184,16 @@ function tooDeep({ maxDepth }: Limits): Refusal {
 }
 
 function checkComparisons(document: DocumentNode): void {
-  const { count, most } = countComparisons(document, mostComparisons);
-  if (count <= mostComparisons) return;
-  const field = toFieldPath([most]);
+  const { count, mostCompared } = countComparisons(document, maxComparisons);
+  if (count <= maxComparisons) return;
+  const field = toFieldPath([mostCompared]);
   throw tooExpensive(
-    `To merge the fields of the query takes over ${mostComparisons} comparisons, most of them for ${field}. Select each field once, and use fewer fragments.`,
-    { field, cost: count, budget: mostComparisons },
+    `To merge the fields of the query takes over ${maxComparisons} comparisons, most of them for ${field}. Select each field once, and use fewer fragments.`,
+    { field, cost: count, budget: maxComparisons },
   );
 }
 
-/** Which kind of operation would run; undefined if the document does not say. */
+/** The kind of the selected operation; undefined if the document has no such operation. */
 export function operationKind(document: DocumentNode, operationName: string | null | undefined) {
   return getOperationAST(document, operationName)?.operation;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areNestedTooDeeply, inOrderOfFields, mostVariableLevels } from './graph-results.ts';
-import type assert from 'assert/strict';
+import { areNestedTooDeeply, inOrderOfFields, maxVariableLevels } from './graph-results.ts';
 import { GraphQLError } from 'graphql';
 
 const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
@@ -10,23 +9,24 @@ const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
   return { value };
 };
 
-test('variables may be nested as deep as allowed, in objects and in lists', () => {
+test('accepts variables up to the maximum depth, in objects and in lists', () => {
   for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ inner })]) {
-    assert.equal(areNestedTooDeeply(nested(mostVariableLevels, wrap)), false);
-    assert.equal(areNestedTooDeeply(nested(mostVariableLevels + 1, wrap)), true);
+    assert.equal(areNestedTooDeeply(nested(maxVariableLevels, wrap)), false);
+    assert.equal(areNestedTooDeeply(nested(maxVariableLevels + 1, wrap)), true);
     assert.equal(areNestedTooDeeply(nested(100_000, wrap)), true);
   }
 });
 
-test('flat variables may be of any size', () => {
-  const folders = Array.from({ length: 100_000 }, (_, place) => ({ name: `Folder ${place}`, icon: null }));
+test('accepts flat variables of any size', () => {
+  const folders = Array.from({ length: 100_000 }, (_, index) => ({ name: `Folder ${index}`, icon: null }));
   assert.equal(areNestedTooDeeply({ folders }), false);
 });
 
-test('nothing at all is fine', () => {
+test('accepts empty variables', () => {
   assert.equal(areNestedTooDeeply({}), false);
   assert.equal(areNestedTooDeeply({ a: null, b: undefined, c: 1, d: [] }), false);
 });
+
 const errorAt = (path: string) =>
   new GraphQLError(path, { path: path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step)) });
 const ordered = (paths: string[], data: unknown) =>

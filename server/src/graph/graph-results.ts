@@ -1,4 +1,4 @@
-/** What an execution has come to, as an answer: errors in the order of their fields, with codes, and nothing private. */
+/** Turns the result of an execution into a response: errors in the order of their fields, with codes and without internals. */
 
 import { toGraphCode, type GraphCode } from '@espalier/contract';
 import {
@@ -16,9 +16,9 @@ import { encode, writeJson } from './time-slices.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 
 export interface ResultOptions {
-  /** Told of what should not have happened; the client learns only that it did. */
+  /** Called with an unexpected error; the client receives only `INTERNAL`. */
   readonly onBug: (error: unknown) => void;
-  /** Told of what stood in the way of an answer and may pass. */
+  /** Called with the cause of an error that may pass. */
   readonly onUnavailable: (error: unknown) => void;
 }
 
@@ -28,14 +28,14 @@ export interface Results {
     query: string,
     options?: { readonly isChanged: boolean },
   ) => GraphResult;
-  /** The same, with the text written in pieces. */
+  /** The same, with the text written in several slices. */
   readonly toLongResult: (done: ExecutionResult, query: string, task: Task) => Promise<GraphResult>;
 }
 
-/** A text of more characters is long. To encode so many takes about 0.2 ms. */
+/** Texts of this length or more are encoded in slices. To encode so many characters takes about 0.2 ms. */
 const longText = 2 ** 20;
-/** Of an answer's errors; one for each folder of a list says no more than that. */
-const mostErrors = 100;
+/** A response may have one error for each folder of a list; the client gets the first ones. */
+const maxErrors = 100;
 
 export function createResults({ onBug, onUnavailable }: ResultOptions): Results {
   return { toResult, toLongResult };
@@ -53,14 +53,14 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
     const formatted = inOrderOfFields(errors, data)
-      .slice(0, mostErrors)
-      // A subscription may be refused by its field before there is any data.
+      .slice(0, maxErrors)
+      // The field of a subscription can refuse it before there is any data.
       .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
-    const shown = withLocations(formatted, query);
-    if (!isExecuted) return notExecuted(shown);
-    // What has been changed is not to be tried again.
-    const retryAfterSeconds = isNothing(data) && !isChanged ? pauseOf(errors) : undefined;
-    const text = JSON.stringify({ errors: shown, data });
+    const located = withLocations(formatted, query);
+    if (!isExecuted) return notExecuted(located);
+    // A client must not retry a mutation that made a change.
+    const retryAfterSeconds = isEmpty(data) && !isChanged ? findUnavailable(errors)?.details.retryAfterSeconds : undefined;
+    const text = JSON.stringify({ errors: located, data });
     return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
@@ -75,23 +75,18 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
   }
 }
 
-/** Encodes a long result in pieces: in one go, it would delay other users. */
+/** Encodes a long result in slices: in one slice, it would delay other users. */
 export async function encodeLong(result: GraphResult, task: Task): Promise<GraphResult> {
   if (result.text.length < longText) return result;
   const bytes = await encode(result.text, task);
   return { ...result, bytes: () => bytes };
 }
 
-function isNothing(data: ExecutionResult['data']): boolean {
+function isEmpty(data: ExecutionResult['data']): boolean {
   return !data || Object.values(data).every((value) => value === null);
 }
 
-/** How long to wait before it is tried again, if that may help. */
-function pauseOf(errors: readonly GraphQLError[]): number | undefined {
-  return findUnavailable(errors)?.details.retryAfterSeconds;
-}
-
-/** What stood in the way and may pass. */
+/** The first error that may pass. */
 export function findUnavailable(errors: readonly GraphQLError[] = []): Refusal | undefined {
   return errors
     .map(({ originalError }) => originalError)
@@ -105,7 +100,7 @@ export function cannotStream(): GraphResult {
   return notExecuted([coded(error, 'BAD_INPUT')]);
 }
 
-/** Clients compare the message, and then send the text of the query. */
+/** Clients compare the message, and then send the whole query. */
 export function persistedQueryNotSupported(): GraphResult {
   const error = new GraphQLError('PersistedQueryNotSupported');
   return notExecuted([coded(error, 'PERSISTED_QUERY_NOT_SUPPORTED')]);
@@ -119,7 +114,7 @@ export function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResu
   return tryRequest(() => execute(request));
 }
 
-/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
+/** Input is coerced by recursion. If it exhausts the stack, the input is invalid. */
 export function tryRequest<T>(run: () => T): T | ExecutionResult {
   try {
     return run();
@@ -129,7 +124,7 @@ export function tryRequest<T>(run: () => T): T | ExecutionResult {
   }
 }
 
-/** graphql-js passes on as it is whatever a variable's coercion threw. */
+/** graphql-js does not wrap an exception that the coercion of a variable throws. */
 function requestError(error: Error): GraphQLFormattedError {
   if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
   if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
@@ -137,7 +132,7 @@ function requestError(error: Error): GraphQLFormattedError {
 }
 
 export function nestedTooDeeply(): GraphQLError {
-  return new GraphQLError(`The variables are nested too deeply: at most ${mostVariableLevels} levels.`);
+  return new GraphQLError(`The variables are nested too deeply: at most ${maxVariableLevels} levels.`);
 }
 export function coded(
   error: GraphQLError,
@@ -152,15 +147,15 @@ export function inOrderOfFields(errors: readonly GraphQLError[], data: unknown):
   if (errors.length < 2) return errors;
   return errors.toSorted((one, other) => {
     const [path, otherPath] = [one.path ?? [], other.path ?? []];
-    const place = path.findIndex((step, at) => step !== otherPath[at]);
-    if (place < 0 || otherPath[place] === undefined) return path.length - otherPath.length;
-    const [step, otherStep] = [path[place]!, otherPath[place]];
+    const index = path.findIndex((step, at) => step !== otherPath[at]);
+    if (index < 0 || otherPath[index] === undefined) return path.length - otherPath.length;
+    const [step, otherStep] = [path[index]!, otherPath[index]];
     if (typeof step === 'number' || typeof otherStep === 'number') return Number(step) - Number(otherStep);
-    const keys = Object.keys(valueAt(data, path.slice(0, place)) ?? {});
+    const keys = Object.keys(valueAt(data, path.slice(0, index)) ?? {});
     return keys.includes(step) ? keys.indexOf(step) - keys.indexOf(otherStep) : startOf(one) - startOf(other);
   });
 }
-/** Undefined if there is nothing left of it: an error below has taken it away. */
+/** Undefined if an error below has set the value to null. */
 function valueAt(data: unknown, path: Path): object | undefined {
   let at = data;
   for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step];
@@ -169,12 +164,11 @@ function valueAt(data: unknown, path: Path): object | undefined {
 function startOf({ nodes }: GraphQLError): number {
   return nodes?.[0]?.loc?.start ?? 0;
 }
-/** Variables are coerced by recursion, so how deep they are nested has a bound. How many there are has none here. */
 
-export const mostVariableLevels = 300;
-/** Copies nothing and calls nothing for plain values: an import may hold 100,000 folders. */
+export const maxVariableLevels = 300;
+/** Copies nothing and makes no call for plain values: an import may hold 100,000 folders. */
 
-export function areNestedTooDeeply(variables: object, levelsLeft: number = mostVariableLevels): boolean {
+export function areNestedTooDeeply(variables: object, levelsLeft: number = maxVariableLevels): boolean {
   if (levelsLeft < 0) return true;
   if (Array.isArray(variables)) {
     for (const value of variables as unknown[]) {

@@ -1,7 +1,6 @@
 /**
- * Lines and columns of errors. graphql-js searches the text from its start for each of them, and an answer may hold
- * thousands. So the text is taken away from a document once it is parsed: then what stands for a column is the place in the
- * text, and only the errors that are sent are looked up, in an index of the lines.
+ * Lines and columns of errors. For each error, graphql-js searches the text from its start, and a response may have thousands of
+ * errors. So the text is removed from a parsed document. Its columns are then offsets, which are converted with an index of lines.
  */
 
 import {
@@ -21,13 +20,13 @@ export function parseWithoutText(query: string, options: ParseOptions): Document
 }
 
 /**
- * A copy to keep, without the tokens that the parser links to all nodes. Only the copy is kept: V8 learns that what the
- * parser allocates dies young. Otherwise it allocates every document as if it were kept, and a client that sends new texts
- * all the time causes pauses of 50 ms for the garbage collector (measured with `npm run bench -- abuse`).
+ * A copy for the cache, without the tokens that the parser links to all nodes. Only the copy is cached: so V8 learns that the
+ * parser's objects die young. Otherwise V8 allocates every document as a long-lived object, and a client that always sends new
+ * texts causes garbage collector pauses of 50 ms (measured with `npm run bench -- abuse`).
  */
-export function copyToKeep(document: DocumentNode): DocumentNode {
+export function copyForCache(document: DocumentNode): DocumentNode {
   const copy = copyNode(document) as DocumentNode;
-  // As graphql-js defines it.
+  // graphql-js defines it as a property that is not enumerable.
   return Object.defineProperty(copy, 'tokenCount', { value: document.tokenCount });
 }
 
@@ -41,16 +40,16 @@ function copyNode(node: object): object {
   return copy;
 }
 
-const mostLocations = 5;
+const maxLocations = 5;
 
-/** Errors about such a document, with lines and columns of the query's text. */
+/** Replaces the offsets in errors of such a document by lines and columns. */
 export function withLocations(
   errors: readonly GraphQLFormattedError[],
   query: string,
 ): readonly GraphQLFormattedError[] {
   const starts = lineStarts(query);
   return errors.map((error) => {
-    const locations = error.locations?.slice(0, mostLocations).map(({ column }) => {
+    const locations = error.locations?.slice(0, maxLocations).map(({ column }) => {
       const line = linesUntil(starts, column - 1);
       return { line, column: column - starts[line - 1]! };
     });
@@ -64,13 +63,13 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** How many lines start at or before a place. */
-function linesUntil(starts: readonly number[], place: number): number {
+/** How many lines start at or before an offset. */
+function linesUntil(starts: readonly number[], offset: number): number {
   let low = 1;
   let high = starts.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (starts[middle - 1]! <= place) low = middle;
+    if (starts[middle - 1]! <= offset) low = middle;
     else high = middle - 1;
   }
   return low;

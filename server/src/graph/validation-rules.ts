@@ -1,6 +1,6 @@
 /**
- * The rules of validation that a query can break: what is not in its text needs no rule. Each costs something for every
- * part of a query, whether it applies or not, and a query of a new text costs mostly that.
+ * Selects the validation rules that a query can break. Each rule costs time for every node of a query, and validation is
+ * most of the cost of a new query. A rule about fragments, for example, is not needed if the text has none.
  */
 
 import {
@@ -24,15 +24,15 @@ import {
   type ValidationRule,
 } from 'graphql';
 
-interface Marked {
-  /** Wherever one of the rules applies, the text has one of these; it may have them elsewhere, too. */
+interface MarkedRules {
+  /** If one of the rules applies, the text contains one of these. The reverse need not be true. */
   readonly marks: readonly string[];
   readonly rules: readonly ValidationRule[];
 }
 
 const fragments = ['...', 'fragment'];
 
-const marked: readonly Marked[] = [
+const marked: readonly MarkedRules[] = [
   {
     marks: ['$'],
     rules: [
@@ -59,7 +59,7 @@ const marked: readonly Marked[] = [
   { marks: ['subscription'], rules: [SingleFieldSubscriptionsRule] },
 ];
 
-/** In the order of graphql-js, which is the order of the errors. */
+/** The rules in the order of graphql-js, which is the order of the errors. */
 export function rulesFor(query: string): readonly ValidationRule[] {
   const without = new Set<ValidationRule>();
   for (const { marks, rules } of marked) {
@@ -68,11 +68,11 @@ export function rulesFor(query: string): readonly ValidationRule[] {
   return without.size === 0 ? specifiedRules : specifiedRules.filter((rule) => !without.has(rule));
 }
 
-/** The rules in groups that each take about as long: the traversal with types is a third of it. */
+/** Divides the rules into groups that take about the same time. The traversal with types is a third of it. */
 export function inGroups(rules: readonly ValidationRule[]): (readonly ValidationRule[])[] {
-  const ofVariables: ReadonlySet<ValidationRule> = new Set(marked[0]!.rules);
+  const variableRules: ReadonlySet<ValidationRule> = new Set(marked[0]!.rules);
   const groups = Map.groupBy(rules, (rule) =>
-    rule === OverlappingFieldsCanBeMergedRule ? 'merging' : ofVariables.has(rule) ? 'variables' : 'rest',
+    rule === OverlappingFieldsCanBeMergedRule ? 'merging' : variableRules.has(rule) ? 'variables' : 'rest',
   );
   return [...groups.values()];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
-import { createAuthTokens } from './auth-token.ts';
+import { AuthTokens } from './auth-token.ts';
 import { signingAt, type DecryptedKey } from './signing-keys.ts';
 
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`);
@@ -43,7 +43,7 @@ function nodeAt(now: number, lifetimeSeconds = 600) {
     rereadSoon: () => undefined,
   };
   return {
-    tokens: createAuthTokens({ issuer: 'urn:test', lifetimeSeconds, clock, keys }),
+    tokens: new AuthTokens({ issuer: 'urn:test', lifetimeSeconds, clock, keys }),
     pass: (ms: number) => void (now += ms),
   };
 }

@@ -24,19 +24,6 @@ interface Claims {
   readonly exp: number;
 }
 
-export interface AuthTokens {
-  readonly issuer: string;
-  /** Refuses while this node may not know the current signing key. */
-  issue(userId: string, sessionId: string): string;
-  /**
-   * Returns the viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know
-   * yet.
-   */
-  read(token: string): Viewer | undefined;
-  /** Whether the key that signed a token was retired, which makes the token invalid. */
-  isKeyRetired(keyId: string): boolean;
-}
-
 export interface AuthTokenOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
@@ -57,95 +44,109 @@ const maxTokenLength = 2_048;
 /** A header as this service writes it, for any key. */
 const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 
-export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthTokenOptions): AuthTokens {
-  const verifiedTokens = new LRUCache<string, Viewer>({ max: maxCachedTokens });
-  let listed: readonly SigningKey[] = [];
-  let verifierByHeader = new Map<string, Verifier>();
-  let keyIds = new Set<string>();
+export class AuthTokens {
+  readonly issuer: string;
+  readonly #options: AuthTokenOptions;
+  readonly #verifiedTokens = new LRUCache<string, Viewer>({ max: maxCachedTokens });
+  #listedKeys: readonly SigningKey[] = [];
+  #verifierByHeader = new Map<string, Verifier>();
+  #keyIds = new Set<string>();
+
+  constructor(options: AuthTokenOptions) {
+    this.issuer = options.issuer;
+    this.#options = options;
+  }
+
+  /** Refuses while this node may not know the current signing key. */
+  issue(userId: string, sessionId: string): string {
+    const { keys, clock, lifetimeSeconds } = this.#options;
+    // The current key may have stopped signing. Other nodes would then reject the token.
+    if (!keys.isKeyListCurrent) {
+      keys.rereadSoon();
+      throw unavailable('Auth tokens cannot be signed right now. Try again later.');
+    }
+    const now = clock.now();
+    const signingKey = keys.current;
+    const tokenExpiresAt = now + lifetimeSeconds * 1000;
+    const claims: Claims = {
+      iss: this.issuer,
+      sub: userId,
+      sid: sessionId,
+      jti: randomUUID(),
+      iat: now / 1000,
+      // In whole seconds, rounded down, because other services may compare whole seconds.
+      nbf: Math.floor(now / 1000),
+      exp: tokenExpiresAt / 1000,
+    };
+    const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
+    const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
+    const token = `${signed}.${signature.toString('base64url')}`;
+    this.#verifiedTokens.set(token, { userId, sessionId, keyId: signingKey.id, tokenExpiresAt });
+    return token;
+  }
+
+  /**
+   * Returns the viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know
+   * yet.
+   */
+  read(token: string): Viewer | undefined {
+    if (this.#listedKeys !== this.#options.keys.all) this.#updateKeys();
+    const cached = this.#verifiedTokens.get(token);
+    if (cached) return cached;
+    if (token.length > maxTokenLength) return undefined;
+    const [header = '', payload = '', signature = '', ...more] = token.split('.');
+    if (more.length > 0) return undefined;
+    const verifier = this.#verifierByHeader.get(header);
+    if (!verifier) return this.#handleUnknownKey(header);
+    const { key, stoppedAt } = verifier;
+    const signatureBytes = decode(signature);
+    const payloadBytes = decode(payload);
+    if (!signatureBytes || !payloadBytes) return undefined;
+    if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
+    const claims = JSON.parse(payloadBytes.toString()) as Claims;
+    const now = this.#options.clock.now();
+    if (claims.iss !== this.issuer || !hasValidTimes(claims, { now, stoppedAt })) return undefined;
+    const viewer: Viewer = {
+      userId: claims.sub,
+      sessionId: claims.sid,
+      keyId: key.id,
+      tokenExpiresAt: Math.round(claims.exp * 1000),
+    };
+    this.#verifiedTokens.set(token, viewer);
+    return viewer;
+  }
+
+  /** Whether the key that signed a token was retired, which makes the token invalid. */
+  isKeyRetired(keyId: string): boolean {
+    if (this.#listedKeys !== this.#options.keys.all) this.#updateKeys();
+    return !this.#keyIds.has(keyId);
+  }
 
   /**
    * Clears the cache if a key was retired, or if a key stopped signing before this node knew its successor: cached tokens of
    * those keys may be invalid.
    */
-  function updateKeys(): void {
-    const previousIds = keyIds;
-    listed = keys.all;
-    verifierByHeader = new Map(
-      verifiersOf(listed).map((verifier) => [headerOf(verifier.key), verifier] as const),
+  #updateKeys(): void {
+    const { keys, clock } = this.#options;
+    const previousIds = this.#keyIds;
+    this.#listedKeys = keys.all;
+    this.#verifierByHeader = new Map(
+      verifiersOf(keys.all).map((verifier) => [headerOf(verifier.key), verifier] as const),
     );
-    keyIds = new Set(listed.map(({ id }) => id));
-    const hasRetiredKey = [...previousIds].some((id) => !keyIds.has(id));
-    const hasLateKey = listed.some((key) => !previousIds.has(key.id) && key.signsFrom <= clock.now());
-    if (hasRetiredKey || hasLateKey) verifiedTokens.clear();
+    this.#keyIds = new Set(keys.all.map(({ id }) => id));
+    const hasRetiredKey = [...previousIds].some((id) => !this.#keyIds.has(id));
+    const hasLateKey = keys.all.some((key) => !previousIds.has(key.id) && key.signsFrom <= clock.now());
+    if (hasRetiredKey || hasLateKey) this.#verifiedTokens.clear();
   }
 
   /** The key may be newer than the keys that this node has read. Almost always, it does not exist. */
-  function handleUnknownKey(header: string): undefined {
+  #handleUnknownKey(header: string): undefined {
+    const { keys } = this.#options;
     if (!headerShape.test(decode(header)?.toString() ?? '')) return undefined;
     keys.rereadSoon();
     if (keys.isKeyListCurrent) return undefined;
     throw unavailable('Auth tokens cannot be checked right now. Try again later.');
   }
-
-  return {
-    issuer,
-    issue(userId, sessionId) {
-      // The current key may have stopped signing. Other nodes would then reject the token.
-      if (!keys.isKeyListCurrent) {
-        keys.rereadSoon();
-        throw unavailable('Auth tokens cannot be signed right now. Try again later.');
-      }
-      const now = clock.now();
-      const signingKey = keys.current;
-      const tokenExpiresAt = now + lifetimeSeconds * 1000;
-      const claims: Claims = {
-        iss: issuer,
-        sub: userId,
-        sid: sessionId,
-        jti: randomUUID(),
-        iat: now / 1000,
-        // In whole seconds, rounded down, because other services may compare whole seconds.
-        nbf: Math.floor(now / 1000),
-        exp: tokenExpiresAt / 1000,
-      };
-      const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
-      const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
-      const token = `${signed}.${signature.toString('base64url')}`;
-      verifiedTokens.set(token, { userId, sessionId, keyId: signingKey.id, tokenExpiresAt });
-      return token;
-    },
-
-    isKeyRetired(keyId) {
-      if (listed !== keys.all) updateKeys();
-      return !keyIds.has(keyId);
-    },
-
-    read(token) {
-      if (listed !== keys.all) updateKeys();
-      const cached = verifiedTokens.get(token);
-      if (cached) return cached;
-      if (token.length > maxTokenLength) return undefined;
-      const [header = '', payload = '', signature = '', ...more] = token.split('.');
-      if (more.length > 0) return undefined;
-      const verifier = verifierByHeader.get(header);
-      if (!verifier) return handleUnknownKey(header);
-      const { key, stoppedAt } = verifier;
-      const signatureBytes = decode(signature);
-      const payloadBytes = decode(payload);
-      if (!signatureBytes || !payloadBytes) return undefined;
-      if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
-      const claims = JSON.parse(payloadBytes.toString()) as Claims;
-      if (claims.iss !== issuer || !hasValidTimes(claims, { now: clock.now(), stoppedAt })) return undefined;
-      const read: Viewer = {
-        userId: claims.sub,
-        sessionId: claims.sid,
-        keyId: key.id,
-        tokenExpiresAt: Math.round(claims.exp * 1000),
-      };
-      verifiedTokens.set(token, read);
-      return read;
-    },
-  };
 }
 
 /** Takes the keys with the newest first. */

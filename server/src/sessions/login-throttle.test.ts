@@ -9,7 +9,7 @@ import { openDatabase } from '../database/open-database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import {
-  createLoginThrottle,
+  LoginThrottle,
   pauseLeftMs,
   type AttemptSource,
   type LoginThrottle,
@@ -61,7 +61,7 @@ describe('a throttle', () => {
   });
 
   const create = (options: { database?: Database; isOn?: boolean } = {}) =>
-    createLoginThrottle({ database, clock, installation: 'here', isOn: true, ...options });
+    new LoginThrottle({ database, clock, installation: 'here', isOn: true, ...options });
 
   /** The result of an attempt, as the client would see it. */
   async function outcome(work: Promise<unknown>): Promise<string> {

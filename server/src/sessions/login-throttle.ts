@@ -3,7 +3,7 @@
  * alone: an attacker cannot lock a user out. The throttle does not reveal whether an account exists.
  *
  * Below the limit, a failed attempt only costs its password hash. Above the limit, attempts run one at a time with a growing
- * pause between them. They are counted before the password is checked, so that no two of them pass, on any node.
+ * pause. Each one is counted before its password is checked, so that no two pass at the same time, on any node.
  */
 
 import { createHmac } from 'node:crypto';
@@ -35,16 +35,6 @@ export type AttemptSource =
 
 /** Deletes the failures of a source, in the transaction that the correct password leads to. */
 export type ForgiveFailures = (transaction: Transaction) => Promise<void>;
-
-export interface LoginThrottle {
-  /** Runs the work that checks a password, or refuses it after too many failures. Undefined means a wrong password. */
-  attempt<T>(
-    source: AttemptSource,
-    work: (forgive: ForgiveFailures) => Promise<T | undefined>,
-  ): Promise<T | undefined>;
-  /** Deletes failures that no longer count. */
-  prune(): Promise<void>;
-}
 
 export interface LoginThrottleOptions {
   readonly database: Database;
@@ -89,25 +79,65 @@ interface Admission {
   readonly counted: readonly Failures[];
 }
 
-export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { database, clock, installation, isOn, attemptQueues = createAttemptQueues() } = options;
+export class LoginThrottle {
+  readonly #options: LoginThrottleOptions;
+  readonly #queues: SharedAttemptQueues;
 
-  const createCounter = (key: readonly string[], { maxFailures, maxConcurrent }: Limit): Counter => {
-    const digest = createHmac('sha256', installation).update(JSON.stringify(key)).digest();
-    return { digest, key: digest.toString('base64'), maxFailures, maxConcurrent };
-  };
+  constructor(options: LoginThrottleOptions) {
+    this.#options = options;
+    this.#queues = options.attemptQueues ?? createAttemptQueues();
+  }
 
-  function countersOf(source: AttemptSource): Counter[] {
-    if ('sessionId' in source) return [createCounter(['session', source.sessionId], accountLimit)];
+  /** Runs the work that checks a password, or refuses it after too many failures. Undefined means a wrong password. */
+  async attempt<T>(
+    source: AttemptSource,
+    work: (forgive: ForgiveFailures) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const { database, clock, isOn } = this.#options;
+    if (!isOn) return work(() => Promise.resolve());
+    const counters = this.#countersOf(source);
+    const attempt = await this.#queues.join(counters);
+    try {
+      const { failures, counted } = await this.#admit(counters, attempt);
+      const [own, ...others] = failures as [Failures, ...Failures[]];
+      const result = await work(async (transaction) => {
+        if (own.failures > 0) await deleteFailures(transaction, own);
+        for (const each of others) if (counted.includes(each)) await undoCount(transaction, each);
+      });
+      const uncounted = failures.filter((each) => result === undefined && !counted.includes(each));
+      if (uncounted.length > 0) {
+        // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
+        const digests = uncounted.map(({ digest }) => digest);
+        await database.transaction((transaction) => countFailures(transaction, digests, clock.now()));
+      }
+      return result;
+    } finally {
+      attempt.leave();
+    }
+  }
+
+  /** Deletes failures that no longer count. */
+  prune(): Promise<void> {
+    return pruneFailures(this.#options.database, this.#options.clock.now());
+  }
+
+  #countersOf(source: AttemptSource): Counter[] {
+    if ('sessionId' in source) return [this.#createCounter(['session', source.sessionId], accountLimit)];
     const { name, range } = identifyLogin(source);
     return [
-      createCounter(['login', name, range], accountLimit),
-      createCounter(['address', range], addressLimit),
+      this.#createCounter(['login', name, range], accountLimit),
+      this.#createCounter(['address', range], addressLimit),
     ];
   }
 
-  /** Waits until the attempts ahead cannot exceed the limit together with this one. Refuses it during a pause. */
-  async function admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<Admission> {
+  #createCounter(key: readonly string[], { maxFailures, maxConcurrent }: Limit): Counter {
+    const digest = createHmac('sha256', this.#options.installation).update(JSON.stringify(key)).digest();
+    return { digest, key: digest.toString('base64'), maxFailures, maxConcurrent };
+  }
+
+  /** Waits until this attempt and those ahead cannot exceed the limit together. Refuses it during a pause. */
+  async #admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<Admission> {
+    const { database, clock } = this.#options;
     for (;;) {
       const changed = attempt.waitForChange();
       const ahead = attempt.countAhead();
@@ -126,15 +156,15 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
         continue;
       }
       const counted = failures.filter((_, index) => left[index]! <= 0);
-      if (counted.length === 0 || (await countInAdvance(counted, now))) return { failures, counted };
+      if (counted.length === 0 || (await this.#countInAdvance(counted, now))) return { failures, counted };
     }
   }
 
-  /** Counts the attempt in all of them or in none. Returns false if another attempt was counted first. */
-  async function countInAdvance(failures: readonly Failures[], now: number): Promise<boolean> {
+  /** Counts the attempt in every row or in none. Returns false if another attempt was counted first. */
+  async #countInAdvance(failures: readonly Failures[], now: number): Promise<boolean> {
     const lostRace = new Error('Another attempt was counted first.');
     try {
-      await database.transaction(async (transaction) => {
+      await this.#options.database.transaction(async (transaction) => {
         for (const each of failures) if (!(await countIfUnchanged(transaction, each, now))) throw lostRace;
       });
       return true;
@@ -143,32 +173,6 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
       throw error;
     }
   }
-
-  return {
-    async attempt(source, work) {
-      if (!isOn) return work(() => Promise.resolve());
-      const counters = countersOf(source);
-      const attempt = await attemptQueues.join(counters);
-      try {
-        const { failures, counted } = await admit(counters, attempt);
-        const [own, ...others] = failures as [Failures, ...Failures[]];
-        const result = await work(async (transaction) => {
-          if (own.failures > 0) await deleteFailures(transaction, own);
-          for (const each of others) if (counted.includes(each)) await undoCount(transaction, each);
-        });
-        const uncounted = failures.filter((each) => result === undefined && !counted.includes(each));
-        if (uncounted.length > 0) {
-          // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
-          const digests = uncounted.map(({ digest }) => digest);
-          await database.transaction((transaction) => countFailures(transaction, digests, clock.now()));
-        }
-        return result;
-      } finally {
-        attempt.leave();
-      }
-    },
-    prune: () => pruneFailures(database, clock.now()),
-  };
 }
 
 /** The name and the address range by which logins are counted and queued. An invalid user name is used as it was sent. */
@@ -201,7 +205,7 @@ function tooManyAttempts(leftMs: number): Refusal {
 /**
  * The range of addresses that one client can use. For IPv4 it is the address. For IPv6 it is the /64, the smallest
  * assignment (RFC 6177). An IPv4 address in IPv6 notation (mapped: RFC 4291 §2.5.5.2; translated: RFC 6052 §2.1) counts as
- * IPv4; otherwise all of those would be one client.
+ * IPv4; otherwise all such addresses would be one client.
  */
 export function addressRange(address: string | null): string {
   if (address === null || !isIPv6(address)) return address ?? '';

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { createAuthTokens, type AuthTokens } from './auth-token.ts';
+import { AuthTokens } from './auth-token.ts';
 import { createKeyEncryption } from './key-encryption.ts';
 import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './signing-keys.ts';
 
@@ -52,7 +52,7 @@ class Node {
       stopwatch: () => node.elapsed,
     });
     const issuer = 'urn:test';
-    node.tokens = createAuthTokens({ issuer, lifetimeSeconds: 600, clock, keys: node.keys });
+    node.tokens = new AuthTokens({ issuer, lifetimeSeconds: 600, clock, keys: node.keys });
     node.reads = 0;
     return node;
   }

@@ -18,9 +18,9 @@ import { Activity } from '../observability/activity.ts';
 import { checkHealth } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
-import { createAuthTokens } from '../sessions/auth-token.ts';
+import { AuthTokens } from '../sessions/auth-token.ts';
 import { createKeyEncryption } from '../sessions/key-encryption.ts';
-import { createLoginThrottle, type LoginThrottle } from '../sessions/login-throttle.ts';
+import { LoginThrottle } from '../sessions/login-throttle.ts';
 import { createRevocationCache } from '../sessions/revocation-cache.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { openSigningKeys, type SigningKeys } from '../sessions/signing-keys.ts';
@@ -107,7 +107,7 @@ async function createTokenServices(core: CoreServices): Promise<{
   sessions: Sessions;
 }> {
   const { database, clock, settings, keys, feed, installation, passwords, metrics, log, logOutage } = core;
-  const authTokens = createAuthTokens({
+  const authTokens = new AuthTokens({
     issuer: settings.issuer ?? installation,
     lifetimeSeconds: settings.accessTokenSeconds,
     clock,
@@ -115,7 +115,7 @@ async function createTokenServices(core: CoreServices): Promise<{
   });
   const onError = (err: unknown) => logOutage('ended sessions cannot be read', err);
   const revoked = await createRevocationCache({ database, feed, clock, onError });
-  const throttle = createLoginThrottle({
+  const throttle = new LoginThrottle({
     database,
     clock,
     installation,

@@ -60,7 +60,7 @@ export function createSnapshotPool(connect: () => { connection: Connection; runn
     open,
     /** For long reads: waits for the semaphore. */
     useLong: <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> =>
-      semaphore.use(() => useSnapshot(open(), work)),
+      semaphore.run(() => useSnapshot(open(), work)),
     get opened() {
       return opened.length;
     },

@@ -1,6 +1,6 @@
 /**
- * What one answer may hold, counted while it is made. A short query can ask for a long answer: how long, only the tree
- * knows. Lists and long texts pay before they enter the answer.
+ * The size of one response, counted while it is computed: a short query can have a long response, depending on the tree.
+ * Lists and long texts are charged before they are added to the response.
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
@@ -31,18 +31,18 @@ export class Budget {
     this.#elementFields = elementFields;
   }
 
-  /** Who reads this many and one more has read enough to be refused. */
+  /** A reader that finds more folders than this can stop: the response is refused. */
   get foldersLeft(): number {
     return Math.max(0, this.#limits.maxFolders - this.#folders);
   }
 
-  /** Passes a list on, unless it is too long together with what the answer holds already. */
+  /** Charges a list and returns it. */
   spend<T>(list: readonly T[], info: Place & Selected): readonly T[] {
     this.spendFolders(list.length, info);
     return list;
   }
 
-  /** The same for so many folders. */
+  /** Charges so many folders. */
   spendFolders(count: number, info: Place & Selected): void {
     const { maxFolders, maxValues } = this.#limits;
     this.#folders += count;
@@ -57,12 +57,12 @@ export class Budget {
     }
   }
 
-  /** How many values each element of a list brings into the answer, without those of lists within it. */
+  /** How many values each element of a list adds to the response, without the elements of inner lists. */
   valuesOfElement(info: Selected): number {
     return Math.max(1, this.#elementFields.count(info));
   }
 
-  /** Passes an export on: it has a budget of its own, for its folders and for what is selected of each. */
+  /** Charges an export and returns it. Exports have their own budget for folders and their selected fields. */
   spendExport<T>(list: readonly T[], info: Place & Selected): readonly T[] {
     const budget = this.#limits.maxExportFolders * valuesPerExported;
     if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
@@ -74,7 +74,7 @@ export class Budget {
     );
   }
 
-  /** Pays for folders that are looked at, whether they come into the answer or not. */
+  /** Charges folders that are examined, whether they are part of the response or not. */
   scan(count: number, info: Place): void {
     const { maxScanned } = this.#limits;
     this.#scanned += count;
@@ -86,14 +86,14 @@ export class Budget {
     );
   }
 
-  /** For whoever stopped reading at one more than `foldersLeft`. */
+  /** The error for a reader that found more than `foldersLeft`. */
   exceeded(info: Place): Refusal {
     return this.#tooManyFolders(this.#limits.maxFolders + 1, info);
   }
 
   #tooManyFolders(cost: number, info: Place): Refusal {
     const { maxFolders } = this.#limits;
-    // The list, whichever of its fields came first: that is what can be paged.
+    // Names the list, because only the list can be paged.
     const field = fieldNames(info).replace(/\.(edges|items)$/, '');
     return tooExpensive(
       `With ${field} the answer would hold ${cost} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
@@ -101,13 +101,13 @@ export class Budget {
     );
   }
 
-  /** Passes a text of any length on, unless the answer holds too much text already. */
+  /** Charges a text and returns it. */
   spendText<T extends string | null | undefined>(text: T, info: Place): T {
     if (typeof text === 'string') this.spendTextBytes(Buffer.byteLength(text), info);
     return text;
   }
 
-  /** The same for so many bytes. */
+  /** Charges so many bytes of text. */
   spendTextBytes(count: number, info: Place): void {
     const { maxTextBytes } = this.#limits;
     this.#textBytes += count;
@@ -120,7 +120,7 @@ export class Budget {
     }
   }
 
-  /** Refuses a page that is larger than any may be, however few folders there are. */
+  /** Refuses a page size over the maximum, also if there are fewer folders. */
   checkPage(size: number | null | undefined, argumentName: string, info: Place): void {
     const { maxPageSize } = this.#limits;
     if (typeof size !== 'number' || size <= maxPageSize) return;

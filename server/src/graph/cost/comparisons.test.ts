@@ -28,7 +28,7 @@ test('circular fragments come to an end', () => {
 });
 
 test('counting stops when it is enough, and tells what was compared most', () => {
-  const { count, most } = countComparisons(parse(`{id folder{${'name '.repeat(300)}}}`), 1_000);
+  const { count, mostCompared } = countComparisons(parse(`{id folder{${'name '.repeat(300)}}}`), 1_000);
   assert.equal(most, 'name');
   assert.ok(count > 1_000);
   const wide = `{folder{...F0}} ${fragments(40, () => Array.from({ length: 40 }, (_, at) => `...F${at}`).join(' '))}`;

@@ -1,6 +1,6 @@
 /**
- * Fields of the same name at the same place must be mergeable, and validation compares each with each, and each fragment
- * with each (https://spec.graphql.org/draft/#sec-Field-Selection-Merging). This counts how often, without doing it.
+ * Counts the comparisons of validation. Fields of the same name in the same object must be mergeable, so validation compares
+ * all pairs of fields and of fragments (https://spec.graphql.org/draft/#sec-Field-Selection-Merging).
  */
 
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
@@ -8,11 +8,11 @@ import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSet
 export interface Comparisons {
   readonly count: number;
   /** The response name, or the fragment, that is compared most often. */
-  readonly most: string;
+  readonly mostCompared: string;
 }
 
-/** Stops counting at `enough`. */
-export function countComparisons({ definitions }: DocumentNode, enough: number): Comparisons {
+/** Stops counting at `limit`. */
+export function countComparisons({ definitions }: DocumentNode, limit: number): Comparisons {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const work: (readonly SelectionSetNode[])[] = [];
   for (const definition of definitions) {
@@ -20,7 +20,7 @@ export function countComparisons({ definitions }: DocumentNode, enough: number):
     if ('selectionSet' in definition) work.push([definition.selectionSet]);
   }
 
-  const isNew = createFirstMeeting();
+  const isNew = createNewCheck();
   let count = 0;
   let most = { name: 'query', pairs: 0 };
   const add = (name: string, length: number) => {
@@ -29,8 +29,8 @@ export function countComparisons({ definitions }: DocumentNode, enough: number):
     if (pairs > most.pairs) most = { name, pairs };
   };
 
-  for (let sets = work.pop(); sets && count <= enough; sets = work.pop()) {
-    // Fragments may go round in circles.
+  for (let sets = work.pop(); sets && count <= limit; sets = work.pop()) {
+    // Fragments may contain themselves.
     if (!isNew(sets)) continue;
     const { size, fields, spreads } = collect(sets, fragments);
     count += size;
@@ -40,17 +40,17 @@ export function countComparisons({ definitions }: DocumentNode, enough: number):
       if (below.length > 0) work.push(below);
     }
   }
-  return { count, most: most.name };
+  return { count, mostCompared: most.name };
 }
 
-/** What lies at one place of the answer: selection sets merged, fragments expanded, types left aside. */
+/** Merges the selection sets of one object and expands fragments, without regard to types. */
 function collect(sets: readonly SelectionSetNode[], fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const fields = new Map<string, { length: number; below: SelectionSetNode[] }>();
   const spreads: string[] = [];
   const open = [...sets];
   const seen = new Set<string>();
   let size = 0;
-  // The list grows while it is gone through.
+  // The list grows during the iteration.
   for (const set of open) {
     size += set.selections.length;
     for (const selection of set.selections) {
@@ -74,10 +74,10 @@ function collect(sets: readonly SelectionSetNode[], fragments: ReadonlyMap<strin
   return { size, fields, spreads };
 }
 
-/** Whether these selection sets are met together for the first time. */
-function createFirstMeeting(): (sets: readonly SelectionSetNode[]) => boolean {
+/** Returns a function that checks whether a combination of selection sets is new. */
+function createNewCheck(): (sets: readonly SelectionSetNode[]) => boolean {
   const numbers = new Map<SelectionSetNode, number>();
-  const met = new Set<string>();
+  const seen = new Set<string>();
   return (sets) => {
     const key = sets
       .map((set) => {
@@ -86,8 +86,8 @@ function createFirstMeeting(): (sets: readonly SelectionSetNode[]) => boolean {
         return number;
       })
       .join();
-    if (met.has(key)) return false;
-    met.add(key);
+    if (seen.has(key)) return false;
+    seen.add(key);
     return true;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a query costs by its text alone: its fields with fragments expanded, and how deep they are nested. Judged before
- * validation, whose own cost grows with both. How many folders it meets is counted while it runs (`budget.ts`).
+ * The cost of a query by its text alone: its fields with fragments expanded, and its depth. It is checked before
+ * validation, which takes longer the higher both are. The folders of the response are counted during execution (`budget.ts`).
  */
 
 import {
@@ -25,7 +25,7 @@ import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 export interface QueryCost {
   readonly fields: number;
   readonly depth: number;
-  /** What an answer about the schema itself would hold: the only lists whose lengths are known beforehand. */
+  /** How many values an introspection response has. Only its lists have a known length. */
   readonly schemaValues: number;
 }
 
@@ -34,16 +34,16 @@ type ParentType = GraphQLNamedType | undefined;
 
 interface TypedField {
   readonly node: FieldNode;
-  /** Of what it is a field. */
+  /** The type that has the field. */
   readonly type: ParentType;
 }
 
 const nothing: QueryCost = { fields: 0, depth: 0, schemaValues: 0 };
 
-/** Fragments that double each other reach any number; from here on it does not matter which. */
+/** Nested fragments can multiply without limit, so counting stops here. */
 const maxCounted = 1_000_000_000;
 
-/** Answers with its weighted fields. Throws a Refusal if the document is over a budget. It need not be valid. */
+/** Returns the weighted number of fields. Throws a `Refusal` if the document exceeds a budget. It need not be valid. */
 export function checkCost(
   schema: GraphQLSchema,
   sizes: SchemaSizes,
@@ -51,17 +51,17 @@ export function checkCost(
   budgets: QueryCost,
 ): number {
   const costs = new DocumentCosts(schema, sizes, document);
-  let mostFields = 0;
+  let maxFields = 0;
   for (const definition of costs.definitions) {
     const cost = costs.ofDefinition(definition);
-    mostFields = Math.max(mostFields, cost.fields);
+    maxFields = Math.max(maxFields, cost.fields);
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
       if (cost[measure] <= budgets[measure]) continue;
       const field = costs.mostExpensiveField(definition, measure);
       throw refuse(measure, { field, cost: cost[measure], budget: budgets[measure] });
     }
   }
-  return mostFields;
+  return maxFields;
 }
 
 function refuse(measure: keyof QueryCost, excess: Excess) {
@@ -75,12 +75,12 @@ function refuse(measure: keyof QueryCost, excess: Excess) {
 }
 
 class DocumentCosts {
-  /** Unused fragments too: validation compares their fields like all others. */
+  /** With unused fragments: validation compares their fields, too. */
   readonly definitions: readonly Definition[];
   readonly #schema: GraphQLSchema;
   readonly #sizes: SchemaSizes;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #known = new Map<SelectionSetNode, QueryCost>();
+  readonly #cache = new Map<SelectionSetNode, QueryCost>();
 
   constructor(schema: GraphQLSchema, sizes: SchemaSizes, { definitions }: DocumentNode) {
     const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
@@ -95,7 +95,7 @@ class DocumentCosts {
     return this.#ofSet(definition.selectionSet, this.#typeOf(definition));
   }
 
-  /** The innermost field that makes up more than half of the price; if there is none, the operation or fragment. */
+  /** The innermost field that has more than half of the cost; if there is none, the operation or fragment. */
   mostExpensiveField(definition: Definition, measure: keyof QueryCost): string {
     const names: string[] = [];
     const seen = new Set<SelectionSetNode>();
@@ -115,10 +115,10 @@ class DocumentCosts {
   }
 
   #ofSet(set: SelectionSetNode, type: ParentType): QueryCost {
-    const known = this.#known.get(set);
-    if (known) return known;
-    // A fragment within itself counts once; validation will report it.
-    this.#known.set(set, nothing);
+    const cached = this.#cache.get(set);
+    if (cached) return cached;
+    // A fragment that contains itself counts once; validation reports it.
+    this.#cache.set(set, nothing);
     let total = nothing;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
@@ -128,7 +128,7 @@ class DocumentCosts {
         if (inner) total = plus(total, this.#ofSet(inner.set, inner.type));
       }
     }
-    this.#known.set(set, total);
+    this.#cache.set(set, total);
     return total;
   }
 

@@ -1,4 +1,4 @@
-/** How many values each element of a list brings into the answer, without those of lists within it. */
+/** Counts the values that each element of a list adds to the response, without the elements of inner lists. */
 
 import {
   getNamedType,
@@ -12,22 +12,22 @@ import {
 } from 'graphql';
 import { fieldTypeOf } from './schema-sizes.ts';
 
-/** An alias counts for one more with every so many. */
-export const lettersOfAValue = 32;
+/** An alias counts as one more value for each so many characters. */
+export const charactersPerValue = 32;
 
-/** The parts of GraphQLResolveInfo that tell what a field selects. */
+/** The parts of GraphQLResolveInfo that describe the selection of a field. */
 export type Selected = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType' | 'schema'>;
 
-/** Counted once for each field of a document, for as long as the document is kept. */
+/** The count is cached for each field of a document, as long as the document is cached. */
 export class ElementFields {
-  readonly #known = new WeakMap<FieldNode, number>();
+  readonly #cache = new WeakMap<FieldNode, number>();
 
   count(selected: Selected): number {
     const type = getNamedType(selected.returnType);
     let total = 0;
     for (const node of selected.fieldNodes) {
-      let fields = this.#known.get(node);
-      if (fields === undefined) this.#known.set(node, (fields = countOne(node, type, selected)));
+      let fields = this.#cache.get(node);
+      if (fields === undefined) this.#cache.set(node, (fields = countOne(node, type, selected)));
       total += fields;
     }
     return total;
@@ -43,7 +43,7 @@ interface TypedSet {
   readonly type: GraphQLNamedType;
 }
 
-/** Fields of the same name are one value. A list within is one, too: what it holds, it pays for itself. */
+/** Fields of the same name are one value. An inner list is one value: its elements are charged separately. */
 function countFields(sets: readonly TypedSet[], selected: Selected): number {
   const below = new Map<string, TypedSet[]>();
   const open = [...sets];
@@ -72,8 +72,8 @@ function countFields(sets: readonly TypedSet[], selected: Selected): number {
     }
   }
   let total = 0;
-  // A long alias is repeated in the answer as often as its value.
-  for (const name of below.keys()) total += 1 + Math.floor(name.length / lettersOfAValue);
+  // A long alias is repeated in the response as often as its value.
+  for (const name of below.keys()) total += 1 + Math.floor(name.length / charactersPerValue);
   for (const group of below.values()) if (group.length > 0) total += countFields(group, selected);
   return total;
 }

@@ -1,6 +1,6 @@
-/** What the fields cost that run a statement, or take arguments. Everything else costs one. */
+/** The weights of fields that run a statement or take arguments. Every other field has the weight 1. */
 
-/** By name, whatever type has them: what they read or compute does not depend on how often they are nested. */
+/** By field name, for all types. */
 export const weights: Readonly<Record<string, number>> = {
   // These read a row, or rows that are read once for a whole level of the tree.
   folder: 1,
@@ -10,7 +10,7 @@ export const weights: Readonly<Record<string, number>> = {
   group: 1,
   viewer: 1,
   cursor: 1,
-  // These read many rows for one value of the answer.
+  // These read many rows for one value of the response.
   search: 50,
   changes: 50,
   journal: 50,
@@ -37,10 +37,10 @@ export const weights: Readonly<Record<string, number>> = {
   changePassword: 50,
 };
 
-/** Each mutation is a transaction, and writers stand in one line. */
-const leastOfMutation = 5;
+/** Each mutation is a transaction, and only one transaction can write at a time. */
+const minMutationWeight = 5;
 
 export function weightOf(fieldName: string, isMutation: boolean): number {
   const weight = Object.hasOwn(weights, fieldName) ? weights[fieldName]! : 1;
-  return isMutation ? Math.max(weight, leastOfMutation) : weight;
+  return isMutation ? Math.max(weight, minMutationWeight) : weight;
 }

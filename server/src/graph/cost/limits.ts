@@ -1,15 +1,15 @@
-/** What one query may cost. The numbers are settings; `docs/price.md` tells how they are counted. */
+/** The limits of the cost of one query. They are settings; `docs/price.md` explains how the cost is counted. */
 
 import { Refusal } from '../../refusal.ts';
 
 export interface Limits {
-  /** Of the query's text, judged before it is parsed. */
+  /** Limits of the text, checked before it is parsed. */
   readonly maxQueryCharacters: number;
   readonly maxTokens: number;
-  /** Of the parsed query, fragments expanded, judged before it is validated. */
+  /** Limits of the parsed query with fragments expanded, checked before it is validated. */
   readonly maxFields: number;
   readonly maxDepth: number;
-  /** Of the answer, judged while it is made. */
+  /** Limits of the response, checked while it is computed. */
   readonly maxFolders: number;
   readonly maxValues: number;
   readonly maxTextBytes: number;
@@ -17,28 +17,31 @@ export interface Limits {
   readonly maxScanned: number;
   readonly maxExportFolders: number;
   readonly maxImportFolders: number;
-  /** How many journal entries whoever follows the changes may be behind. */
+  /** How many journal entries a subscription may fall behind. */
   readonly maxBacklog: number;
-  /** How long what was deleted can be restored. */
+  /** How long a deleted folder can be restored. */
   readonly trashDays: number;
 }
+
 export interface Excess {
-  /** The path of a field, the name of an operation, or `query` when the text was given up before it was understood. */
+  /** The path of a field, the name of an operation, or `query` if the text was not parsed completely. */
   readonly field: string;
-  /** What counting came to; where it stopped early, the first number that is too much. */
+  /** The counted cost; where counting stopped early, the first number over the budget. */
   readonly cost: number;
   readonly budget: number;
 }
 
+/** The details contain the field, its cost as `price`, and the budget. */
 export function tooExpensive(message: string, { field, cost, budget }: Excess): Refusal {
   return new Refusal('TOO_EXPENSIVE', message, { facts: { field, price: cost, budget } });
 }
-const mostNames = 8;
-const mostCharacters = 200;
-/** Names as a path. A client chooses them, so their number and length have a bound here. */
 
+const maxNames = 8;
+const maxCharacters = 200;
+
+/** Joins names to a path. The client chooses the names, so their number and length are limited. */
 export function toFieldPath(names: readonly string[]): string {
-  const path = names.slice(0, mostNames).join('.');
-  const isCut = names.length > mostNames || path.length > mostCharacters;
-  return isCut ? `${path.slice(0, mostCharacters)}…` : path;
+  const path = names.slice(0, maxNames).join('.');
+  const isCut = names.length > maxNames || path.length > maxCharacters;
+  return isCut ? `${path.slice(0, maxCharacters)}…` : path;
 }

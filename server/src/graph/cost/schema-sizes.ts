@@ -1,4 +1,4 @@
-/** How long the lists are that an introspection query meets. Nested in each other, they multiply. */
+/** The types of fields, and the lengths of the lists of an introspection response. Nested lists multiply. */
 
 import {
   isEnumType,
@@ -13,25 +13,25 @@ import {
 } from 'graphql';
 
 export interface SchemaSizes {
-  /** Of the list that a field of an introspection type holds; 1 if it holds none. */
+  /** The length of a list field of an introspection type; 1 for any other field. */
   lengthOf(fieldName: string): number;
 }
 
-/** By its name, which nothing else may begin like that: to compare it with those of all introspection types takes long. */
+/** Only names of introspection types begin with `__`. A comparison with each of these types would take long. */
 export function isAboutSchema(type: GraphQLNamedType | undefined): boolean {
   return type !== undefined && type.name.startsWith('__');
 }
 
-/** The longest list of each kind; and as many types as would hold all fields if each had as many as the largest. */
+/** The longest list of each kind. For `types`, the number of types of maximum size that would have all fields together. */
 export function measureSchema(schema: GraphQLSchema): SchemaSizes {
   const types = Object.values(schema.getTypeMap());
   const withFields = types.filter((type) => isObjectType(type) || isInterfaceType(type));
   const inputs = types.filter(isInputObjectType);
   const fields = withFields.map((type) => Object.values(type.getFields()));
-  const mostFields = longest(fields);
+  const maxFields = longest(fields);
   const lengths: Readonly<Record<string, number>> = {
-    types: Math.ceil(fields.flat().length / mostFields),
-    fields: mostFields,
+    types: Math.ceil(fields.flat().length / maxFields),
+    fields: maxFields,
     args: longest(fields.flat().map(({ args }) => args)),
     inputFields: longest(inputs.map((type) => Object.keys(type.getFields()))),
     enumValues: longest(types.filter(isEnumType).map((type) => type.getValues())),
@@ -43,7 +43,7 @@ export function measureSchema(schema: GraphQLSchema): SchemaSizes {
 }
 
 function longest(lists: readonly (readonly unknown[])[]): number {
-  return lists.reduce((most, { length }) => Math.max(most, length), 1);
+  return lists.reduce((max, { length }) => Math.max(max, length), 1);
 }
 export function fieldTypeOf(
   schema: GraphQLSchema,

@@ -5,7 +5,7 @@ import { endpoints, type LoginResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { Client } from '../../sessions/list-sessions.ts';
-import type { IssuedTokens } from '../../sessions/sessions.ts';
+import type { IssuedTokens } from '../../sessions/refresh.ts';
 import { optionalBearer, requiredBearer } from '../authorization.ts';
 import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
