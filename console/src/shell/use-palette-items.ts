@@ -119,36 +119,6 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         keywords: 'go to open',
         run: () => navigate(`/${segment}`),
       }));
-    const createRemoteCommand = (
-      id: string,
-      label: string,
-      icon: NavigableItem['icon'],
-      at: string,
-    ): NavigableItem => ({
-      id,
-      group: 'Do',
-      label,
-      icon,
-      keywords: 'create add',
-      run() {
-        runCommandWhenOffered(id);
-        navigate(at);
-      },
-    });
-    const createCommand = (
-      id: string,
-      label: string,
-      icon: NavigableItem['icon'],
-      keywords: string,
-      run: () => void,
-    ): NavigableItem => ({
-      id,
-      group: 'Do',
-      label,
-      icon,
-      keywords,
-      run,
-    });
     const hasUndo = lastUndoable() !== undefined;
     return [
       ...offered,
@@ -170,6 +140,26 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
       createCommand('signOut', 'Sign out', 'signOut', 'log out leave', signOut),
     ];
   }, [isAdministrator, signOut, openShortcuts]);
+}
+
+type Icon = NavigableItem['icon'];
+
+function createCommand(
+  id: string,
+  label: string,
+  icon: Icon,
+  keywords: string,
+  run: () => void,
+): NavigableItem {
+  return { id, group: 'Do', label, icon, keywords, run };
+}
+
+/** A command of another screen: opens that screen and runs the command there. */
+function createRemoteCommand(id: string, label: string, icon: Icon, path: string): NavigableItem {
+  return createCommand(id, label, icon, 'create add', () => {
+    runCommandWhenOffered(id);
+    navigate(path);
+  });
 }
 
 async function copyLink(): Promise<void> {
