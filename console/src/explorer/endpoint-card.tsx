@@ -121,7 +121,7 @@ function Answers({ of: { answers } }: { of: Endpoint }) {
     </table>
   );
 }
-/** A text of the API, in which backticks are around what is code. */
+/** A text of the API with code in backticks. */
 
 export function CodeText({ of }: { of: string }) {
   return of

@@ -6,7 +6,7 @@ export interface Example {
   readonly group: ExampleGroup;
   readonly document: string;
   /** Creates the variables from ids that the viewer can see. */
-  readonly variables?: (known: ExampleIds) => object;
+  readonly variables?: (ids: ExampleIds) => object;
   readonly forAdministrators?: true;
 }
 
@@ -62,12 +62,12 @@ export function readExampleIds(answer: KnownAnswer | undefined): ExampleIds {
 /** Returns the texts for the editors. */
 export function formatExample(
   { document, variables }: Example,
-  known: ExampleIds,
+  ids: ExampleIds,
 ): { query: string; variables: string } {
   const lines = document.trim().split('\n');
   const indent = Math.min(...lines.slice(1).map((line) => line.search(/\S/)));
   return {
     query: [lines[0], ...lines.slice(1).map((line) => line.slice(indent))].join('\n') + '\n',
-    variables: variables ? JSON.stringify(variables(known), null, 2) : '',
+    variables: variables ? JSON.stringify(variables(ids), null, 2) : '',
   };
 }

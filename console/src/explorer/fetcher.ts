@@ -24,10 +24,10 @@ interface Observable {
 const send = authorizedFetch(client);
 
 export function ask(
-  asked: Operation,
+  operation: Operation,
   { documentAST }: { documentAST?: DocumentNode } = {},
 ): Promise<ExecutionResult> | Observable {
-  return documentAST && isSubscription(documentAST, asked.operationName) ? follow(asked) : request(asked);
+  return documentAST && isSubscription(documentAST, operation.operationName) ? follow(operation) : request(operation);
 }
 
 export function isSubscription(document: DocumentNode, operationName?: string | null): boolean {
@@ -39,11 +39,11 @@ export function isSubscription(document: DocumentNode, operationName?: string | 
   );
 }
 
-async function request(asked: Operation): Promise<ExecutionResult> {
+async function request(operation: Operation): Promise<ExecutionResult> {
   const answer = await send(`${client.url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' },
-    body: JSON.stringify(asked),
+    body: JSON.stringify(operation),
   });
   return (await answer.json()) as ExecutionResult;
 }

@@ -61,7 +61,7 @@ describe('stored queries', () => {
   }
 
   const resetting = `mutation($p:String!){resetPassword(input:{userId:"7",password:$p}){user{id}}}`;
-  const ways: Readonly<Record<string, { query: string; variables: string }>> = {
+  const sources: Readonly<Record<string, { query: string; variables: string }>> = {
     'a variable of another name': { query: resetting, variables: '{"p":"hunter2"}' },
     'variables that are no JSON yet': { query: resetting, variables: '{"p":"hunter2' },
     'an input of which only the variables tell': {
@@ -88,25 +88,25 @@ describe('stored queries', () => {
     'a block string that has no end yet': { query: '{ a(password: """ \n hunter2', variables: '' },
     'escaped letters': { query: '{ a }', variables: '{"pass\\u0077ord":"hunter2"}' },
   };
-  for (const [way, asked] of Object.entries(ways)) {
-    test(`contain no password from ${way}`, () => {
-      const tab = { id: 'x', hash: `${asked.query}|${asked.variables}|`, ...asked, response: 'hunter2' };
+  for (const [source, operation] of Object.entries(sources)) {
+    test(`contain no password from ${source}`, () => {
+      const tab = { id: 'x', hash: `${operation.query}|${operation.variables}|`, ...operation, response: 'hunter2' };
       const tabs = kept('graphiql:tabState', JSON.stringify({ tabs: [tab], activeTabIndex: 0 }));
       const history = kept(
         'graphiql:queries',
-        JSON.stringify({ queries: [{ ...asked, operationName: 'A' }] }),
+        JSON.stringify({ queries: [{ ...operation, operationName: 'A' }] }),
       );
-      for (const text of [tabs, history, kept('graphiql:query', asked.query)]) {
+      for (const text of [tabs, history, kept('graphiql:query', operation.query)]) {
         assert.doesNotMatch(text, /hunter2/);
       }
       assert.match(history, /"variables":"","operationName":"A"/);
       let variables = {};
       try {
-        variables = JSON.parse(asked.variables) as object;
+        variables = JSON.parse(operation.variables) as object;
       } catch {
         // The copy leaves out invalid variables.
       }
-      assert.doesNotMatch(JSON.stringify(redactCall(asked.query, variables)), /hunter2/);
+      assert.doesNotMatch(JSON.stringify(redactCall(operation.query, variables)), /hunter2/);
     });
   }
 
@@ -126,12 +126,12 @@ describe('stored queries', () => {
       assert.equal(kept('graphiql:query', text), text);
       assert.equal(redactDocument(text), text);
     }
-    const asked = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
+    const operation = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
     const secret = { query: '{ a(token: "t") }', variables: '' };
-    const both = JSON.stringify({ tabs: [asked, secret] });
+    const both = JSON.stringify({ tabs: [operation, secret] });
     assert.deepEqual(JSON.parse(kept('graphiql:tabState', both)), {
-      tabs: [asked, { query: '{ a(token: "") }', variables: '' }],
+      tabs: [operation, { query: '{ a(token: "") }', variables: '' }],
     });
-    assert.equal(redactCall(asked.query, { a: 'b' }).document, asked.query);
+    assert.equal(redactCall(operation.query, { a: 'b' }).document, operation.query);
   });
 });

@@ -20,9 +20,9 @@ export function redactDocument(query: string): string {
 }
 
 function withEmptyStrings(query: string): string {
-  return query.replace(literals, (found) => {
-    if (found.startsWith('#')) return found.replace(/".*/s, '').trimEnd();
-    return found.startsWith('"""') ? '""""""' : '""';
+  return query.replace(literals, (literal) => {
+    if (literal.startsWith('#')) return literal.replace(/".*/s, '').trimEnd();
+    return literal.startsWith('"""') ? '""""""' : '""';
   });
 }
 
@@ -30,8 +30,8 @@ function withEmptyStrings(query: string): string {
 export function redactCall(query: string, variables: object): { document: string; variables: object } {
   if (!mentionsSecret(query) && !mentionsSecret(JSON.stringify(variables)))
     return { document: query, variables };
-  const shown = JSON.stringify(variables, (_, value: unknown) => (typeof value === 'string' ? '…' : value));
-  return { document: withEmptyStrings(query), variables: JSON.parse(shown) as object };
+  const redacted = JSON.stringify(variables, (_, value: unknown) => (typeof value === 'string' ? '…' : value));
+  return { document: withEmptyStrings(query), variables: JSON.parse(redacted) as object };
 }
 
 /** Redacts JSON that contains queries, each in an object with its variables. */

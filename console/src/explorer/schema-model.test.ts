@@ -26,10 +26,10 @@ describe('schema model', () => {
   });
 
   test('searches names of fields, arguments and values', () => {
-    const found = searchSchema(view, ' NAMECONTAINS ');
-    assert.deepEqual(names(found.types), ['FolderFilter']);
+    const results = searchSchema(view, ' NAMECONTAINS ');
+    assert.deepEqual(names(results.types), ['FolderFilter']);
     assert.deepEqual(
-      found.operations.map(({ fields }) => fields.length),
+      results.operations.map(({ fields }) => fields.length),
       [0, 0, 0],
     );
     assert.ok(names(searchSchema(view, 'folderId').operations[0]!.fields).includes('explainAccess'));

@@ -137,14 +137,14 @@ function CopyQuery() {
 
 /** Leaves out passwords, and variables that are not valid JSON. */
 function createCall(query: string, variables: string): Call {
-  let given: object = {};
+  let parsed: object = {};
   try {
-    given = (JSON.parse(variables || '{}') as object | null) ?? {};
+    parsed = (JSON.parse(variables || '{}') as object | null) ?? {};
   } catch {
     // The user is still typing.
   }
-  const { document, variables: shown } = redactCall(query, given);
-  return { action: { label: 'Query', document }, variables: shown };
+  const { document, variables: redacted } = redactCall(query, parsed);
+  return { action: { label: 'Query', document }, variables: redacted };
 }
 
 function Running() {

@@ -78,11 +78,11 @@ interface SubjectsProps {
 function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
   const subjects = groupSettings(settings, { text, isOnlyDifferent });
   const count = subjects.reduce((sum, { settings: some }) => sum + some.length, 0);
-  const told = `${count} of ${settings.length} settings`;
+  const countText = `${count} of ${settings.length} settings`;
   return (
     <>
       <p className="visually-hidden" role="status">
-        {told}
+        {countText}
       </p>
       {count === 0 && (
         <Empty icon="settings" title="No setting is like that">

@@ -90,11 +90,11 @@ export async function grantAccess(
   folder: GrantFolder,
   level: AccessLevel,
 ): Promise<void> {
-  const place = createGrantKey(grantee, folder);
+  const key = createGrantKey(grantee, folder);
   // Another user may have changed the grant since this page was loaded.
-  const before = await readGrantedLevel(place);
+  const before = await readGrantedLevel(key);
   const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
-  await perform({ ...grantTask(place, level, before), doneText });
+  await perform({ ...grantTask(key, level, before), doneText });
 }
 
 /** Shows a refusal as a message. */

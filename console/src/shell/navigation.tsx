@@ -25,11 +25,11 @@ export function Navigation({ current }: { current: string | undefined }) {
     addEventListener('resize', show);
     return () => removeEventListener('resize', show);
   }, [current]);
-  const shown = screens.filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators);
+  const visibleScreens = screens.filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators);
   return (
     <nav ref={bar} className="navigation" aria-label="Screens">
       {groups.map(({ id, label }) => {
-        const ofGroup = shown.filter(({ group }) => group === id);
+        const ofGroup = visibleScreens.filter(({ group }) => group === id);
         if (ofGroup.length === 0) return null;
         return (
           <div key={id} className="navigation-group" role="group" aria-label={label}>

@@ -10,12 +10,12 @@ const shownMs = 9_000;
 const icons = { done: 'check', note: 'edit', failure: 'warning' } as const;
 
 export function Toasts() {
-  const shown = useSyncExternalStore(toasts.subscribe, toasts.read);
+  const visible = useSyncExternalStore(toasts.subscribe, toasts.read);
   return (
     <section className="toasts" aria-label="Messages" data-react-aria-top-layer="true">
       {/* Always rendered, so that screen readers announce additions. */}
       <ol aria-live="polite" aria-relevant="additions">
-        {shown.map((toast) => (
+        {visible.map((toast) => (
           <ToastItem key={toast.id} toast={toast} />
         ))}
       </ol>

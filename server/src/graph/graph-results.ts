@@ -59,7 +59,8 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
     const located = withLocations(formatted, query);
     if (!isExecuted) return notExecuted(located);
     // A client must not retry a mutation that made a change.
-    const retryAfterSeconds = isEmpty(data) && !isChanged ? findUnavailable(errors)?.details.retryAfterSeconds : undefined;
+    const retryAfterSeconds =
+      isEmpty(data) && !isChanged ? findUnavailable(errors)?.details.retryAfterSeconds : undefined;
     const text = JSON.stringify({ errors: located, data });
     return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
@@ -134,6 +135,8 @@ function requestError(error: Error): GraphQLFormattedError {
 export function nestedTooDeeply(): GraphQLError {
   return new GraphQLError(`The variables are nested too deeply: at most ${maxVariableLevels} levels.`);
 }
+
+/** Formats an error with its code. */
 export function coded(
   error: GraphQLError,
   code: GraphCode,
@@ -141,8 +144,10 @@ export function coded(
 ): GraphQLFormattedError {
   return { ...error.toJSON(), extensions: { code, ...facts } };
 }
+
 type Path = readonly (string | number)[];
 
+/** Sorts errors in the order of the response's fields, independent of the order in which they occurred. */
 export function inOrderOfFields(errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] {
   if (errors.length < 2) return errors;
   return errors.toSorted((one, other) => {
@@ -155,19 +160,22 @@ export function inOrderOfFields(errors: readonly GraphQLError[], data: unknown):
     return keys.includes(step) ? keys.indexOf(step) - keys.indexOf(otherStep) : startOf(one) - startOf(other);
   });
 }
+
 /** Undefined if an error below has set the value to null. */
 function valueAt(data: unknown, path: Path): object | undefined {
   let at = data;
   for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step];
   return typeof at === 'object' && at !== null ? at : undefined;
 }
+
 function startOf({ nodes }: GraphQLError): number {
   return nodes?.[0]?.loc?.start ?? 0;
 }
 
+/** Variables are coerced by recursion, so their depth is limited. */
 export const maxVariableLevels = 300;
-/** Copies nothing and makes no call for plain values: an import may hold 100,000 folders. */
 
+/** Copies nothing and makes no call for plain values: an import may hold 100,000 folders. */
 export function areNestedTooDeeply(variables: object, levelsLeft: number = maxVariableLevels): boolean {
   if (levelsLeft < 0) return true;
   if (Array.isArray(variables)) {

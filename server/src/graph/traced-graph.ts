@@ -27,7 +27,7 @@ import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { Graph } from './graph.ts';
 import type { TraceField } from './plan/plan-run.ts';
 
-/** What the graph calls if traces are sent. */
+/** The hooks that the graph calls if traces are sent. */
 export type GraphTracing = ReturnType<typeof createGraphTracing>;
 
 export function createGraphTracing(tracing: Tracing) {
@@ -79,17 +79,17 @@ function traceResponses(tracing: Tracing, request: TracedRequest) {
     attributes: operation ? operationAttributes(operation) : {},
     links: subscribed ? [{ context: subscribed.spanContext() }] : [],
   };
-  return <T>(answer: () => Promise<T>): Promise<T> => {
+  return <T>(respond: () => Promise<T>): Promise<T> => {
     const started = startTrace(tracing, 'subscription answer', options);
-    return context.with(started?.context ?? ROOT_CONTEXT, answer).finally(() => started?.end());
+    return context.with(started?.context ?? ROOT_CONTEXT, respond).finally(() => started?.end());
   };
 }
 
-function bindScheduler(turns: Scheduler): Scheduler {
+function bindScheduler(scheduler: Scheduler): Scheduler {
   return {
-    run: (userId, work, options) => turns.run(userId, bindActive(work), options),
-    runWrite: (userId, work, options) => turns.runWrite(userId, bindActive(work), options),
-    schedule: (userId, work, options) => turns.schedule(userId, bindActive(work), options),
+    run: (userId, work, options) => scheduler.run(userId, bindActive(work), options),
+    runWrite: (userId, work, options) => scheduler.runWrite(userId, bindActive(work), options),
+    schedule: (userId, work, options) => scheduler.schedule(userId, bindActive(work), options),
   };
 }
 

@@ -37,7 +37,7 @@ test('holds entries while the user reads further down, and then shows them in or
 });
 
 test('drops everything when too many entries have arrived', () => {
-  const many = entries(...Array.from({ length: 5_000 }, (_, place) => place));
+  const many = entries(...Array.from({ length: 5_000 }, (_, index) => index));
   const held = addArrivals(none, many, true);
   assert.ok(!held.isTooMany && held.held.length < 2_500);
   assert.deepEqual(releaseHeld(held), { shown: [], held: [], isTooMany: true });

@@ -21,14 +21,14 @@ const entry = (number: number): ExportPage['journal']['items'][number] => ({
 });
 
 /** Creates a journal with this many entries, latest first, that returns at most `most` entries per page. */
-function journalOf(count: number, most = 1_000) {
-  const asked: ExportVariables[] = [];
-  const ask = (variables: ExportVariables): Promise<ExportPage> => {
-    asked.push(variables);
+function createJournal(count: number, maxFirst = 1_000) {
+  const requests: ExportVariables[] = [];
+  const read = (variables: ExportVariables): Promise<ExportPage> => {
+    requests.push(variables);
     const { first, after, isFirst } = variables;
-    if (first > most) return Promise.reject(new EspalierError('TOO_EXPENSIVE', 'Too much.'));
+    if (first > maxFirst) return Promise.reject(new EspalierError('TOO_EXPENSIVE', 'Too much.'));
     const before = after === null ? count + 1 : Number(after);
-    const numbers = Array.from({ length: Math.min(first, before - 1) }, (_, place) => before - 1 - place);
+    const numbers = Array.from({ length: Math.min(first, before - 1) }, (_, index) => before - 1 - index);
     const endCursor = String(numbers.at(-1) ?? 0);
     return Promise.resolve({
       journal: {
@@ -38,46 +38,46 @@ function journalOf(count: number, most = 1_000) {
       },
     });
   };
-  return { ask, asked };
+  return { read, requests };
 }
 
-async function exported(count: number, most?: number) {
-  const { ask, asked } = journalOf(count, most);
-  const told: Progress[] = [];
-  const parts = await exportJournal({ byId: 'a' }, ask, (progress) => told.push(progress));
+async function runExport(count: number, maxFirst?: number) {
+  const { read, requests } = createJournal(count, maxFirst);
+  const progress: Progress[] = [];
+  const parts = await exportJournal({ byId: 'a' }, read, (progress) => progress.push(progress));
   const numbers = parts
     .join('')
     .split('\r\n')
     .slice(1, -1)
     .map((line) => Number(line.split(',')[0]));
-  return { numbers, told, asked };
+  return { numbers, progress, requests };
 }
 
 test('writes every entry once, page by page, and reports its progress', async () => {
-  const { numbers, told, asked } = await exported(2_345);
+  const { numbers, progress, requests } = await runExport(2_345);
   assert.deepEqual(
     numbers,
-    Array.from({ length: 2_345 }, (_, place) => 2_345 - place),
+    Array.from({ length: 2_345 }, (_, index) => 2_345 - index),
   );
-  assert.deepEqual(told, [
+  assert.deepEqual(progress, [
     { done: 1_000, total: 2_345 },
     { done: 2_000, total: 2_345 },
     { done: 2_345, total: 2_345 },
   ]);
-  assert.ok(asked.every(({ filter }) => filter.byId === 'a'));
+  assert.ok(requests.every(({ filter }) => filter.byId === 'a'));
 });
 
 test('writes only the header row for an empty journal', async () => {
-  const { numbers, told } = await exported(0);
+  const { numbers, progress } = await runExport(0);
   assert.deepEqual(numbers, []);
-  assert.deepEqual(told, [{ done: 0, total: 0 }]);
+  assert.deepEqual(progress, [{ done: 0, total: 0 }]);
 });
 
 test('halves the page size when a page is too expensive', async () => {
-  const { numbers, asked } = await exported(600, 300);
+  const { numbers, requests } = await runExport(600, 300);
   assert.equal(numbers.length, 600);
   assert.deepEqual(
-    asked.map(({ first }) => first),
+    requests.map(({ first }) => first),
     [1_000, 500, 250, 250, 250],
   );
 });

@@ -71,18 +71,18 @@ const allKinds = kindGroups.flatMap(({ kinds }) => kinds.map(({ id }) => id));
 
 /** Ignores values in the address that are not valid. */
 export function readFilter(query: URLSearchParams): JournalFilter {
-  const asked = (query.get('kind') ?? '').split(',');
-  const given = {
+  const kindNames = (query.get('kind') ?? '').split(',');
+  const values = {
     byId: query.get('by'),
     userId: query.get('user'),
     groupId: query.get('group'),
     folderId: query.get('folder'),
-    kinds: allKinds.filter((kind) => asked.includes(formatKind(kind))),
+    kinds: allKinds.filter((kind) => kindNames.includes(formatKind(kind))),
     from: timeIn(query.get('from')),
     until: timeIn(query.get('until')),
   };
-  const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => isGiven(value)));
+  const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isSet(value)));
 }
 
 /** Returns the argument of `setQuery`. Missing fields become null, which removes them from the address. */

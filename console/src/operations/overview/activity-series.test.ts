@@ -11,12 +11,12 @@ import {
 
 const requests = allSeries.find(({ key }) => key === 'requests')!;
 const failedLogins = allSeries.find(({ key }) => key === 'failedLogins')!;
-const minutes = [3, 1200, 1200, 1].map((count, place): ActivityMinute => ({
-  at: `2026-11-15T14:0${place}:00.000Z`,
+const minutes = [3, 1200, 1200, 1].map((count, index): ActivityMinute => ({
+  at: `2026-11-15T14:0${index}:00.000Z`,
   requests: count,
   errors: 0,
   logins: 0,
-  failedLogins: place === 0 ? 1 : 0,
+  failedLogins: index === 0 ? 1 : 0,
   refreshes: 0,
 }));
 const clockText = (at: string) => at.slice(11, 16);

@@ -45,9 +45,9 @@ export function deviceName(agent: string | null): string {
   }
   const [, program, version] = /^([\w.-]+)(?:\/([\w.]+))?/.exec(text) ?? [];
   if (program === undefined || program === 'Mozilla') return cut(text);
-  const known = Object.hasOwn(programs, program) ? programs[program]! : program;
+  const displayName = Object.hasOwn(programs, program) ? programs[program]! : program;
   // Go's version number is that of HTTP.
-  return cut(version === undefined || program === 'Go-http-client' ? known : `${known} ${version}`);
+  return cut(version === undefined || program === 'Go-http-client' ? displayName : `${displayName} ${version}`);
 }
 
 function nameIn(text: string, signs: readonly Sign[]): string | undefined {

@@ -45,6 +45,8 @@ export function measureSchema(schema: GraphQLSchema): SchemaSizes {
 function longest(lists: readonly (readonly unknown[])[]): number {
   return lists.reduce((max, { length }) => Math.max(max, length), 1);
 }
+
+/** The query need not be valid: undefined if there is no such field. */
 export function fieldTypeOf(
   schema: GraphQLSchema,
   parent: GraphQLNamedType | undefined,

@@ -1,6 +1,6 @@
 /**
- * What a plan reads first: a folder, and perhaps a page of its sub-folders, in one statement. On a remote database that is
- * the whole answer to what clients send most, without a transaction and without a second round trip.
+ * The first read of a plan: a folder, and possibly a page of its sub-folders, in one statement. On a remote database this is
+ * the whole response to the most frequent queries, without a transaction and without a second round trip.
  */
 
 import type { Access } from '../../access/access.ts';
@@ -16,24 +16,24 @@ export interface PlannedFirstRead {
   folder(variables: Variables): string | null | undefined;
   /** The page that is read with it, if there is one. */
   page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
-  /** Whether the answer shows ancestors of the folder. */
+  /** The response contains ancestors of the folder. */
   readonly withAncestors: boolean;
-  /** No further read is needed, unless the viewer's rights have changed or hide a part of the answer. */
+  /** No further read is needed, unless the viewer's rights have changed or hide a part of the response. */
   readonly isOnly: boolean;
 }
 
-/** A longer page may not be worth reading: the list may turn out to be one that the viewer does not see. */
+/** A longer page is not read in advance: the viewer may not have access to the list. */
 const maxFirst = 200;
 
-/** What a folder holds when it has been read. */
-const heldFields = new Set(['__typename', ...ownFields]);
-/** What its ancestors hold, which are read with it. */
+/** The fields that a folder has after the first read. */
+const loadedFields = new Set(['__typename', ...ownFields]);
+/** The fields that its ancestors have after the first read. */
 const ancestorFields = new Set([
   ...['__typename', 'id', 'name', 'title', 'parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
 ]);
 /** Fields of a folder that show its ancestors. */
 const fieldsWithAncestors = new Set(['path', 'depth', 'ancestors']);
-/** What a page of a list holds; `hasPreviousPage` may need another read. */
+/** The fields of `pageInfo` that need no further read. `hasPreviousPage` may need one. */
 const pageInfoFields = new Set(['__typename', 'hasNextPage', 'startCursor', 'endCursor']);
 
 export function planFirstRead(
@@ -49,7 +49,7 @@ export function planFirstRead(
     rootFields.every((field) => field === first || field.name === '__typename' || field.name === 'cursor') &&
     inside.every(
       (field) =>
-        heldFields.has(field.name) ||
+        loadedFields.has(field.name) ||
         (field.name === 'ancestors' && areAncestors(selections, field)) ||
         (field === list && isPage(selections, list)),
     );
@@ -82,13 +82,13 @@ function isPage(selections: Selections, list: SelectedField): boolean {
   });
 }
 
-/** Of the sub-folders of a sub-folder only their number is known. */
+/** Of the sub-folders of a sub-folder, only the number is loaded. */
 function areOwn(selections: Selections, field: SelectedField): boolean {
   return selections
     .inside(field)
     .every(
       (inner) =>
-        heldFields.has(inner.name) ||
+        loadedFields.has(inner.name) ||
         (inner.name === 'folders' && selections.inside(inner).every(({ name }) => name === 'totalCount')),
     );
 }

@@ -1,7 +1,7 @@
 /**
- * Compiles what a query selects of folders into functions that write the response text. All folders of a level are
- * handled together, so that each level of the tree takes one statement. The connections and their resolvers are those of
- * the schema: paging, rights and budgets are the same as in graphql-js.
+ * Compiles the selected fields of folders into functions that write the response text. All folders of a level are
+ * handled together, so that each level of the tree takes one statement. Connections and resolvers are those of the
+ * schema, so paging, rights and budgets are the same as in graphql-js.
  */
 
 import { getNamedType, type GraphQLEnumType } from 'graphql';
@@ -19,12 +19,12 @@ import { Unplannable, type SelectedField, type Selections, type Variables } from
 type FolderWriter = FieldWriter<FolderNode>;
 type ConnectionWriter = FieldWriter<FolderConnection>;
 
-/** What a field selects of folders. */
+/** Compiles the selection of a field that returns folders. */
 export function planFolders(selections: Selections, field: SelectedField): ObjectWriter<FolderNode> {
   return objectWriter(selections.inside(field), (inner) => folderWriter(selections, inner));
 }
 
-/** What a field selects of connections of folders. */
+/** Compiles the selection of a field that returns connections of folders. */
 export function planConnections(
   selections: Selections,
   field: SelectedField,
@@ -110,17 +110,17 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
   }
 }
 
-/** Only the id, which a folder holds. Everything else could fail for one parent alone, which would then be null. */
+/** Covers only the id, which a folder contains. Any other field could fail for one parent alone, which would then be null. */
 function parentWriter(selections: Selections, field: SelectedField): FolderWriter {
   const inside = selections.inside(field);
   if (inside.some(({ name }) => name !== 'id' && name !== '__typename')) throw new Unplannable();
-  const pieces = inside.map(({ key, name }, place) => {
-    const start = `${place > 0 ? ',' : ''}${JSON.stringify(key)}:`;
+  const parts = inside.map(({ key, name }, index) => {
+    const start = `${index > 0 ? ',' : ''}${JSON.stringify(key)}:`;
     return name === 'id' ? { start, hasId: true } : { start: `${start}"Folder"`, hasId: false };
   });
   const write = (parentId: string) => {
     let text = '{';
-    for (const { start, hasId } of pieces) text += hasId ? `${start}"${parentId}"` : start;
+    for (const { start, hasId } of parts) text += hasId ? `${start}"${parentId}"` : start;
     return `${text}}`;
   };
   return {
@@ -139,7 +139,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   if (field.name !== 'folders' && field.name !== 'descendants') throw new Unplannable();
   const resolve = field.definition!.resolve as (
     node: FolderNode,
-    given: Variables,
+    input: Variables,
     context: PlanRun['context'],
     info: SelectedField['info'],
   ) => PromiseOrValue<FolderConnection>;
@@ -148,10 +148,10 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   return {
     writeAll: (nodes, run) =>
       run.locate(field, () => {
-        const given = field.argumentsIn(run.variables);
-        const connect = (node: FolderNode) => resolve(node, given, run.context, field.info);
-        if (count && !isNarrowed(given)) {
-          // Its arguments are the same for all folders: they are checked once.
+        const input = field.argumentsIn(run.variables);
+        const connect = (node: FolderNode) => resolve(node, input, run.context, field.info);
+        if (count && !isNarrowed(input)) {
+          // The arguments are the same for all folders, so they are checked once.
           return whenDone(connect(nodes[0]!), () => nodes.map(count));
         }
         return whenDone(inOrder(nodes, connect), (connections) => writer.write(connections, run));
@@ -159,7 +159,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   };
 }
 
-/** Where a list selects nothing but its length, which a folder holds. */
+/** For a list of which only the length is selected, which a folder contains. */
 function countWriter(
   selections: Selections,
   field: SelectedField,
@@ -170,7 +170,7 @@ function countWriter(
   return ({ folder, batch }) => `${start}${visibleChildCount(batch.view, folder)}}`;
 }
 
-/** A filter changes the length, and a cursor belongs to one list. */
+/** A filter changes the length; a cursor belongs to one list and must be checked there. */
 function isNarrowed({ filter, after, before }: Variables): boolean {
   return [filter, after, before].some((value) => value !== null && value !== undefined);
 }

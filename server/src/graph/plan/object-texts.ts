@@ -5,8 +5,8 @@ import type { PlanRun } from './plan-run.ts';
 import type { SelectedField } from './selections.ts';
 
 /**
- * Objects whose fields can be written. It holds data and no functions: with functions that were made for each request, V8
- * kept the data of many finished requests, and its garbage collector took ten times as long.
+ * Objects whose fields can be written. It contains data and no functions: with functions that were created for each request, V8
+ * kept the data of many finished requests in memory, and its garbage collector took ten times as long.
  */
 interface Prepared<T> {
   readonly objects: readonly T[];
@@ -16,14 +16,14 @@ interface Prepared<T> {
 
 /** Writes the selected fields of objects. */
 export interface ObjectWriter<T> {
-  /** With those of inner objects. */
+  /** The number of fields, including those of inner objects. */
   readonly fieldCount: number;
   /** Loads the data of all objects together. */
   readonly prepare: (objects: readonly T[], run: PlanRun) => PromiseOrValue<Prepared<T>>;
   readonly writeOne: (prepared: Prepared<T>, run: PlanRun, index: number) => string;
   /**
-   * Objects in, as many texts out, in the same order. For `isOneList`, texts can be joined with commas: many short strings
-   * that live as long as the answer cost long pauses of the garbage collector.
+   * Returns one text for each object, in the same order. With `isOneList`, texts of several objects are joined with commas: many
+   * short strings that live as long as the response cause long pauses of the garbage collector.
    */
   readonly write: (
     objects: readonly T[],
@@ -57,35 +57,35 @@ interface InnerObject<T> {
   readonly writeAll?: undefined;
 }
 
-/** To write so many fields takes about as long as to examine a row. */
+/** Writing so many fields takes about as long as examining a row. */
 const fieldsPerRow = 5;
 const minRowsPerObject = 2;
-const rowsPerPiece = 1_000;
+const rowsPerSlice = 1_000;
 
 /** Objects with the selected fields. */
 export function objectWriter<T>(
   fields: readonly SelectedField[],
   writerOf: (field: SelectedField) => FieldWriter<T>,
 ): ObjectWriter<T> {
-  const starts = fields.map(({ key }, place) => `${place > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
+  const starts = fields.map(({ key }, index) => `${index > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
   const writers = fields.map(writerOf);
   const fieldCount = writers.reduce(
     (sum, writer) => sum + ('fieldCount' in writer ? writer.fieldCount : 1),
     0,
   );
   const rowsPerObject = Math.max(minRowsPerObject, Math.ceil(fieldCount / fieldsPerRow));
-  const objectsPerPiece = Math.max(1, Math.floor(rowsPerPiece / rowsPerObject));
-  const toPrepare = writers.flatMap((writer, place) =>
-    writer.write && !writer.load ? [] : [{ writer, place }],
+  const objectsPerSlice = Math.max(1, Math.floor(rowsPerSlice / rowsPerObject));
+  const toPrepare = writers.flatMap((writer, column) =>
+    writer.write && !writer.load ? [] : [{ writer, column }],
   );
   return { fieldCount, prepare, writeOne, write };
 
   function prepare(objects: readonly T[], run: PlanRun): PromiseOrValue<Prepared<T>> {
     const columns: (readonly string[] | Prepared<unknown>)[] = [];
-    const ready = inOrder(toPrepare, ({ writer, place }): PromiseOrValue<unknown> => {
+    const ready = inOrder(toPrepare, ({ writer, column }): PromiseOrValue<unknown> => {
       if (writer.write) return writer.load!(objects, run);
-      const column = writer.writeAll ? writer.writeAll(objects, run) : writer.prepare(objects, run);
-      return whenDone(column, (found) => void (columns[place] = found));
+      const values = writer.writeAll ? writer.writeAll(objects, run) : writer.prepare(objects, run);
+      return whenDone(values, (found) => void (columns[column] = found));
     });
     return whenDone(ready, () => ({ objects, columns }));
   }
@@ -93,48 +93,48 @@ export function objectWriter<T>(
   function write(objects: readonly T[], run: PlanRun, isOneList = false): PromiseOrValue<readonly string[]> {
     if (objects.length === 0) return [];
     return whenDone(prepare(objects, run), (prepared) =>
-      writeInPieces({ prepared, isOneList, texts: [], written: 0 }, run),
+      writeInSlices({ prepared, isOneList, texts: [], written: 0 }, run),
     );
   }
 
-  function writeInPieces(all: Writing<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
+  function writeInSlices(all: Writing<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
     const { length } = all.prepared.objects;
     while (all.written < length) {
-      const end = Math.min(all.written + objectsPerPiece, length);
+      const end = Math.min(all.written + objectsPerSlice, length);
       const turn = run.context.task.yieldBefore((end - all.written) * rowsPerObject);
       if (turn) {
         return turn.then(() => {
-          writePiece(all, run, end);
-          return writeInPieces(all, run);
+          writeSlice(all, run, end);
+          return writeInSlices(all, run);
         });
       }
-      writePiece(all, run, end);
+      writeSlice(all, run, end);
     }
     return all.texts;
   }
 
-  function writePiece(all: Writing<T>, run: PlanRun, end: number): void {
+  function writeSlice(all: Writing<T>, run: PlanRun, end: number): void {
     const { prepared, isOneList, texts } = all;
-    const isLong = prepared.objects.length > objectsPerPiece;
-    let piece = '';
+    const isLong = prepared.objects.length > objectsPerSlice;
+    let joined = '';
     for (; all.written < end; all.written++) {
       const text = writeOne(prepared, run, all.written);
       if (!isLong) texts.push(text);
       else if (!isOneList) texts.push(inOneString(text));
-      else piece += piece === '' ? text : `,${text}`;
+      else joined += joined === '' ? text : `,${text}`;
     }
-    if (piece !== '') texts.push(inOneString(piece));
+    if (joined !== '') texts.push(inOneString(joined));
   }
 
   function writeOne({ objects, columns }: Prepared<T>, run: PlanRun, index: number): string {
-    // Conditions can leave out all fields.
+    // Conditions can exclude all fields.
     let text = writers.length === 0 ? '{' : '';
-    for (let place = 0; place < writers.length; place++) {
-      const writer = writers[place]!;
-      text += starts[place]!;
+    for (let column = 0; column < writers.length; column++) {
+      const writer = writers[column]!;
+      text += starts[column]!;
       if (writer.write) text += writer.write(objects[index]!, run, index);
-      else if (writer.writeAll) text += (columns[place] as readonly string[])[index]!;
-      else text += writer.writeOne(columns[place] as Prepared<unknown>, run, index);
+      else if (writer.writeAll) text += (columns[column] as readonly string[])[index]!;
+      else text += writer.writeOne(columns[column] as Prepared<unknown>, run, index);
     }
     return text + '}';
   }
@@ -148,7 +148,7 @@ export function innerObject<T, Inner>(
   return {
     fieldCount,
     prepare: (objects, run) => prepare(objects.map(toInner), run),
-    // It gets what `prepare` has returned.
+    // Its argument is the result of `prepare`.
     writeOne: writeOne as InnerObject<T>['writeOne'],
   };
 }
@@ -162,7 +162,7 @@ interface Writing<T> {
   written: number;
 }
 
-/** V8 keeps a concatenated string in parts until it is read. Reads it now, so that a long list is not joined in one go. */
+/** V8 stores a concatenated string in parts until it is read. Reading it now avoids joining a long list in one slice. */
 function inOneString(text: string): string {
   return text[0] === undefined ? '' : text;
 }

@@ -1,18 +1,18 @@
-/** One run of a query plan: what its fields share, and the errors of its nullable fields. */
+/** One execution of a query plan: the state that its fields share, and the errors of its nullable fields. */
 
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { whenFailed, whenSettled, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
 import type { GraphContext } from '../schema/builder.ts';
 import type { SelectedField, Variables } from './selections.ts';
 
-/** Where the objects of one list level come from: object `index` is an element of the list of object `ownerOf(index)`. */
+/** The lists that the objects of one level are elements of. */
 interface Level {
   /** For each list, the index of its first element among all elements of the level. */
   readonly starts: readonly number[];
 }
 
-/** A refusal with the place in the response where it occurred. */
+/** A refusal with its path in the response. */
 export class LocatedRefusal extends Error {
   readonly error: GraphQLError;
 
@@ -26,7 +26,7 @@ export class LocatedRefusal extends Error {
   }
 }
 
-/** Runs what reads a field inside the span of that field. */
+/** Runs the read of a field inside the span of that field. */
 export type TraceField = <T>(info: GraphQLResolveInfo, read: () => T) => T;
 
 export class PlanRun {
@@ -43,7 +43,7 @@ export class PlanRun {
     this.#trace = trace;
   }
 
-  /** Charges a text to the budget of the answer. */
+  /** Charges a text to the budget of the response. */
   spendText(text: string, { info }: SelectedField, index: number): void {
     try {
       this.context.budget.spendText(text, info);
@@ -52,7 +52,7 @@ export class PlanRun {
     }
   }
 
-  /** Charges so many folders to it. */
+  /** Charges so many folders to the budget of the response. */
   spendFolders(count: number, { info }: SelectedField, index: number): void {
     try {
       this.context.budget.spendFolders(count, info);
@@ -75,8 +75,7 @@ export class PlanRun {
   /** Runs work on the elements of several lists. The path of an error then has the right indices. */
   inLists<T>(starts: readonly number[], work: () => PromiseOrValue<T>): PromiseOrValue<T> {
     this.#levels.push({ starts });
-    const leave = () => void this.#levels.pop();
-    return settle(work, leave);
+    return whenSettled(work, () => void this.#levels.pop());
   }
 
   /** Reads a field for all objects at once. */
@@ -87,23 +86,17 @@ export class PlanRun {
 
   /** Locates a refusal that is thrown for all objects at once. */
   locate<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
-    try {
-      const result = work();
-      if (!isPromise(result)) return result;
-      return result.catch((error: unknown) => {
-        throw this.located(error, info, 0);
-      });
-    } catch (error) {
+    return whenFailed(work, (error): never => {
       throw this.located(error, info, 0);
-    }
+    });
   }
 
-  /** The error as it is, unless it is a refusal without a location. */
+  /** Adds the location to a refusal. Returns other errors unchanged. */
   located(error: unknown, info: GraphQLResolveInfo, index: number): unknown {
     return error instanceof Refusal ? new LocatedRefusal(error, info, this.#indicesOf(index)) : error;
   }
 
-  /** For an object of the current level, its index in its list and those of the lists around it, the outermost first. */
+  /** The index of an object in its list, and the indices of the lists around it, the outermost first. */
   #indicesOf(index: number): number[] {
     const indices: number[] = [];
     let at = index;
@@ -113,19 +106,6 @@ export class PlanRun {
       at = Math.max(0, list);
     }
     return indices;
-  }
-}
-
-/** Calls `leave` when the work has ended, whichever way. */
-function settle<T>(work: () => PromiseOrValue<T>, leave: () => void): PromiseOrValue<T> {
-  try {
-    const result = work();
-    if (isPromise(result)) return result.finally(leave);
-    leave();
-    return result;
-  } catch (error) {
-    leave();
-    throw error;
   }
 }
 
@@ -144,7 +124,8 @@ const needsNoEscape = /^[^"\\\x00-\x1f]*$/; // eslint-disable-line no-control-re
 export function quote(text: string): string {
   return needsNoEscape.test(text) && text.isWellFormed() ? `"${text}"` : JSON.stringify(text);
 }
-const msPerDay = 86400000;
+
+const msPerDay = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 /** Writes instants as `Date.toISOString` does, in a tenth of its time: many folders of a page are of the same day. */
 

@@ -1,7 +1,7 @@
-/** Compiles queries about folders into plans that write the response themselves; graphql-js runs everything else. */
+/** Compiles queries about folders into plans that write the response. graphql-js executes all other queries. */
 
 import { GraphQLError, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
-import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { inOrder, whenDone, whenFailed, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { GraphContext } from '../schema/builder.ts';
 import type { FolderConnection } from '../schema/folders/folder-connection.ts';
 import type { FolderNode } from '../schema/folders/folder-batch.ts';
@@ -21,7 +21,7 @@ export interface QueryPlan {
   run(context: GraphContext, variables: Variables, trace?: TraceField): PromiseOrValue<PlannedData>;
   /** Undefined if it reads no folder by its id. */
   readonly firstRead: PlannedFirstRead | undefined;
-  /** How many fields it holds. */
+  /** The number of its fields. */
   readonly size: number;
 }
 
@@ -44,7 +44,7 @@ export function planQuery(
     const fields = selected.map((field) => rootField(selections, field));
     return {
       size: selections.size,
-      run: (context, given, trace) => runFields(fields, new PlanRun(context, given, trace)),
+      run: (context, values, trace) => runFields(fields, new PlanRun(context, values, trace)),
       firstRead: planFirstRead(selections, selected),
     };
   } catch (error) {
@@ -83,18 +83,18 @@ function rootField(selections: Selections, field: SelectedField): RootField {
 }
 
 function resolve<T>(field: SelectedField, run: PlanRun): PromiseOrValue<T> {
-  const given = field.argumentsIn(run.variables);
+  const input = field.argumentsIn(run.variables);
   const resolver = field.definition!.resolve!;
-  return run.locate(field, () => resolver(undefined, given, run.context, field.info) as PromiseOrValue<T>);
+  return run.locate(field, () => resolver(undefined, input, run.context, field.info) as PromiseOrValue<T>);
 }
 
 function runFields(fields: readonly RootField[], run: PlanRun): PromiseOrValue<PlannedData> {
   let text = '{';
-  const written = settled(
+  const written = whenFailed(
     () =>
       inOrder(fields, ({ start, write, isNullable }, index) =>
         whenDone(
-          settled(
+          whenFailed(
             () => write(run),
             (error) => {
               if (!isNullable || !(error instanceof LocatedRefusal)) throw error;
@@ -106,21 +106,11 @@ function runFields(fields: readonly RootField[], run: PlanRun): PromiseOrValue<P
         ),
       ),
     (error) => {
-      // A field that cannot be null has failed, and with it the whole response.
+      // A field that cannot be null has failed, so `data` is null.
       if (!(error instanceof LocatedRefusal)) throw error;
       run.errors.push(error.error);
       text = '';
     },
   );
   return whenDone(written, () => ({ text: text === '' ? 'null' : `${text}}`, errors: run.errors }));
-}
-
-/** The result of `work`, or what `recover` makes of its error. */
-function settled<T, R>(work: () => PromiseOrValue<T>, recover: (error: unknown) => R): PromiseOrValue<T | R> {
-  try {
-    const result = work();
-    return result instanceof Promise ? result.catch(recover) : result;
-  } catch (error) {
-    return recover(error);
-  }
 }

@@ -1,4 +1,4 @@
-/** The plans of queries that come again: each is compiled once for every choice of its @skip and @include conditions. */
+/** Caches the plans of queries. A query is compiled once for every combination of its @skip and @include conditions. */
 
 import {
   getOperationAST,
@@ -18,9 +18,9 @@ import { planQuery, type PlannedData, type QueryPlan } from './query-plan.ts';
 import type { Variables } from './selections.ts';
 
 export interface QueryPlans {
-  /** Undefined if graphql-js has to run the query: it is new, or no plan covers it. */
+  /** Undefined if graphql-js must execute the query: it is new, or no plan covers it. */
   planFor(request: PlannedRequest): ReadyPlan | undefined;
-  /** How much all plans take, counted in fields. */
+  /** The size of all plans, counted in fields. */
   readonly size: number;
 }
 
@@ -33,10 +33,10 @@ export interface ReadyPlan {
   readonly firstRead: QueryPlan['firstRead'];
 }
 
-/** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps alive. */
+/** In all plans. A field takes about a kilobyte, and so do four tokens of its document, which the plan keeps in memory. */
 const maxFields = 20_000;
 const tokensPerField = 4;
-/** Of one operation. */
+/** The maximum number of plans for one operation. */
 const maxChoices = 8;
 
 interface Operation {
@@ -55,13 +55,13 @@ export function createQueryPlans(schema: GraphQLSchema, trace?: TraceField): Que
 
   return {
     planFor({ document, operationName, variableValues }) {
-      const known = operations.get(document);
-      if (!known) {
-        // Most documents that come once never come again.
+      const cached = operations.get(document);
+      if (!cached) {
+        // Most documents are executed only once.
         operations.set(document, new Map());
         return undefined;
       }
-      const operation = operationIn(document, operationName ?? null, known);
+      const operation = operationIn(document, operationName ?? null, cached);
       const variables = operation && variablesOf(operation.node, variableValues);
       const plan = variables && planOf(document, operation, variables);
       return (
@@ -80,14 +80,14 @@ export function createQueryPlans(schema: GraphQLSchema, trace?: TraceField): Que
   function operationIn(
     document: DocumentNode,
     name: string | null,
-    known: Map<string | null, Operation>,
+    cached: Map<string | null, Operation>,
   ): Operation | undefined {
-    const found = known.get(name);
+    const found = cached.get(name);
     if (found) return found;
     const node = getOperationAST(document, name);
     if (node?.operation !== OperationTypeNode.QUERY) return undefined;
     const operation = { node, conditions: conditionsIn(document), keys: new Map<string, symbol>() };
-    known.set(name, operation);
+    cached.set(name, operation);
     return operation;
   }
 
@@ -122,7 +122,7 @@ function sizeOf({ size }: QueryPlan, { tokenCount = 0 }: DocumentNode): number {
   return 1 + size + Math.ceil(tokenCount / tokensPerField);
 }
 
-/** Of the whole document: one too many does no harm. */
+/** The variables in all directives of the document. A superfluous one does no harm. */
 function conditionsIn(document: DocumentNode): string[] {
   const names = new Set<string>();
   visit(document, {

@@ -26,7 +26,7 @@ import {
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Thrown for a query that no plan covers: graphql-js runs it. */
+/** Thrown for a query that no plan covers: graphql-js executes it. */
 export class Unplannable extends Error {}
 
 /** A field that a query selects. Resolvers, budgets and errors use its `info`. */
@@ -72,7 +72,7 @@ export class Selections {
     return this.#fieldsOf(type, [this.#operation.selectionSet], undefined);
   }
 
-  /** What a field selects of the objects that it returns. */
+  /** The fields that are selected of the objects that a field returns. */
   inside({ info }: SelectedField): SelectedField[] {
     const { returnType, fieldNodes } = info;
     const named = getNamedType(returnType);
@@ -106,8 +106,8 @@ export class Selections {
       if (!this.#isIncluded(selection)) continue;
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value;
-        const known = nodes.get(key);
-        if (known) known.push(selection);
+        const merged = nodes.get(key);
+        if (merged) merged.push(selection);
         else nodes.set(key, [selection]);
         continue;
       }
@@ -143,7 +143,7 @@ export class Selections {
     this.size++;
     const name = fieldNodes[0]!.name.value;
     const definition = parentType.getFields()[name];
-    // Introspection.
+    // It is a field of introspection.
     if (!definition && name !== '__typename') throw new Unplannable();
     const info: GraphQLResolveInfo = {
       fieldName: name,
@@ -188,10 +188,10 @@ function argumentsOf(
 }
 
 /** All arguments are variables, without defaults, and none is required: then their values are those of the variables. */
-function isSimple({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): boolean {
+function isSimple({ args }: GraphQLField<unknown, unknown>, { arguments: input = [] }: FieldNode): boolean {
   return (
     args.every(({ type, defaultValue }) => !isNonNullType(type) && defaultValue === undefined) &&
-    given.every(({ value }) => value.kind === Kind.VARIABLE)
+    input.every(({ value }) => value.kind === Kind.VARIABLE)
   );
 }
 
@@ -201,8 +201,8 @@ function nameOf(value: ValueNode): string {
 
 const noArguments: Variables = Object.freeze({});
 
-function hasVariables({ arguments: given = [] }: FieldNode): boolean {
+function hasVariables({ arguments: input = [] }: FieldNode): boolean {
   let has = false;
-  for (const argument of given) visit(argument, { Variable: () => void (has = true) });
+  for (const argument of input) visit(argument, { Variable: () => void (has = true) });
   return has;
 }
