@@ -27,7 +27,9 @@ export function ask(
   operation: Operation,
   { documentAST }: { documentAST?: DocumentNode } = {},
 ): Promise<ExecutionResult> | Observable {
-  return documentAST && isSubscription(documentAST, operation.operationName) ? follow(operation) : request(operation);
+  return documentAST && isSubscription(documentAST, operation.operationName)
+    ? follow(operation)
+    : request(operation);
 }
 
 export function isSubscription(document: DocumentNode, operationName?: string | null): boolean {

@@ -18,7 +18,7 @@ function storage(): Storage {
   };
 }
 
-function kept(key: string, value: string): string {
+function storeAndRead(key: string, value: string): string {
   const queries = createQueryStorage('ada', storage());
   queries.setItem(key, value);
   return queries.getItem(key)!;
@@ -37,10 +37,10 @@ describe('stored queries', () => {
   });
 
   test('stay in memory where there is no storage', () => {
-    const kept = createQueryStorage('ada', null);
-    kept.setItem('query', '{ cursor }');
-    kept.clear();
-    assert.deepEqual([kept.length, kept.getItem('query')], [0, null]);
+    const memory = createQueryStorage('ada', null);
+    memory.setItem('query', '{ cursor }');
+    memory.clear();
+    assert.deepEqual([memory.length, memory.getItem('query')], [0, null]);
   });
 
   const secrets = ['hunter2-long', 'with "quotes" inside', 'back\\slash', 'ends with \\', ': "a", b', ''];
@@ -52,11 +52,11 @@ describe('stored queries', () => {
       const bare = 'mutation { createUser(input: { username: "", password: "" }) { user { id } } }';
       assert.equal(redactDocument(query), bare);
       const tabs = { tabs: [{ id: 'x', query, variables, headers: null }], activeTabIndex: 0 };
-      assert.deepEqual(JSON.parse(kept('graphiql:tabState', JSON.stringify(tabs))), {
+      assert.deepEqual(JSON.parse(storeAndRead('graphiql:tabState', JSON.stringify(tabs))), {
         tabs: [{ id: 'x', query: bare, variables: '', headers: null }],
         activeTabIndex: 0,
       });
-      assert.equal(kept('graphiql:variables', variables), '');
+      assert.equal(storeAndRead('graphiql:variables', variables), '');
     });
   }
 
@@ -90,13 +90,18 @@ describe('stored queries', () => {
   };
   for (const [source, operation] of Object.entries(sources)) {
     test(`contain no password from ${source}`, () => {
-      const tab = { id: 'x', hash: `${operation.query}|${operation.variables}|`, ...operation, response: 'hunter2' };
-      const tabs = kept('graphiql:tabState', JSON.stringify({ tabs: [tab], activeTabIndex: 0 }));
-      const history = kept(
+      const tab = {
+        id: 'x',
+        hash: `${operation.query}|${operation.variables}|`,
+        ...operation,
+        response: 'hunter2',
+      };
+      const tabs = storeAndRead('graphiql:tabState', JSON.stringify({ tabs: [tab], activeTabIndex: 0 }));
+      const history = storeAndRead(
         'graphiql:queries',
         JSON.stringify({ queries: [{ ...operation, operationName: 'A' }] }),
       );
-      for (const text of [tabs, history, kept('graphiql:query', operation.query)]) {
+      for (const text of [tabs, history, storeAndRead('graphiql:query', operation.query)]) {
         assert.doesNotMatch(text, /hunter2/);
       }
       assert.match(history, /"variables":"","operationName":"A"/);
@@ -123,13 +128,13 @@ describe('stored queries', () => {
       '{ folder(path: "/a # b") { id } } # "c"',
       '# passwords: see the docs',
     ]) {
-      assert.equal(kept('graphiql:query', text), text);
+      assert.equal(storeAndRead('graphiql:query', text), text);
       assert.equal(redactDocument(text), text);
     }
     const operation = { query: '{ folder(id: "7") { name } }', variables: '{"a":"b"}' };
     const secret = { query: '{ a(token: "t") }', variables: '' };
     const both = JSON.stringify({ tabs: [operation, secret] });
-    assert.deepEqual(JSON.parse(kept('graphiql:tabState', both)), {
+    assert.deepEqual(JSON.parse(storeAndRead('graphiql:tabState', both)), {
       tabs: [operation, { query: '{ a(token: "") }', variables: '' }],
     });
     assert.equal(redactCall(operation.query, { a: 'b' }).document, operation.query);

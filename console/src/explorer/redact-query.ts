@@ -30,7 +30,9 @@ function withEmptyStrings(query: string): string {
 export function redactCall(query: string, variables: object): { document: string; variables: object } {
   if (!mentionsSecret(query) && !mentionsSecret(JSON.stringify(variables)))
     return { document: query, variables };
-  const redacted = JSON.stringify(variables, (_, value: unknown) => (typeof value === 'string' ? '…' : value));
+  const redacted = JSON.stringify(variables, (_, value: unknown) =>
+    typeof value === 'string' ? '…' : value,
+  );
   return { document: withEmptyStrings(query), variables: JSON.parse(redacted) as object };
 }
 

@@ -1,4 +1,4 @@
-/** What the rest of the server knows of a database: reading, and transactions. */
+/** The interface of a database: reads, snapshots and transactions. */
 
 import { maxRowsPerSlice } from '../concurrency/fair-scheduler.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -6,7 +6,7 @@ import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
 import type { WriteFailure, WriteFailureReason } from './write-failure.ts';
 
-/** `rows` is how many rows a statement examines at most, where that is more than it returns: a paced reader counts them. */
+/** `rows` is the maximum number of rows that a statement examines, if it returns fewer: a paced reader counts them. */
 export interface Reader {
   all<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R[]>;
   get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
@@ -16,8 +16,8 @@ export interface Reader {
 export const maxRowsPerStatement = maxRowsPerSlice;
 
 /**
- * A reader whose reads all see the same state: a snapshot or an open transaction. A `Database` is none: each of its reads
- * sees the latest commit. Everything that is read for a viewer takes one of these, together with rights read from it.
+ * A reader whose reads all see the same state: a snapshot or an open transaction. Each read of a `Database` sees the latest
+ * commit instead. Data for a viewer is read with one of these, and so are the rights of the viewer.
  */
 export interface ConsistentReader extends Reader {
   readonly isConsistent: true;
@@ -32,9 +32,9 @@ export interface Snapshot extends ConsistentReader {
 }
 
 export interface Transaction extends ConsistentReader {
-  /** How many rows were changed. */
+  /** Returns the number of changed rows. */
   run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number>;
-  /** Runs a statement with each of the parameters, in their order, without waiting in between. */
+  /** Runs a statement with each of the parameters, in order, without waiting in between. */
   runEach<P>(statement: Statement<P, never>, each: readonly P[]): PromiseOrValue<void>;
   /**
    * Runs a statement before the next one, or at the end of the transaction's work. A remote database receives all queued
@@ -42,53 +42,53 @@ export interface Transaction extends ConsistentReader {
    * queued twice for one row. If no row is changed, the work fails with the error that `refuse` returns.
    */
   queue<P>(statement: Statement<P, never>, parameters: P, refuse?: () => Error): void;
-  /** Values that hold until a part of this transaction is undone, which clears them. */
+  /** Values that are valid until a part of this transaction is rolled back, which clears them. */
   readonly notes: Map<symbol, unknown>;
-  /** Whoever watches is told, in every process, when this is committed. */
+  /** After the commit, calls the functions passed to `watch`, in every process. */
   announce(): void;
-  /** Runs SQL that no parameter goes into: the migrations. */
+  /** Runs SQL without parameters, for migrations. */
   define(text: string): PromiseOrValue<void>;
   tableNames(): PromiseOrValue<string[]>;
 }
 
 export interface Database extends Reader {
-  /** Its statements take no round trip. */
+  /** Its statements need no round trip. */
   readonly isEmbedded: boolean;
-  /** What migrations must leave to the dialect. */
+  /** The parts of migrations that depend on the database. */
   readonly dialect: Dialect;
-  /** As it is sent, with signs where its values go. */
+  /** The text that is sent, with placeholders for the values. */
   formatStatement(statement: Statement): string;
-  /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
+  /** Resolves when the commit is on the disk; rolls back if `work` throws. Runs `work` again after a collision. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
+  /** A transaction that waits for other changes, in all processes. Other transactions do not wait for it. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
-  /** How many changes of this process can share a transaction. More only wait inside the database. */
+  /** How many changes of this process can share a transaction. More would only wait inside the database. */
   readonly maxConcurrentChanges: number;
-  /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
+  /** Runs one such transaction at a time in all processes; the others wait, without a timeout on PostgreSQL. */
   exclusive<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** The snapshot of one answer. It takes a connection at its first read. End it before you ask for a transaction. */
+  /** A snapshot for one response. It takes a connection at its first read. End it before you start a transaction. */
   openSnapshot(): Snapshot;
   /** Runs long reads in one snapshot. A semaphore bounds how many run at a time. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
   shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Calls back whenever something that was announced may have been committed: at once by this process, soon by another. */
+  /** Calls back when an announced transaction may have been committed: at once for this process, soon for others. */
   watch(onCommit: () => void): void;
-  /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
+  /** False while notifications of other processes are lost: their commits are then found by polling. */
   readonly receivesNotifications: boolean;
-  /** Why this node cannot be relied on: the file is not in its place, the data is damaged, or older than what was read before. */
+  /** Why this node is not reliable: the file was moved, the data is damaged, or older than data read before. */
   findFault(): DatabaseFault | undefined;
-  /** Why changes fail, from the first that could not be written until the next that is. Reading goes on meanwhile. */
+  /** Why changes fail, from the first failed write until the next successful one. Reads continue meanwhile. */
   writeFailure(): WriteFailure | undefined;
   /** Records that the stored data contradicts itself. Returns the refusal for the client. */
   reportDamage(finding: string): Refusal;
-  /** Records that a new snapshot is older than what this process has read before. Returns the refusal for the client. */
+  /** Records that a new snapshot is older than data read before. Returns the refusal for the client. */
   reportOutdated(): Refusal;
-  /** Ends what `reportOutdated` recorded, where the database can recover from it without a restart. */
+  /** Clears the fault of `reportOutdated`, if the database can recover without a restart. */
   confirmCurrent(): void;
-  /** At this moment: its connections, and who waits for one or for a turn. */
+  /** The current number of connections, and of requests that wait for one or for a lock. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
-  /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
+  /** Explains an error of the database to the operator, with advice. Returns other errors unchanged. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;
 }
@@ -113,7 +113,7 @@ export interface DatabaseFault {
 }
 
 export interface ChangeOptions {
-  /** More than some milliseconds: nobody who is done is kept waiting for it. */
+  /** It takes more than some milliseconds: other changes do not wait for its commit. */
   readonly takesLong?: boolean;
 }
 
@@ -125,41 +125,41 @@ export interface Dialect {
   readonly integer: string;
   /** Ends a table's definition. */
   readonly tableEnd: string;
-  /** The definitions behind `possibleMatches`: they keep up with the folders by themselves. */
+  /** Creates the index of `possibleMatches`, which the database keeps up to date. */
   readonly searchIndex: readonly string[];
   /** Replaces an index whose trigrams end at spaces, in two steps. */
   readonly searchIndexWithSpaces: readonly (readonly string[])[];
-  /** Puts what most lists show into the index of the natural order, where one may hold so much. */
+  /** Adds the columns of most lists to the index of the natural order, if an index entry can be that large. */
   readonly listIndex: readonly string[];
   /** `definition` is the table, the columns and the condition of the index: SQLite can only create it again. */
   readonly renameIndex: (from: string, to: string, definition: string) => readonly string[];
-  /** To be run when very many rows came at once: what is planned from then on takes them into account. */
+  /** Run after a bulk load, so that later query plans consider the new rows. */
   readonly afterLoading: readonly string[];
 }
 
-/** What a database elsewhere needs to know; an embedded one does not. */
+/** Most options apply to PostgreSQL only. */
 export interface DatabaseOptions {
-  /** For an embedded one: a file that is not there is refused, not made. */
+  /** SQLite: a missing file is refused instead of created. */
   mustExist?: boolean;
-  /** How many connections this process opens, in all. */
+  /** How many connections this process opens in total. */
   connections?: number;
-  /** Transaction: a proxy in between gives each transaction another connection; nothing can be kept on one. */
+  /** `transaction`: a proxy may use another connection for each transaction, so a session keeps no state. */
   poolMode?: 'session' | 'transaction';
   /** How long a statement may take. */
   timeoutSeconds?: number;
-  /** Told of each statement as it is run, without its values. */
+  /** Called with the text of each statement, without its values. */
   onStatement?: ((text: string) => void) | undefined;
-  /** Told what each statement took, and each commit; where nobody wants to know, it is not measured. */
+  /** Called with the duration of each statement and commit. Nothing is measured without it. */
   onDuration?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
-  /** Told when this process has committed something that was announced, where the database itself does not tell others. */
+  /** Called after an announced commit of this process, if the database does not notify other processes. */
   onAnnounced?: (() => void) | undefined;
   /** Called for each attempt to write that fails because of the database or its disk. */
   onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
-  /** Told what the operator has to know of the database: once each, in words. */
+  /** Called once for each condition that the operator has to know. */
   log?: (severity: 'info' | 'warn' | 'error', text: string) => void;
 }
 
-/** Reads something of many items, with as many statements as it takes. */
+/** Reads rows for many items, with several statements if necessary. */
 export function readInBatches<T, R>(
   items: readonly T[],
   read: (some: readonly T[]) => PromiseOrValue<readonly R[]>,

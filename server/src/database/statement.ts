@@ -1,6 +1,6 @@
 /**
- * SQL as text with named parameters, written once for every database. A statement is made once, at module level, and
- * each database prepares it once; what differs between dialects is a part that the dialect writes itself.
+ * SQL text with named parameters, written once for all databases. A statement is created once, at module level, and each
+ * connection prepares it once. Each dialect writes the parts that differ.
  */
 
 export type Part =
@@ -21,29 +21,29 @@ export type Part =
 
 type ListPart = { readonly kind: 'list-for-each'; readonly name: string } & ListForEach;
 
-/** Which rows of a table, which has a primary key `id`, and what of them. */
+/** Selects rows and columns of a table whose primary key is `id`. */
 export interface ListForEach {
   readonly table: string;
-  /** What is selected of a row, as SQL. */
+  /** The selected expressions, as SQL. */
   readonly columns: readonly string[];
   /** Refers to the id of the list parameter as `each.value`. */
   readonly where: Statement;
   readonly orderBy: Statement;
-  /** What follows `limit`. */
+  /** The SQL after `limit`. */
   readonly limit: Statement;
-  /** It passes over many: an index tells which they are, and no row of theirs is read. */
-  readonly passesOver?: boolean;
+  /** It skips many rows: their ids come from an index, and their rows are not read. */
+  readonly skipsMany?: boolean;
 }
 
 export interface Statement<Parameters = unknown, Row = unknown> {
   readonly parts: readonly Part[];
-  /** Types only; never there at run time. */
+  /** For types only; never set at run time. */
   readonly types?: { parameters: Parameters; row: Row };
 }
 
 /**
  * Interpolated strings are the names of parameters: sql<{ id: string }, Folder>`select … where id = ${'id'}`.
- * Interpolated statements and parts are written in place.
+ * Interpolated statements and parts become part of the text.
  */
 export function sql<Parameters = object, Row = never>(
   texts: TemplateStringsArray,
@@ -59,18 +59,18 @@ export function sql<Parameters = object, Row = never>(
   return { parts };
 }
 
-/** A table `each` with the column `value` and, in the list's order, `place`; from a parameter that is a list of ids. */
+/** A table `each` of a list parameter of ids, with the columns `value` and `position` (from 0). */
 export function list(name: string): Part {
   return { kind: 'list', name, of: 'ids' };
 }
 
-/** The same, of any texts. */
+/** The same for a list of texts. */
 export function textList(name: string): Part {
   return { kind: 'list', name, of: 'texts' };
 }
 
 /**
- * A whole statement: for each id of a list parameter a row with its `place` there and a `list` of rows, each an array of
+ * A whole statement: for each id of a list parameter a row with its `position` there and a `list` of rows, each an array of
  * the columns. PostgreSQL returns each list as one JSON value, because many small rows cost several times as much. SQLite
  * reads each list by itself.
  */
@@ -97,25 +97,25 @@ export function readListsOfEach<Columns extends readonly unknown[], Row>(
   return rows;
 }
 
-/** Whether a statement is such a one. */
+/** Undefined if the statement has no `listForEach`. */
 export function findListPart({ parts }: Statement): ListPart | undefined {
   return parts.find((part): part is ListPart => typeof part === 'object' && part.kind === 'list-for-each');
 }
 
-/** The inner part of it, which the dialects have in common: the rows, with their columns as `c0`, `c1` and so on. */
+/** The query for one list, which all dialects share. It names the columns `c0`, `c1` and so on. */
 export function writeListQuery(part: ListForEach, write: (statement: Statement) => string): string {
-  const { table, columns, where, orderBy, limit, passesOver } = part;
-  const selected = columns.map((column, place) => `${column} as c${place}`).join(', ');
-  const bounded = (what: string) =>
-    `select ${what} from ${table} where ${write(where)} order by ${write(orderBy)} limit ${write(limit)}`;
-  if (!passesOver) return bounded(selected);
-  return `select ${selected} from ${table} where ${table}.id in (${bounded(`${table}.id`)}) order by ${write(orderBy)}`;
+  const { table, columns, where, orderBy, limit, skipsMany } = part;
+  const selected = columns.map((column, index) => `${column} as c${index}`).join(', ');
+  const limited = (selection: string) =>
+    `select ${selection} from ${table} where ${write(where)} order by ${write(orderBy)} limit ${write(limit)}`;
+  if (!skipsMany) return limited(selected);
+  return `select ${selected} from ${table} where ${table}.id in (${limited(`${table}.id`)}) order by ${write(orderBy)}`;
 }
 
 /**
  * A table `possible` with the column `number`: in ascending order the numbers of at most `limit` folders after the
- * number `after` whose folded name or title may hold `text`, which has at least three characters. An index answers,
- * and may name too many: the caller compares.
+ * number `after` whose folded name or title may contain `text`, which has at least three characters. An index selects
+ * them and may return too many: the caller compares.
  */
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
@@ -149,7 +149,7 @@ function listColumns(table: string, names: readonly string[]): string {
   return names.map((name) => `${table}.${name}`).join(', ');
 }
 
-/** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
+/** Ends a select in a transaction: locks the rows until the transaction ends. */
 export const forUpdate: Part = { kind: 'for-update' };
 /** Ids of rows. A database may keep them as text or as UUIDs: it is never asked for what cannot be one. */
 /** Ids are compared as they are written: anything but the canonical form names nothing. */

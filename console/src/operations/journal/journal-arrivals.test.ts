@@ -15,13 +15,13 @@ const none: Arrivals<Numbered> = noArrivals;
 
 test('puts new entries above earlier ones', () => {
   const arrivals = addArrivals(addArrivals(none, entries(5, 6), false), entries(7), false);
-  assert.deepEqual(numbers(arrivals.shown), [7, 6, 5]);
+  assert.deepEqual(numbers(arrivals.visible), [7, 6, 5]);
   assert.deepEqual(arrivals.held, []);
 });
 
 test('ignores entries that are repeated after a lost connection', () => {
   const arrivals = addArrivals(addArrivals(none, entries(5, 6), false), entries(5, 6, 7), false);
-  assert.deepEqual(numbers(arrivals.shown), [7, 6, 5]);
+  assert.deepEqual(numbers(arrivals.visible), [7, 6, 5]);
   assert.equal(addArrivals(arrivals, entries(6, 7), false), arrivals);
 });
 
@@ -31,9 +31,9 @@ test('holds entries while the user reads further down, and then shows them in or
     entries(4),
     true,
   );
-  assert.deepEqual([numbers(held.shown), numbers(held.held)], [[1], [4, 3, 2]]);
-  assert.deepEqual(numbers(releaseHeld(held).shown), [4, 3, 2, 1]);
-  assert.deepEqual(numbers(addArrivals(held, entries(5), false).shown), [5, 4, 3, 2, 1]);
+  assert.deepEqual([numbers(held.visible), numbers(held.held)], [[1], [4, 3, 2]]);
+  assert.deepEqual(numbers(releaseHeld(held).visible), [4, 3, 2, 1]);
+  assert.deepEqual(numbers(addArrivals(held, entries(5), false).visible), [5, 4, 3, 2, 1]);
 });
 
 test('drops everything when too many entries have arrived', () => {

@@ -9,7 +9,7 @@ export interface Numbered {
 
 export interface Arrivals<Entry extends Numbered> {
   /** Latest first, like all lists here. */
-  readonly shown: readonly Entry[];
+  readonly visible: readonly Entry[];
   readonly held: readonly Entry[];
   /** Too many arrived: the list must be read again instead. */
   readonly isTooMany: boolean;
@@ -18,7 +18,7 @@ export interface Arrivals<Entry extends Numbered> {
 /** More entries make the page slow. */
 export const maxArrivals = 2_000;
 
-export const noArrivals: Arrivals<never> = { shown: [], held: [], isTooMany: false };
+export const noArrivals: Arrivals<never> = { visible: [], held: [], isTooMany: false };
 
 /** Adds new entries, which arrive in order. Earlier ones can repeat after a lost connection. */
 export function addArrivals<Entry extends Numbered>(
@@ -26,7 +26,7 @@ export function addArrivals<Entry extends Numbered>(
   entries: readonly Entry[],
   isHeld: boolean,
 ): Arrivals<Entry> {
-  let last = (before.held[0] ?? before.shown[0])?.number ?? -Infinity;
+  let last = (before.held[0] ?? before.visible[0])?.number ?? -Infinity;
   const added: Entry[] = [];
   for (const entry of entries) {
     if (entry.number <= last) continue;
@@ -41,10 +41,10 @@ export function addArrivals<Entry extends Numbered>(
 /** Makes held entries visible. */
 export function releaseHeld<Entry extends Numbered>(before: Arrivals<Entry>): Arrivals<Entry> {
   if (before.held.length === 0) return before;
-  const shown = [...before.held, ...before.shown];
-  return shown.length > maxArrivals
+  const visible = [...before.held, ...before.visible];
+  return visible.length > maxArrivals
     ? { ...noArrivals, isTooMany: true }
-    : { shown, held: [], isTooMany: false };
+    : { visible, held: [], isTooMany: false };
 }
 
 /** Merges arrived entries with the pages that were read, without duplicates. */

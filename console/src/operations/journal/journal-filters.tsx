@@ -21,8 +21,8 @@ export function JournalFilters({ filter, onChange }: Props) {
   const user = usePerson('user', userId);
   const group = usePerson('group', groupId);
   const set = (changes: { [Name in keyof JournalFilter]: JournalFilter[Name] | undefined }) => {
-    const given = Object.entries({ ...filter, ...changes }).filter(([, value]) => value !== undefined);
-    onChange(Object.fromEntries(given));
+    const fields = Object.entries({ ...filter, ...changes }).filter(([, value]) => value !== undefined);
+    onChange(Object.fromEntries(fields));
   };
   return (
     <section className="card journal-filters" id="journal-filters" aria-label="Filters">
@@ -101,14 +101,14 @@ function FolderField({ id, onChange }: FolderFieldProps) {
   const [error, setError] = useState<string>();
   const path = useFolderPath(id);
   const take = async () => {
-    const given = text.trim();
-    if (given === (id ?? '')) return;
-    if (!given.startsWith('/')) return onChange(given === '' ? undefined : given);
+    const idOrPath = text.trim();
+    if (idOrPath === (id ?? '')) return;
+    if (!idOrPath.startsWith('/')) return onChange(idOrPath === '' ? undefined : idOrPath);
     try {
-      const found = await client.query<{ folder: { id: string } | null }>(idDocument, { path: given });
-      if (!found.folder) return setError('There is no folder at this path.');
-      rememberPath(found.folder.id, given);
-      onChange(found.folder.id);
+      const result = await client.query<{ folder: { id: string } | null }>(idDocument, { path: idOrPath });
+      if (!result.folder) return setError('There is no folder at this path.');
+      rememberPath(result.folder.id, idOrPath);
+      onChange(result.folder.id);
     } catch {
       setError('The folder could not be looked up. Try again.');
     }
@@ -131,12 +131,12 @@ function FolderField({ id, onChange }: FolderFieldProps) {
 }
 
 /** The text of a field. It is replaced when the value in the address changes. */
-function useSyncedText(given: string): [string, (text: string) => void] {
-  const [text, setText] = useState(given);
-  const [seen, setSeen] = useState(given);
-  if (seen !== given) {
-    setSeen(given);
-    setText(given);
+function useSyncedText(value: string): [string, (text: string) => void] {
+  const [text, setText] = useState(value);
+  const [seen, setSeen] = useState(value);
+  if (seen !== value) {
+    setSeen(value);
+    setText(value);
   }
   return [text, setText];
 }

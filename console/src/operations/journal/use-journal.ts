@@ -98,8 +98,8 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
   const end = useTail({ filter, isLive, from: first?.cursor, take, readAnew });
 
   const read = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
-  const entries = useMemo(() => read && mergeArrivals(arrivals.shown, read), [arrivals.shown, read]);
-  const seen = useDelayed(arrivals.shown[0]?.number ?? 0, freshMs);
+  const entries = useMemo(() => read && mergeArrivals(arrivals.visible, read), [arrivals.visible, read]);
+  const seen = useDelayed(arrivals.visible[0]?.number ?? 0, freshMs);
   return {
     list,
     next,

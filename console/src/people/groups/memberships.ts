@@ -54,7 +54,8 @@ function createVariables(group: GroupName, userIds: readonly string[]) {
 }
 
 function addedText(added: number, who: string, group: string, requested: number): string {
-  if (added === 0) return requested === 1 ? `${who} is already in “${group}”` : `They are already in “${group}”`;
+  if (added === 0)
+    return requested === 1 ? `${who} is already in “${group}”` : `They are already in “${group}”`;
   if (added === requested) return `Added ${who} to “${group}”`;
   return `Added ${added.toLocaleString('en')} of ${requested.toLocaleString('en')} users to “${group}”`;
 }

@@ -8,15 +8,15 @@ interface PasswordOnceProps {
   readonly username: string;
   readonly password: string;
   /** A sentence about the finished action. */
-  readonly told: string;
+  readonly message: string;
   readonly onClose: () => void;
 }
 
-export function PasswordOnce({ username, password, told, onClose }: PasswordOnceProps) {
+export function PasswordOnce({ username, password, message, onClose }: PasswordOnceProps) {
   return (
     <Dialog title={`Password of ${username}`} onClose={onClose}>
       <div className="dialog-form">
-        <p>{told}</p>
+        <p>{message}</p>
         <div className="people-once">
           <code>{password}</code>
           <CopyButton text={password} label="Copy password" />

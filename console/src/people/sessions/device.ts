@@ -47,7 +47,9 @@ export function deviceName(agent: string | null): string {
   if (program === undefined || program === 'Mozilla') return cut(text);
   const displayName = Object.hasOwn(programs, program) ? programs[program]! : program;
   // Go's version number is that of HTTP.
-  return cut(version === undefined || program === 'Go-http-client' ? displayName : `${displayName} ${version}`);
+  return cut(
+    version === undefined || program === 'Go-http-client' ? displayName : `${displayName} ${version}`,
+  );
 }
 
 function nameIn(text: string, signs: readonly Sign[]): string | undefined {

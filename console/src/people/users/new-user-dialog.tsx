@@ -29,7 +29,7 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
       <PasswordOnce
         username={made.username}
         password={made.password}
-        told={`${made.username} can sign in now.`}
+        message={`${made.username} can sign in now.`}
         onClose={() => {
           onClose();
           navigate(`/users/${made.id}`);

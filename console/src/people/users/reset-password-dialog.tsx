@@ -19,7 +19,7 @@ export function ResetPasswordDialog({ user, onClose }: { user: UserFacts; onClos
       <PasswordOnce
         username={username}
         password={done.password}
-        told={`${username} has a new password. ${endedText(done.ended)}.`}
+        message={`${username} has a new password. ${endedText(done.ended)}.`}
         onClose={onClose}
       />
     );
