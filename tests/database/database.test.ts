@@ -147,7 +147,7 @@ for (const kind of databaseKinds) {
           ...which,
           columns: ['leaves.book_id', 'leaves.id'],
           limit: sql`9 offset ${'skip'}`,
-          passesOver: true,
+          skipsMany: true,
         })}`;
       const [passed] = await database.all(passing, { books: [id('a')], after: id('0'), skip: 1 });
       assert.deepEqual(passed!.list, [

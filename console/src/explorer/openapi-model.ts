@@ -189,9 +189,9 @@ export function formatCurl({ method, path, access, body, parameters }: Endpoint,
       lines.push(`--data-urlencode ${forShell(`${name}=${value}`)}`);
     }
   } else if (method === 'GET') {
-    const asked = parameters.filter((one) => one.in === 'query' && one.isRequired);
-    if (asked.length > 0) lines.push('-G');
-    for (const { name } of asked) {
+    const required = parameters.filter((one) => one.in === 'query' && one.isRequired);
+    if (required.length > 0) lines.push('-G');
+    for (const { name } of required) {
       lines.push(`--data-urlencode ${forShell(`${name}=${exampleValues[name] ?? '…'}`)}`);
     }
   } else if (method !== 'GET') {

@@ -1,22 +1,22 @@
 /**
- * Group commit: transactions that wait at the same time share one transaction of the database, and with it the commit, which costs
- * more than most of them write. Each can fail alone. None is answered before the shared transaction is committed.
+ * Group commit: transactions that wait at the same time share one transaction of the database, because a commit costs more
+ * than most of them write. Each can fail alone. None is answered before the shared transaction is committed.
  */
 
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from './database.ts';
 
-export interface GroupOptions {
-  /** How long it may wait before it begins. */
+interface TaskOptions {
+  /** How long it may wait before it starts. */
   readonly deadlineMs: number;
-  /** Shares its commit with no other: otherwise those before it would wait until it is done. */
+  /** It shares its commit with no other task, which would have to wait for it. */
   readonly isAlone: boolean;
 }
 
 /** The transaction that several share. */
 export interface SharedTransaction {
   readonly transaction: Transaction;
-  /** From here on one of them can be undone alone. The first has none: it is undone with the whole. */
+  /** From here on one task can be rolled back alone. The first has no savepoint: the whole transaction is rolled back. */
   savepoint(): void;
   release(): void;
   /** Rolls back to the savepoint after an error. False if the whole transaction is lost. */
@@ -27,10 +27,10 @@ export interface SharedTransaction {
   rollBack(error: unknown): PromiseOrValue<void>;
 }
 
-export interface GroupDatabase {
+interface GroupDatabase {
   /** Resolves to undefined if no task is left to begin for. */
   begin(): PromiseOrValue<SharedTransaction | undefined>;
-  /** Called once for each failure: it may be counted. */
+  /** Called once for each failure, because failures are counted. */
   toRefusal(error: unknown): unknown;
 }
 
@@ -49,9 +49,9 @@ interface Done {
   readonly answer: () => void;
 }
 
-/** The first of them waits until the last is done. */
+/** The first task of a shared transaction waits until the last is done. */
 export const maxSharedCommit = 32;
-/** After this time no further task joins, from when the first is done. */
+/** How long further tasks may join after the first is done. */
 const maxSharedMs = 100;
 
 export class GroupCommit {
@@ -69,7 +69,7 @@ export class GroupCommit {
 
   run<T>(
     work: (transaction: Transaction) => PromiseOrValue<T>,
-    { deadlineMs, isAlone }: GroupOptions,
+    { deadlineMs, isAlone }: TaskOptions,
   ): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const deadline = performance.now() + deadlineMs;
@@ -88,7 +88,7 @@ export class GroupCommit {
     late.forEach(({ fail }) => fail(error));
   }
 
-  /** After all requests that have arrived are read: those that change something begin together. */
+  /** Starts after all requests that have arrived are read, so that their changes share a transaction. */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -115,7 +115,7 @@ export class GroupCommit {
       const isFirst = done.length === 0;
       try {
         if (!isFirst) shared.savepoint();
-        // Not awaited if it is done already: an embedded database then does everything in one go.
+        // Not awaited if it is done already: an embedded database then runs all tasks without yielding.
         const pending = task.work(shared.transaction);
         const result = isPromise(pending) ? await pending : pending;
         const settled = shared.settle();
@@ -149,13 +149,13 @@ export class GroupCommit {
     } catch (error) {
       const refusal = this.#database.toRefusal(error);
       for (const { task, isRefused } of done) if (!isRefused) task.fail(refusal);
-      // They were refused because of changes that do not exist now.
+      // Their refusals depended on changes that were rolled back.
       return this.#runAgain(done.filter(({ isRefused }) => isRefused));
     }
     for (const { answer } of done) answer();
   }
 
-  /** Each by itself, as if it had come alone: after a failure that undid what the others had done, for example a full disk. */
+  /** Runs each task alone after a failure that rolled back the whole transaction, for example a full disk. */
   #runAgain(done: readonly Done[]): void {
     this.#waiting.unshift(...done.map(({ task }) => Object.assign(task, { isAlone: true })));
   }

@@ -1,4 +1,4 @@
-/** The schema, as a list of steps that only grows. Each database remembers which steps it has taken. */
+/** The schema, as a list of steps that only grows. Each database records the steps that it has taken. */
 
 import type { Clock } from '../clock.ts';
 import { StartError } from '../config/start-error.ts';
@@ -11,7 +11,7 @@ interface Migration {
   readonly statements: (dialect: Dialect) => readonly string[];
 }
 
-/** The number of a migration is its place, counted from 1. Never edit one that has been released. */
+/** The number of a migration is its index plus 1. Never edit a released one. */
 export const migrations: readonly Migration[] = [
   {
     name: 'accounts, sessions, signing keys and the tree',
@@ -79,11 +79,11 @@ export const migrations: readonly Migration[] = [
         `properties ${text}`,
         `child_count ${integer} not null default 0`,
         `height ${integer} not null default 0`,
-        // Numbered and folded for search; folders of before are filled in at the next start.
+        // For search. The next start fills in the folders of an older schema.
         `number ${integer}`,
         `folded_name ${text}`,
         `folded_title ${text}`,
-        // A folder that was taken off the tree has no parent; it remembers when, from where and why.
+        // A folder that was removed from the tree has no parent: these columns record when, from where and why.
         `detached_at ${integer}`,
         `detached_from ${id}`,
         `detached_because ${text} check (detached_because in ('delete', 'import', 'purge'))`,
@@ -170,7 +170,7 @@ export const migrations: readonly Migration[] = [
         (column) =>
           `create index journal_by_${column} on journal (${column}, number) where ${column} is not null`,
       ),
-      // Few among many: where folders were, and whose access changed.
+      // Few entries among many: moved folders, and users whose access changed.
       `create index journal_moves on journal (folder_id, number)
         where kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')`,
       `create index journal_access on journal (user_id, number)
@@ -185,7 +185,7 @@ export const migrations: readonly Migration[] = [
   {
     name: 'when a signing key begins to sign',
     statements: ({ integer }) => [
-      // Those of before sign from the beginning.
+      // Existing keys are active from the beginning.
       `alter table signing_keys add column signs_from ${integer} not null default 0`,
     ],
   },
@@ -204,11 +204,11 @@ export const migrations: readonly Migration[] = [
   {
     name: 'sealed signing keys, and what is known of each refresh',
     statements: ({ text, bytes, integer }) => [
-      // Names the master key that it is sealed with; null if it is not.
+      // The name of the master key that encrypts it; null if it is not encrypted.
       `alter table signing_keys add column sealed_with ${text}`,
-      // Who cannot open the private one can still verify; keys of before are filled in at the next start.
+      // A process that cannot decrypt the private key can still verify. The next start fills in existing keys.
       `alter table signing_keys add column public_key ${bytes}`,
-      // Who exchanged the token, how often it came back since, and who brought it last.
+      // The client that exchanged the token, how often it was used again, and the last client that did.
       ...[
         `address ${text}`,
         `agent ${text}`,
@@ -297,7 +297,7 @@ export interface MigrationStep {
   readonly statements: readonly string[];
 }
 
-/** Takes the steps that are missing, each in a transaction. Safe when many processes start at once: one does it. */
+/** Runs the missing steps, each in a transaction. If several processes start at the same time, one of them runs each step. */
 export async function migrate(
   database: Database,
   clock: Clock,
@@ -315,37 +315,37 @@ export async function migrate(
   }
 }
 
-/** What `migrate` would do. */
+/** The steps that `migrate` would run. */
 export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<MigrationStep[]> {
   return allSteps(dialect).slice(await requireSchemaVersion(transaction));
 }
 
-/** What a new database takes. */
+/** The steps for a new database. */
 export function allSteps(dialect: Dialect): MigrationStep[] {
-  return migrations.map(({ name }, place) => ({
-    number: place + 1,
+  return migrations.map(({ name }, index) => ({
+    number: index + 1,
     name,
-    statements: readStatements(place, dialect),
+    statements: listStatements(index, dialect),
   }));
 }
 
-/** The first step also makes the table that remembers the steps. */
-function readStatements(taken: number, dialect: Dialect): readonly string[] {
+/** The first step also creates the table that records the steps. */
+function listStatements(index: number, dialect: Dialect): readonly string[] {
   const { integer, text, tableEnd } = dialect;
-  const memory = `create table espalier_migrations (
+  const createTable = `create table espalier_migrations (
         number ${integer} primary key,
         name ${text} not null,
         applied_at ${integer} not null
       ) ${tableEnd}`;
-  return [...(taken === 0 ? [memory] : []), ...migrations[taken]!.statements(dialect)];
+  return [...(index === 0 ? [createTable] : []), ...migrations[index]!.statements(dialect)];
 }
 
-/** How many of the steps a database of ours has taken. */
+/** The number of the last step that a database of this program has taken. */
 export function readSchemaVersion(reader: Reader): PromiseOrValue<number> {
   return whenDone(reader.get(selectLast, {}), (last) => last?.number ?? 0);
 }
 
-/** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */
+/** The number of the last step. Refuses a database of another program or of a newer version. */
 export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
   const tables = await stored.tableNames();
   if (tables.length === 0) return 0;

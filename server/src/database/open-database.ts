@@ -6,7 +6,7 @@ import type { Database, DatabaseOptions } from './database.ts';
 import { migrate, missingSteps } from './migrations.ts';
 import { openSqlite } from './sqlite/sqlite.ts';
 
-/** Its driver is loaded by whoever needs it. */
+/** Loads the driver only if it is needed. */
 const openPostgres = async (url: string, options: DatabaseOptions) =>
   (await import('./postgres/postgres.ts')).openPostgres(url, options);
 
@@ -18,7 +18,7 @@ const openers: Readonly<
   postgresql: openPostgres,
 };
 
-/** Opens the database, creating what is not there, and brings its schema up to date. */
+/** Opens the database, creates a missing file, and migrates the schema. */
 export async function openDatabase(
   url: string,
   clock: Clock,
@@ -34,7 +34,7 @@ export async function openDatabase(
   return database;
 }
 
-/** One that is there, and of this program's own schema: for commands beside the server, which prepares nothing. */
+/** Opens an existing database with the current schema, for commands that must not create or migrate one. */
 export async function openMigrated(url: string, options: DatabaseOptions): Promise<Database> {
   const database = await openWithoutMigrating(url, { ...options, mustExist: true });
   try {
@@ -50,12 +50,12 @@ export async function openMigrated(url: string, options: DatabaseOptions): Promi
   }
 }
 
-/** The path of the file of an embedded database; undefined for one elsewhere. */
+/** Undefined for PostgreSQL. */
 export function sqliteFilePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }
 
-/** Whatever its schema is. */
+/** Opens a database with any schema. */
 export async function openWithoutMigrating(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const [scheme = ''] = url.split(':', 1);
   const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined;

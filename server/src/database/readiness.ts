@@ -1,6 +1,6 @@
 /**
- * Whether the database answers, and is where it should be. Anybody may ask at any rate: there is one look at a time, and what it saw holds for a
- * moment, so that asking does not become a load.
+ * Whether the database responds and has no fault. Anonymous clients can request it at any rate, so one check runs at a time
+ * and its result is cached for a moment.
  */
 
 import { singleFlight } from '../concurrency/single-flight.ts';
@@ -8,21 +8,21 @@ import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database, Reader } from './database.ts';
 import { readSetting } from './stored-settings.ts';
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly database: Reader & Pick<Database, 'findFault'>;
-  /** Looks again whether a fault that was recorded is over. */
+  /** Checks whether a recorded fault is over. */
   readonly recheckFault: () => Promise<void>;
-  /** Told when whether it answers turns out to have changed, with the cause if there is one. */
+  /** Called when the result changes, with the cause of a failure. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
   readonly times?: ReadinessTimes;
 }
 
-export interface ReadinessTimes {
+interface ReadinessTimes {
   readonly answerWithinMs: number;
   readonly holdsForMs: number;
 }
 
-/** Together below two seconds: then those who ask have turned to other nodes. */
+/** The sum is below two seconds, so that load balancers switch to other nodes within that time. */
 const defaultTimes: ReadinessTimes = { answerWithinMs: 1_500, holdsForMs: 250 };
 
 export function createReadiness({
@@ -55,7 +55,7 @@ export function createReadiness({
     }
     if (isUp !== wasUp) onChange(isUp, cause);
     wasUp = isUp;
-    // A file that is gone can still be read, and the operator is told by the database itself.
+    // A deleted file can still be read; the database itself logs that fault.
     return isUp && database.findFault() === undefined;
   }
 

@@ -151,12 +151,12 @@ function listColumns(table: string, names: readonly string[]): string {
 
 /** Ends a select in a transaction: locks the rows until the transaction ends. */
 export const forUpdate: Part = { kind: 'for-update' };
-/** Ids of rows. A database may keep them as text or as UUIDs: it is never asked for what cannot be one. */
-/** Ids are compared as they are written: anything but the canonical form names nothing. */
+
+/** Only canonical UUIDs are ids of rows. Check other texts first: PostgreSQL fails on a text that is no UUID. */
 export function isRowId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
-/** Ids that no row has: in their order, before and after all others. */
 
+/** Ids that no row has: they sort before and after all others. */
 export const firstId = '00000000-0000-0000-0000-000000000000';
 export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

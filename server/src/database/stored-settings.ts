@@ -1,4 +1,4 @@
-/** Small facts about this installation that live in the database, such as its name. */
+/** Small values of this installation that are stored in the database, such as its name. */
 
 import type { Database, Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
@@ -22,7 +22,7 @@ export async function readSetting(reader: Reader, name: SettingName): Promise<st
   return (await reader.get(select, { name }))?.value;
 }
 
-/** Keeps what is stored already. */
+/** Leaves an existing value unchanged. */
 export async function insertSetting(
   transaction: Transaction,
   name: SettingName,
@@ -31,7 +31,7 @@ export async function insertSetting(
   await transaction.run(insert, { name, value });
 }
 
-/** After a write has failed: tries a small one, so that the failure is over even if no client changes anything. */
+/** Tries a small write after a failed one, so that the failure ends even if no client changes anything. */
 export async function retryFailedWrite(
   database: Pick<Database, 'writeFailure' | 'transaction'>,
 ): Promise<void> {

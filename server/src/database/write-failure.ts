@@ -1,6 +1,6 @@
 /**
- * Why the database cannot be written, as long as that lasts: from the first write that fails until one of at least its size succeeds.
- * Health checks, metrics, the log and clients all get the reason from here.
+ * Records why writes fail, from the first failed write until a write of at least its size succeeds. Health checks, metrics, the
+ * log and clients get the reason from here.
  */
 
 import type { DatabaseFault, DatabaseOptions } from './database.ts';
@@ -55,14 +55,14 @@ const descriptions = {
 
 export type WriteFailureReason = keyof typeof descriptions;
 
-/** Values of a metric's label. */
+/** The values of a metric label. */
 export const writeFailureReasons = Object.keys(descriptions) as readonly WriteFailureReason[];
 
 export interface WriteFailure extends DatabaseFault {
   readonly reason: WriteFailureReason;
 }
 
-/** What the operating system reports, as Node names it. */
+/** Errors of the operating system, as Node names them. */
 const reasonsOfErrno: Readonly<Partial<Record<string, WriteFailureReason>>> = {
   ENOSPC: 'disk_full',
   EFBIG: 'file_size_limit',
@@ -85,20 +85,20 @@ export function summaryOf(reason: WriteFailureReason): string {
 
 export interface WriteStateOptions
   extends Pick<DatabaseOptions, 'onWriteFailure'>, Required<Pick<DatabaseOptions, 'log'>> {
-  /** In milliseconds, of a clock that is never set. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Then any write that succeeds ends a failure, however large the one was that failed. */
+/** After this time, any successful write ends a failure, whatever its size. */
 const sizeMattersMs = 60_000;
 
-/** Whether writing works, by the last attempt of this process. */
+/** The outcome of the last writes of this process. */
 export class WriteState {
   readonly #options: WriteStateOptions;
   readonly #now: () => number;
   #failure: WriteFailure | undefined;
   #failedAt = 0;
-  /** Of the last one that failed. */
+  /** The rows of the last failed write. */
   #failedRows = 0;
 
   constructor(options: WriteStateOptions) {
@@ -123,7 +123,7 @@ export class WriteState {
     if (isNew) log('warn', detail);
   }
 
-  /** An empty transaction proves nothing, and a small one little: a disk or a limit may have room for that. */
+  /** An empty or small transaction does not prove that larger ones succeed: a disk may have room for it only. */
   succeeded(rows: number): void {
     if (!this.#failure || rows === 0) return;
     if (rows < this.#failedRows && this.#now() - this.#failedAt < sizeMattersMs) return;

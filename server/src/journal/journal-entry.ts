@@ -1,4 +1,4 @@
-/** Entries of the journal: what happened, in the words of the mutations. */
+/** Journal entries: their kinds, which are named like the mutations, how they are read, and their cursors. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { encodeCursor, decodeCursor } from '../database/cursor-checksum.ts';
@@ -32,7 +32,7 @@ export const journalKinds = [
 
 export type JournalKind = (typeof journalKinds)[number];
 
-/** An entry by its number, and by something random: a database from a backup may use the number again. */
+/** Identifies an entry. The nonce is random, because a database restored from a backup uses the numbers again. */
 export interface JournalPosition {
   readonly number: number;
   readonly nonce: number;
@@ -69,10 +69,10 @@ export const selectEntry = sql`
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
 
-/** Only after the very entry that is meant. */
+/** Finds nothing unless the entry before has the nonce. */
 const findNext = sql<JournalPosition & { limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'}
-    and (select known.nonce from journal as known where known.number = ${'number'}) = ${'nonce'}
+    and (select previous.nonce from journal as previous where previous.number = ${'number'}) = ${'nonce'}
   order by number limit ${'limit'}`;
 
 const findNonce = sql<{ number: number }, { nonce: number }>`
@@ -80,13 +80,13 @@ const findNonce = sql<{ number: number }, { nonce: number }>`
 
 const findOldest = sql<object, { number: number | null }>`select min(number) as number from journal`;
 
-/** Whether an entry is kept, and is the one that is meant. Before the first entry there is nothing to mistake. */
+/** Whether the entry exists with this nonce. Number 0 is the position before the first entry. */
 export function hasEntry(reader: Reader, { number, nonce }: JournalPosition): PromiseOrValue<boolean> {
   if (number === 0) return whenDone(readOldest(reader), (oldest) => nonce === 0 && oldest === 1);
   return whenDone(reader.get(findNonce, { number }), (found) => found?.nonce === nonce);
 }
 
-/** In their order. The first of them is the next one only if that is still kept. */
+/** Reads entries in order. The first one may not be the next if entries were pruned. */
 export function readEntries(
   reader: Reader,
   after: number,
@@ -95,7 +95,7 @@ export function readEntries(
   return whenDone(reader.all(findAfter, { number: after, limit }), (rows) => rows.map(toEntry));
 }
 
-/** The same after an entry that was read before; none, too, if that is not kept any more, or not the same. */
+/** The same after a known entry. Returns none if that entry was pruned or replaced. */
 export function readNext(
   reader: Reader,
   { number, nonce }: JournalPosition,
@@ -104,7 +104,7 @@ export function readNext(
   return whenDone(reader.all(findNext, { number, nonce, limit }), (rows) => rows.map(toEntry));
 }
 
-/** The number of the oldest entry that is kept; undefined if there is none. */
+/** The number of the oldest entry; undefined if there is none. */
 export function readOldest(reader: Reader): PromiseOrValue<number | undefined> {
   return whenDone(reader.get(findOldest, {}), (row) => row?.number ?? undefined);
 }

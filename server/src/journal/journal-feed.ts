@@ -1,6 +1,6 @@
 /**
- * The journal as it grows: one reader for the whole node. Whoever follows it waits here, and takes what is new from
- * memory; who is further behind reads it from the database, at their own pace. Nothing is queued for anybody.
+ * Reads new journal entries once for the whole node. Followers wait here and take recent entries from memory; a follower that
+ * is further behind reads from the database at its own pace. There is no queue for each follower.
  */
 
 import type { Database } from '../database/database.ts';
@@ -10,30 +10,30 @@ import { readEntries, readNext, type JournalEntry } from './journal-entry.ts';
 export interface JournalFeed {
   /** The number of the last entry that this node has seen. */
   readonly last: number;
-  /** How often the journal was found to have other entries than before: a database that lost its last commits. */
+  /** How often the journal was replaced by one with other entries: the database has lost its last commits. */
   readonly timesReplaced: number;
-  /** The number of the last entry seen that changed who may see or do what. */
+  /** The number of the last entry that changed the access of users. */
   readonly accessChangedAt: number;
   /** The next entry, if it is in memory. */
   nextInMemory(after: number): JournalEntry | undefined;
-  /** Some of the entries that follow, in order; undefined if the next one is not kept any more. */
+  /** Some of the entries that follow, in order; undefined if the next one was pruned. */
   read(after: number): Promise<readonly JournalEntry[] | undefined>;
   /**
    * Waits until there is an entry after that number, or it is stopped. Followers with a key, for example a user
    * id, are woken some at a time and fairly by key; without one, at once.
    */
   waitFor(after: number, stopping: Stopping, key?: string): Promise<void>;
-  /** There may be more: reads on at once, instead of when the database says so. */
+  /** Checks for new entries now, without waiting for a notification of the database. */
   readonly poll: () => void;
-  /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
+  /** Calls the listener with each later entry, in order. Followers get an entry after its listeners are done. */
   onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void;
-  /** Called when entries were forgotten before this node has seen them: whatever they said is to be read elsewhere. */
+  /** Called when entries were pruned before this node has read them: caches must be read again. */
   onGap(listener: () => void): void;
   readonly isClosed: boolean;
   close(): void;
 }
 
-/** Ends a wait: an AbortSignal, or what a follower has in place of one. It serves one wait at a time. */
+/** Ends a wait: an AbortSignal or a cheaper equivalent. It serves one wait at a time. */
 export interface Stopping {
   readonly aborted: boolean;
   onabort: ((...args: never[]) => unknown) | null;
@@ -41,17 +41,17 @@ export interface Stopping {
 
 export interface FeedOptions {
   readonly database: Database;
-  /** What could not be read is tried again. */
+  /** A failed read is retried. */
   readonly onError: (error: unknown) => void;
 }
 
 const batch = 200;
-/** At least; at most twice as many: fewer than the database keeps. */
+/** At least this number of recent entries is in memory, and at most twice as many. */
 const minInMemory = 500;
-/** For who is behind of what is remembered. An entry may hold some ten thousand bytes, and each of them has its own. */
+/** For a follower that is further behind. Each such follower has its own batch, and an entry may have 10 kB. */
 const batchBehind = 20;
 const pollMs = 1_000;
-/** A follower for whom nothing happened takes about ten microseconds. */
+/** Checking a follower takes about ten microseconds. */
 const maxWokenAtOnce = 100;
 
 export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
@@ -87,7 +87,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       }
       hasFailed = false;
     } catch (error) {
-      // Once is enough, however long it lasts.
+      // Reported once for each outage.
       if (!isClosed && !hasFailed) onError(error);
       hasFailed = true;
     } finally {
@@ -95,11 +95,11 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     }
   }
 
-  /** None, too, if the journal was replaced: then it is begun anew. */
+  /** Returns no entries if the journal was replaced, and starts again at its head. */
   async function readNewest(): Promise<readonly JournalEntry[]> {
     const next = await readNext(database, { number: last, nonce: lastNonce }, batch);
     if (next.length > 0) return next;
-    // With the last one: it tells whether it is still the same journal.
+    // Starts with the last known entry, which shows whether it is the same journal.
     const found = await readEntries(database, last - 1, batch + 1);
     if (await isReplaced(found[0])) {
       await restart();
@@ -110,11 +110,11 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
 
   async function isReplaced(first: JournalEntry | undefined): Promise<boolean> {
     if (first?.number === last) return first.nonce !== lastNonce;
-    // The last one is forgotten by now, or was never there.
+    // The last known entry was pruned or never existed.
     return first === undefined && (await readHead(database)).number < last;
   }
 
-  /** After a failover to a server that did not have the last commits, or a restore: nothing that is known holds. */
+  /** After a failover to a server without the last commits, or a restore: all cached entries are wrong. */
   async function restart(): Promise<void> {
     ({ number: last, nonce: lastNonce } = await readHead(database));
     timesReplaced++;
@@ -125,7 +125,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   }
 
   function append(entries: readonly JournalEntry[]): void {
-    // This node slept for so long that some were forgotten.
+    // This node was suspended for so long that entries were pruned.
     if (entries[0]!.number !== last + 1) {
       recent = [];
       accessChangedAt = entries[0]!.number;
@@ -192,10 +192,10 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       const first = entries[0]?.number;
       if (first === undefined) {
         const head = await readHead(database);
-        // Entries that this node has seen are gone: the database went back, and whoever follows it would ask for ever.
+        // Entries that this node has read are gone: the database went back, and the follower would wait forever.
         return after >= Math.max(head.number, last) ? [] : undefined;
       }
-      // What this node has not seen may follow a change of access that it does not know of yet.
+      // Entries that this node has not read yet may follow a change of access that it has not read either.
       return first === after + 1 ? entries.filter(({ number }) => number <= last) : undefined;
     },
     waitFor(after, stopping, key) {

@@ -1,8 +1,7 @@
 /**
- * The line in which every change of the tree, of rights and of accounts stands, and what is written down of each. A
- * change first takes its turn, and only then looks at what it is about to change: so two of them never decide on the
- * same old state. Its entry is numbered by the counter that it holds until it is committed: the order of the numbers is
- * the order of the commits, and none is missing.
+ * The journal of changes to the tree, rights and accounts. Every change first locks the journal's counter, and only then
+ * reads the data that it changes, so two changes never decide on the same old state. The counter numbers the entries: their
+ * order is the order of the commits, without gaps.
  */
 
 import { randomInt } from 'node:crypto';
@@ -14,37 +13,37 @@ import type { JournalKind, JournalPosition } from './journal-entry.ts';
 export interface NewEntry {
   readonly kind: JournalKind;
   readonly at: number;
-  /** Who did it; null for the server itself. */
+  /** Null for the server itself. */
   readonly byUserId: string | null;
   readonly folderId?: string;
   readonly userId?: string;
   readonly groupId?: string;
   readonly sessionId?: string;
-  /** From the root to the folder: where it is by now, or was last. */
+  /** The ids from the root to the folder itself, after the change or before its removal. */
   readonly pathIds?: readonly string[];
-  /** Where it was before, if that is elsewhere. */
+  /** The same before a move. */
   readonly oldPathIds?: readonly string[];
   readonly before?: Details;
   readonly after?: Details;
-  /** Who may see or do what is different from now on: what is known of anybody's rights is read anew. */
+  /** The access of users may change: cached rights are read again. */
   readonly changesAccess?: boolean;
 }
 
-/** Who changes something, and when. */
+/** The user who makes a change, and the time. */
 export interface ChangedBy {
   /** Null for the server itself. */
   readonly byUserId: string | null;
   readonly now: number;
 }
 
-/** Several of one kind, that differ in the user only. */
+/** Several entries that differ only in the user. */
 export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
 
 export type Details = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Where the journal has got to. */
+/** The end of the journal. */
 export interface JournalHead extends JournalPosition {
-  /** Differs after every change of who may see or do what. */
+  /** Changes with every change of access. */
   readonly accessNumber: number;
 }
 
@@ -66,7 +65,7 @@ interface EntryValues {
   readonly nonce: number;
 }
 
-/** By something random: a database from a backup, or one that lost its last commits, does not come to the same again. */
+/** The nonce and the access step are random, so that a database restored from a backup never repeats the same head. */
 const advance = sql<JournalHead>`
   update journal_counter set number = ${'number'}, access_number = ${'accessNumber'}, nonce = ${'nonce'}`;
 
@@ -86,7 +85,7 @@ const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
 const lockHead = sql<object, JournalHead>`${selectHead} ${forUpdate}`;
 
-/** The note of a transaction that has taken its turn: the journal's head as the transaction left it. */
+/** The key under which a transaction's notes hold the locked head, as the transaction left it. */
 const headKey = Symbol('the head of the journal');
 
 /**
@@ -102,14 +101,14 @@ export function lockForChange(transaction: Transaction): PromiseOrValue<JournalH
   });
 }
 
-/** The journal's last entry as this transaction left it. The transaction must have taken its turn. */
+/** The journal's head as this transaction left it. The transaction must hold the lock. */
 export function readLockedHead(transaction: Transaction): JournalHead {
   const head = transaction.notes.get(headKey);
   if (!head) throw new Error('A change must take its turn before it is recorded.');
   return head as JournalHead;
 }
 
-/** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
+/** Runs a change that locks the journal's counter, so that changes of all nodes run one after the other. */
 export function runChange<T>(
   database: Database,
   work: (transaction: Transaction, head: JournalHead) => PromiseOrValue<T>,
@@ -121,14 +120,14 @@ export function runChange<T>(
   );
 }
 
-/** Part of every change, in its own transaction: what is not committed was never written down. */
+/** Records an entry in the transaction of the change. */
 export function record(transaction: Transaction, entry: NewEntry): void {
   const stored = toValues(entry);
   const { number } = advanceCounter(transaction, { ...stored, by: 1 });
   transaction.queue(insert, { ...stored, number, userId: entry.userId ?? null });
 }
 
-/** An entry for each of the users, in one go. */
+/** Records an entry for each of the users with one statement. */
 export function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): void {
   if (userIds.length === 0) return;
   const stored = toValues(entry);
@@ -153,7 +152,7 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
   return whenDone(reader.get(selectHead, {}), (head) => head!);
 }
 
-/** Whether a new snapshot is as new as what is read before it. Records the answer with the database. */
+/** Checks that a new snapshot is not older than a read before it, and reports the result to the database. */
 export async function checkCurrent(database: Database): Promise<void> {
   const { number } = await readHead(database);
   const later = await database.shortSnapshot(async (reader) => readHead(reader));

@@ -40,7 +40,7 @@ test('drops everything when too many entries have arrived', () => {
   const many = entries(...Array.from({ length: 5_000 }, (_, index) => index));
   const held = addArrivals(none, many, true);
   assert.ok(!held.isTooMany && held.held.length < 2_500);
-  assert.deepEqual(releaseHeld(held), { shown: [], held: [], isTooMany: true });
+  assert.deepEqual(releaseHeld(held), { visible: [], held: [], isTooMany: true });
 });
 
 test('does not show an entry twice that has been read again since', () => {

@@ -20,7 +20,7 @@ const entry = (number: number): ExportPage['journal']['items'][number] => ({
   after: null,
 });
 
-/** Creates a journal with this many entries, latest first, that returns at most `most` entries per page. */
+/** Creates a journal with this many entries, latest first, that returns at most `maxFirst` entries per page. */
 function createJournal(count: number, maxFirst = 1_000) {
   const requests: ExportVariables[] = [];
   const read = (variables: ExportVariables): Promise<ExportPage> => {
@@ -44,7 +44,7 @@ function createJournal(count: number, maxFirst = 1_000) {
 async function runExport(count: number, maxFirst?: number) {
   const { read, requests } = createJournal(count, maxFirst);
   const progress: Progress[] = [];
-  const parts = await exportJournal({ byId: 'a' }, read, (progress) => progress.push(progress));
+  const parts = await exportJournal({ byId: 'a' }, read, (step) => progress.push(step));
   const numbers = parts
     .join('')
     .split('\r\n')

@@ -27,7 +27,7 @@ export function ActivityChart({ series, minutes }: Props) {
   const last = minutes.length - 1;
   const total = sumSeries(series, minutes);
   const top = roundCeiling(findBusiest(series, minutes)?.count ?? 0);
-  const isHighlighted = series.isTrouble === true && total > 0;
+  const isHighlighted = series.isProblem === true && total > 0;
   const selected = pointed === null ? null : Math.min(pointed, last);
   const minute = selected === null ? undefined : minutes[selected];
 

@@ -16,19 +16,19 @@ export interface Series {
   readonly one: string;
   readonly many: string;
   /** Values above zero are highlighted. */
-  readonly isTrouble?: true;
+  readonly isProblem?: true;
 }
 
 export const allSeries: readonly Series[] = [
   { key: 'requests', title: 'Requests', one: 'request', many: 'requests' },
-  { key: 'errors', title: 'Errors', one: 'error', many: 'errors', isTrouble: true },
+  { key: 'errors', title: 'Errors', one: 'error', many: 'errors', isProblem: true },
   { key: 'logins', title: 'Logins', one: 'login', many: 'logins' },
   {
     key: 'failedLogins',
     title: 'Failed logins',
     one: 'failed login',
     many: 'failed logins',
-    isTrouble: true,
+    isProblem: true,
   },
   { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes' },
 ];

@@ -1,4 +1,4 @@
-/** What backups need of SQLite: a copy of a file that is in use, a look into one that is not, and whether it is in use. */
+/** Operations on database files for backup, restore and doctor: copy, read, lock and check for damage. */
 
 import { randomBytes } from 'node:crypto';
 import { linkSync, rmSync } from 'node:fs';
@@ -13,17 +13,17 @@ import { spawn } from 'child_process';
 import { text } from 'stream/consumers';
 import { fileURLToPath } from 'url';
 
-/** Copied in one go: whoever shares the process waits that long, about a millisecond. */
+/** Pages that are copied without yielding: about a millisecond. */
 const pagesAtOnce = 100;
 
-export interface CopyFileOptions {
+interface CopyFileOptions {
   readonly onPages?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Copies the file as it is at one moment, while others write to it: their log grows meanwhile, and nobody waits. Without
- * the transaction, SQLite would begin anew with each of their commits: https://www.sqlite.org/backup.html
+ * Copies a snapshot of the file while other connections write to it: no writer waits, and the log grows meanwhile. Without
+ * the transaction, SQLite would restart the copy after each commit: https://www.sqlite.org/backup.html
  */
 export async function copyDatabaseFile(
   from: string,
@@ -47,11 +47,11 @@ export async function copyDatabaseFile(
   } finally {
     source.close();
   }
-  makeOneFile(to);
+  disableLog(to);
 }
 
-/** Without a write-ahead log it can be read wherever it is, and nothing stands beside it. */
-function makeOneFile(file: string): void {
+/** Without a write-ahead log, the file can be read from any folder, and has no other files next to it. */
+function disableLog(file: string): void {
   const copy = new BetterSqlite(file, { timeout: openTimeoutMs });
   try {
     copy.pragma('journal_mode = delete');
@@ -65,16 +65,16 @@ export interface DatabaseFile extends Reader, Pick<Transaction, 'tableNames'> {
   close(): void;
 }
 
-/** A file that nobody uses; it is only read. */
+/** Opens a file that no process uses, for reading only. */
 export function openDatabaseFile(file: string): DatabaseFile {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
-  const ask = <P, R>(statement: Statement<P, R>, parameters: P): R[] =>
+  const read = <P, R>(statement: Statement<P, R>, parameters: P): R[] =>
     prepare(connection, statement).all(parameters) as R[];
   try {
     return {
       applicationId: connection.pragma('application_id', { simple: true }) as number,
-      all: ask,
-      get: (statement, parameters) => ask(statement, parameters)[0],
+      all: read,
+      get: (statement, parameters) => read(statement, parameters)[0],
       tableNames: () =>
         connection.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
       close: () => connection.close(),
@@ -86,14 +86,14 @@ export function openDatabaseFile(file: string): DatabaseFile {
 }
 
 export interface FileLock {
-  /** Whether others use it cannot be told of a file that cannot be read. */
+  /** False if the lock could not be taken, for example because the file is damaged: other processes may use it. */
   readonly isCertain: boolean;
   release(): void;
 }
 
 /**
- * Nobody else can open the file until it is released; refused while somebody has it open. Locks are on the file, whatever
- * its name is: under another one SQLite sees no log beside it, and leaves both as they are.
+ * Prevents other processes from opening the file until the lock is released. Refused while a process has it open. A lock belongs
+ * to the file and not to its name: under another name, SQLite finds no log and leaves both files unchanged.
  */
 export function lockExclusively(file: string): FileLock {
   const other = `${file}.held-${randomBytes(4).toString('hex')}`;
@@ -117,19 +117,23 @@ export function lockExclusively(file: string): FileLock {
         { cause: error },
       );
     }
-    // Damaged, or on a file system where a file has one name only.
+    // The file is damaged, or the file system has no hard links.
     return { isCertain: false, release: () => undefined };
   }
 }
-/** Beside this file, and in the same language. */
+
+/** A JavaScript build contains the JavaScript program. */
 const program = fileURLToPath(
   new URL(
     import.meta.url.endsWith('.ts') ? './integrity-check-program.ts' : './integrity-check-program.js',
     import.meta.url,
   ),
 );
-/** What is wrong with the file, in the words of SQLite; nothing if it is whole. Only reads it. */
 
+/**
+ * Returns the findings of an integrity check; empty for an undamaged file. A process of its own runs it, because it may take
+ * minutes, and reading a damaged file may crash the process.
+ */
 export async function findDamage(
   file: string,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

@@ -1,15 +1,15 @@
-/** Statements in the dialect of SQLite, and the index for search. */
+/** Writes and prepares statements in the SQL of SQLite, and defines its search index. */
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Dialect } from '../database.ts';
 import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
-/** A statement as a connection has prepared it. */
+/** A statement that a connection has prepared. */
 export interface PreparedStatement {
   readonly text: string;
   readonly all: (parameters: unknown) => unknown[];
   readonly get: (parameters: unknown) => unknown;
-  /** How many rows were changed. */
+  /** Returns the number of changed rows. */
   readonly run: (parameters: unknown) => number;
 }
 
@@ -34,8 +34,8 @@ export function prepare(connection: Connection, statement: Statement): PreparedS
   return { text, run, ...reading };
 }
 
-/** Where each value goes, in the order of the text. */
-type Order = { name: string; toValue?: (given: never) => unknown }[];
+/** The values, in the order of the placeholders. */
+type Order = { name: string; toValue?: (parameter: never) => unknown }[];
 
 /** The id whose list is read; `listForEach` refers to it once. */
 const listedId: Order[number] = { name: 'listed id' };
@@ -70,7 +70,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
   }
 }
 
-/** Reads the list of each id by itself. */
+/** Reads the list of each id with a statement of its own. */
 function readingLists(
   prepared: Prepared<unknown[]>,
   name: string,
@@ -115,8 +115,8 @@ function rowCreator(names: readonly string[]): (values: readonly unknown[]) => R
 }
 
 /**
- * SQLite looks at the value of a parameter that is a limit, and plans the statement anew whenever it is bound again: three
- * times what a page costs. At what is worked out it does not look.
+ * SQLite reads the value of a limit parameter and plans the statement again for each new value, which costs three times as
+ * much as a page. It does not do so for an expression.
  */
 function hideLimits(text: string): string {
   return text.replace(/\b(limit|offset)\s+\?/g, '$1 (? + 0)');
@@ -129,10 +129,10 @@ function hideLimits(text: string): string {
 const searchIndex = [
   `create virtual table folder_trigrams using fts5(
     text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
-  // Small pages: a search leaps through the lists of frequent trigrams, and merging, which now and then comes with a
-  // change, takes so many pages at a time.
+  // Small pages: a search skips through the lists of frequent trigrams, and a merge, which some changes cause, writes a fixed
+  // number of pages.
   `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
-  // Not for each row: a trigger that writes to this index makes it write out all that it has gathered so far.
+  // Not for each row: each run of a trigger makes FTS5 write out its pending entries.
   `create trigger folder_trigrams_insert after update of last on folder_numbers begin
     insert into folder_trigrams (rowid, text)
     select number, folded_name || char(10) || coalesce(folded_title, '') from folders
@@ -153,8 +153,8 @@ const searchIndex = [
 const maxTrigrams = 16;
 
 /**
- * A query that asks for some of the trigrams of a text: every third one and the last hold all of its letters. Each
- * more would cost as much again, and leave out hardly anything.
+ * A query for every third trigram of a text and the last one, which together contain all of its letters. Further trigrams
+ * would cost as much again, and exclude hardly any rows.
  */
 function toTrigramQuery(text: string): string {
   const letters = [...text];

@@ -211,7 +211,7 @@ function statementFor(slice: Slice, restriction: Restriction): Statement<Paramet
         ${upTo ? beyond(reverse(direction), 'upTo', true, restriction) : nothing}`,
       orderBy: orderBy(direction, restriction),
       limit: sql`${'limit'} ${skips ? sql`offset ${'skip'}` : nothing}`,
-      passesOver: skips,
+      skipsMany: skips,
     })}`;
   }
 }
