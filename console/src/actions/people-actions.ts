@@ -49,7 +49,7 @@ export const updateUser: Action<
     const { id, username, isAdministrator, isDisabled } = input;
     const user = `id:${id}`;
     // The command line has a separate command for each change.
-    if ([username, isAdministrator, isDisabled].filter((one) => one !== undefined).length !== 1)
+    if ([username, isAdministrator, isDisabled].filter((value) => value !== undefined).length !== 1)
       return undefined;
     if (username !== undefined) return ['user', 'rename', ...positionalArguments(user, username)];
     if (isDisabled !== undefined) return ['user', isDisabled ? 'disable' : 'enable', user];

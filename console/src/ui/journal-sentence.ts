@@ -152,10 +152,10 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
 function formatFolderUpdate({ before, after }: JournalEntry, folder: string, isAboutFolder: boolean): string {
   const changed = Object.keys(after ?? {});
   const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
-  const of = isAboutFolder ? 'its' : 'the';
+  const article = isAboutFolder ? 'its' : 'the';
   const rest = joinWords(others);
   if (!changed.includes('name'))
-    return `changed ${of} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
+    return `changed ${article} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
   const names = `${quote(before?.['name'])} to ${quote(after?.['name'])}`;
   return `renamed ${isAboutFolder ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
 }
@@ -189,9 +189,9 @@ const endings: Readonly<Record<string, string>> = {
 function formatSessionEnd({ after, byId, userId }: JournalEntry, user: string): string {
   const because = typeof after?.['because'] === 'string' ? after['because'] : '';
   if (because === 'logout' && byId === userId) return 'signed out';
-  const what = after?.['count'] === undefined ? 'a session' : formatCount(after['count'], 'session');
+  const sessions = after?.['count'] === undefined ? 'a session' : formatCount(after['count'], 'session');
   const whose = byId !== null && byId === userId ? 'of their own' : `of ${user}`;
-  return `ended ${what} ${whose}${endings[because] ?? ''}`;
+  return `ended ${sessions} ${whose}${endings[because] ?? ''}`;
 }
 
 function folderName({ folder, before, after }: JournalEntry): string {

@@ -1,7 +1,7 @@
 /** The changes of groups that an administrator can request, each in its own transaction. */
 
 import type { Transaction } from '../database/database.ts';
-import { nothing, type Caller, type Changed, type Changes, type Memory } from '../journal/changes.ts';
+import { noResult, type Caller, type Changed, type Changes, type ResultCodec } from '../journal/changes.ts';
 import { requireAdministrator, type ViewerRights } from './users.ts';
 import {
   addToGroup,
@@ -36,11 +36,14 @@ export interface Groups {
   removeMembers(caller: Caller, input: Membership): Promise<Changed<ChangedMembers>>;
 }
 
-const groupResult: Memory<ChangedGroup, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+const groupResult: ResultCodec<ChangedGroup, string> = {
+  toStored: ({ id }) => id,
+  fromStored: (id) => ({ id }),
+};
 
-const membersResult: Memory<ChangedMembers, { id: string; count: number }> = {
-  keep: ({ id, count }) => ({ id, count }),
-  recall: (stored) => stored,
+const membersResult: ResultCodec<ChangedMembers, { id: string; count: number }> = {
+  toStored: ({ id, count }) => ({ id, count }),
+  fromStored: (stored) => stored,
 };
 
 export function manageGroups(changes: Changes<ViewerRights>): Groups {
@@ -64,7 +67,7 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
       }),
     delete: (caller, id) =>
       changes.run(caller, {
-        memory: nothing,
+        memory: noResult,
         check,
         work: (transaction, _, by) => deleteGroup(transaction, id, by),
       }),

@@ -5,7 +5,7 @@ import { accessLevelName, accessLevels, type Access, type AccessLevel } from '..
 import { putGrant, removeGrant, requireSubject, toSubject, type RequestedSubject } from '../access/grants.ts';
 import { readUserAccess, type DecidingGrant, type UserAccess } from '../access/user-access.ts';
 import type { Transaction } from '../database/database.ts';
-import { nothing, type Caller, type Changed, type Changes } from '../journal/changes.ts';
+import { noResult, type Caller, type Changed, type Changes } from '../journal/changes.ts';
 import { Refusal } from '../refusal.ts';
 import type { MovedPaths } from './change-folders.ts';
 import { requireLevel } from './change-rules.ts';
@@ -27,7 +27,7 @@ export function manageGrants(changes: Changes<Access>): Grants {
   return {
     set: (caller, input) =>
       changes.run(caller, {
-        memory: nothing,
+        memory: noResult,
         work: async (transaction, access, by) => {
           const { folderId, level } = input;
           await requireManaged(transaction, access, folderId);
@@ -37,7 +37,7 @@ export function manageGrants(changes: Changes<Access>): Grants {
       }),
     remove: (caller, input) =>
       changes.run(caller, {
-        memory: nothing,
+        memory: noResult,
         work: async (transaction, access, by) => {
           const { folderId } = input;
           await requireManaged(transaction, access, folderId);

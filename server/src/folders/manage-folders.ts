@@ -7,7 +7,7 @@ import type { Access } from '../access/access.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/statement.ts';
-import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
+import type { Caller, Changed, Changes, ResultCodec } from '../journal/changes.ts';
 import {
   checkMove,
   createFolder,
@@ -66,17 +66,20 @@ export interface Folders {
   import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>>;
 }
 
-const folderMemory: Memory<ChangedFolder, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
-
-// `ways` is the name of the stored JSON key.
-const moveMemory: Memory<MovedFolder, { id: string; ways: MovedPaths }> = {
-  keep: ({ id, paths }) => ({ id, ways: paths }),
-  recall: ({ id, ways }) => ({ id, paths: ways }),
+const folderMemory: ResultCodec<ChangedFolder, string> = {
+  toStored: ({ id }) => id,
+  fromStored: (id) => ({ id }),
 };
 
-const deletionMemory: Memory<DeletedFolder, readonly string[]> = {
-  keep: ({ pathIds }) => pathIds,
-  recall: (pathIds) => ({ pathIds }),
+// `ways` is the name of the stored JSON key.
+const moveMemory: ResultCodec<MovedFolder, { id: string; ways: MovedPaths }> = {
+  toStored: ({ id, paths }) => ({ id, ways: paths }),
+  fromStored: ({ id, ways }) => ({ id, paths: ways }),
+};
+
+const deletionMemory: ResultCodec<DeletedFolder, readonly string[]> = {
+  toStored: ({ pathIds }) => pathIds,
+  fromStored: (pathIds) => ({ pathIds }),
 };
 
 export interface FolderLimits {

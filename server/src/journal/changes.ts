@@ -1,6 +1,6 @@
 /**
- * Makes the changes that viewers request: fairly by user, each in one transaction and in its turn, by the rights of that
- * moment, and once for each idempotency key.
+ * Runs the changes that viewers request: fairly by user, each in one transaction under the lock of the journal, with the
+ * rights of that moment, and once for each idempotency key.
  */
 
 import type { Clock } from '../clock.ts';
@@ -32,19 +32,22 @@ export interface Changed<T> {
 }
 
 /** How the result of a change is stored under an idempotency key, and read again. */
-export interface Memory<T, Kept> {
+export interface ResultCodec<T, Kept> {
   /** Ids and numbers; never a text of a folder, nor a secret. */
-  readonly keep: (result: T) => Kept;
-  readonly recall: (kept: Kept) => T;
+  readonly toStored: (result: T) => Kept;
+  readonly fromStored: (kept: Kept) => T;
 }
 
-export const nothing: Memory<void, null> = { keep: () => null, recall: () => undefined };
-export const numberResult: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
+export const noResult: ResultCodec<void, null> = { toStored: () => null, fromStored: () => undefined };
+export const numberResult: ResultCodec<number, number> = {
+  toStored: (number) => number,
+  fromStored: (number) => number,
+};
 
 export interface Change<Rights, T, Kept, Read = undefined> extends ChangeOptions {
   /** Without it, the change may be made any number of times: for example a dry run. */
-  readonly memory: Memory<T, Kept> | undefined;
-  /** Throws what needs no look at the data. Called before the change waits for its turn, and again in its turn. */
+  readonly memory: ResultCodec<T, Kept> | undefined;
+  /** Throws refusals that do not depend on data. Called before the change waits for the lock, and again under the lock. */
   readonly check?: (rights: Rights) => void;
   /** What the work reads first: a remote database gets it together with the statements before the work. */
   readonly prefetch?: ((transaction: Transaction) => PromiseOrValue<Read>) | undefined;
@@ -75,7 +78,7 @@ export interface ChangesOptions<Rights> {
   readonly rights: RightsReader<Rights>;
 }
 
-/** Of all users; half of it of one. */
+/** For all users together. One user may have half of it. */
 const maxWaiting = 2_000;
 
 export class Changes<Rights> {
@@ -98,7 +101,7 @@ export class Changes<Rights> {
     });
   }
 
-  /** Refuses early; the change itself is checked again in its turn. */
+  /** Refuses early; the change itself is checked again under the lock. */
   async check({ userId }: Caller, check: (rights: Rights) => void): Promise<void> {
     check((await this.#rights.accessOf(userId)).access);
   }
@@ -136,38 +139,38 @@ export class Changes<Rights> {
           () => prefetch?.(transaction),
         ),
     );
-    // Nothing was done yet: the client may have gone while others had their turn.
+    // Nothing was done yet: the client may have disconnected while the change waited.
     requireClient(caller);
     const { access } = await this.#rights.accessIn(transaction, userId, head);
     check?.(access);
     const made = identity && row && toMade(row, identity);
-    if (made) return { result: memory.recall(made.result as Kept), position: made.position };
+    if (made) return { result: memory.fromStored(made.result as Kept), position: made.position };
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
     // No other change runs meanwhile: the last entry is this change's own.
     const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };
-    if (identity) recordMade(transaction, identity, { result: memory.keep(result), position, now });
+    if (identity) recordMade(transaction, identity, { result: memory.toStored(result), position, now });
     return { result, position, accessNumber };
   }
 
-  /** For work that takes long before its turn and ends with `run`: it is not begun if the change was made before. */
-  async unlessMade<T, Kept>(
+  /** For long work that ends with `run`: it does not start if the change was made before. */
+  async runUnlessMade<T, Kept>(
     { identity }: Caller,
-    memory: Memory<T, Kept>,
+    memory: ResultCodec<T, Kept>,
     work: () => Promise<Changed<T>>,
   ): Promise<Changed<T>> {
     if (!identity) return work();
     const find = async (): Promise<Changed<T> | undefined> => {
       const made = await findMade(this.database, identity);
-      return made && { result: memory.recall(made.result as Kept), position: made.position };
+      return made && { result: memory.fromStored(made.result as Kept), position: made.position };
     };
     const made = await find();
     if (made) return made;
     try {
       return await work();
     } catch (error) {
-      // Refused before its turn: the same request, sent twice at the same time, may have been faster.
+      // The same request, sent twice at the same time, may have been faster.
       const since = error instanceof Refusal ? await find() : undefined;
       if (!since) throw error;
       return since;

@@ -23,7 +23,7 @@ export interface ChangeIdentity {
 
 /** One of the changes in a request. */
 export interface RequestedChange {
-  /** In the response; no two changes of a request have the same. */
+  /** The path in the response, which is unique in a request. */
   readonly path: string;
   readonly name: string;
   readonly input: unknown;
@@ -44,7 +44,7 @@ export interface MadeRow {
   readonly nonce: number;
 }
 
-const keptMs = 86_400_000;
+const retentionMs = 86_400_000;
 const batch = 1_000;
 const maxBatches = 20;
 
@@ -69,7 +69,8 @@ export function identifyChange(
   key: string,
   { path, name, input }: RequestedChange,
 ): ChangeIdentity {
-  // Keyed, because the input may hold a password: a plain digest would allow guessing it.
+  // Keyed, because the input may contain a password: a plain digest would allow guessing it. The digests are stored, so
+  // the words in them never change.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
   return { userId, digest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
 }
@@ -97,7 +98,7 @@ export function toMade(row: MadeRow, { changeDigest }: ChangeIdentity): MadeChan
   return { result: JSON.parse(result) as unknown, position: { number, nonce } };
 }
 
-/** In the transaction of the change, which has called `readMade` in its turn. */
+/** Runs in the transaction of the change, which has called `readMade` under the lock. */
 export function recordMade(
   transaction: Transaction,
   identity: ChangeIdentity,
@@ -108,7 +109,7 @@ export function recordMade(
 
 /** Deletes the records that are older than a day, a few at a time. */
 export async function pruneIdempotencyKeys(database: Database, now: number): Promise<void> {
-  const before = now - keptMs;
+  const before = now - retentionMs;
   for (let count = 0; count < maxBatches && (await database.get(anyBefore, { before })); count++) {
     await runChange(database, (transaction) => transaction.run(prune, { before, batch }), {
       takesLong: true,

@@ -126,7 +126,8 @@ export function toEntry(row: EntryRow): JournalEntry {
 function parsePathIds(text: string | null): readonly string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]);
 }
-const list = 'journal';
+
+const cursorList = 'journal';
 /** Enough for 281 trillion entries. */
 const numberBytes = 6;
 const nonceBytes = 4;
@@ -135,12 +136,12 @@ export function toJournalCursor({ number, nonce }: JournalPosition): string {
   const bytes = Buffer.alloc(numberBytes + nonceBytes);
   bytes.writeUIntBE(number, 0, numberBytes);
   bytes.writeUInt32BE(nonce, numberBytes);
-  return encodeCursor(list, bytes);
+  return encodeCursor(cursorList, bytes);
 }
-/** Refuses what is no cursor; whether it is of this journal is for the journal to say. */
 
+/** Refuses a text that is no cursor. Does not check that the entry exists. */
 export function fromJournalCursor(cursor: string, argument: string): JournalPosition {
-  const bytes = decodeCursor(list, cursor);
+  const bytes = decodeCursor(cursorList, cursor);
   if (bytes?.length !== numberBytes + nonceBytes) {
     throw new Refusal(
       'BAD_INPUT',

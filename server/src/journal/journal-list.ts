@@ -1,4 +1,4 @@
-/** The journal as administrators read it: the newest entry first, all of it or what fits a filter. */
+/** Lists the journal for administrators: the newest entry first, with an optional filter. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
@@ -6,15 +6,15 @@ import { sql, textList, type Statement } from '../database/statement.ts';
 import { selectEntry, toEntry, type EntryRow, type JournalEntry, type JournalKind } from './journal-entry.ts';
 
 export interface JournalFilter {
-  /** Who did it. */
+  /** The user who made the change. */
   readonly byUserId?: string | undefined;
-  /** To whom. */
+  /** The user whom the change affects. */
   readonly userId?: string | undefined;
   readonly groupId?: string | undefined;
   readonly folderId?: string | undefined;
   readonly kinds?: readonly JournalKind[] | undefined;
   readonly from?: number | undefined;
-  /** Not that instant itself. */
+  /** Exclusive. */
   readonly until?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ const conditions: Readonly<Record<keyof JournalFilter, Statement>> = {
   until: sql`at < ${'until'}`,
 };
 
-/** What the conditions say, of an entry that is read already. */
+/** Applies the conditions to an entry in memory. */
 export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean {
   const { byUserId, userId, groupId, folderId, kinds, from, until } = filter;
   return (
@@ -45,7 +45,7 @@ export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean 
 type Name = keyof JournalFilter;
 const names = Object.keys(conditions) as Name[];
 
-/** One set for each choice of conditions: so a database can use the index that fits. */
+/** One set for each combination of conditions, so that the database can use the best index. */
 const statements = new Map(choicesOf(names).map((chosen) => [chosen.join(), statementsOf(chosen)]));
 
 export function listJournal(

@@ -93,8 +93,8 @@ const headKey = Symbol('the head of the journal');
  * that shares the transaction of an earlier change does not wait again.
  */
 export function lockForChange(transaction: Transaction): PromiseOrValue<JournalHead> {
-  const known = transaction.notes.get(headKey);
-  if (known) return known as JournalHead;
+  const locked = transaction.notes.get(headKey);
+  if (locked) return locked as JournalHead;
   return whenDone(transaction.get(lockHead, {}), (head) => {
     transaction.notes.set(headKey, head!);
     return head!;
@@ -181,18 +181,22 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
 function toText(value: object | undefined): string | null {
   return value ? JSON.stringify(value) : null;
 }
+
 export interface Retention {
   readonly journalDays: number;
   readonly journalEntries: number;
 }
-const dayMs = 86400000;
-const batch = 1000;
-const maxPrunedPerRun = 20000;
+
+const dayMs = 86_400_000;
+const pruneBatch = 1_000;
+const maxPrunedPerRun = 20_000;
+
 const findOldest = sql<{ limit: number }, { number: number; at: number }>`
   select number, at from journal order by number limit ${'limit'}`;
-const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
-/** Answers how many went. */
 
+const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
+
+/** Deletes old entries in batches, and returns their number. A client whose cursor was pruned gets an error. */
 export async function pruneJournal(
   database: Database,
   now: number,
@@ -203,15 +207,15 @@ export async function pruneJournal(
     number <= last - journalEntries || at <= now - journalDays * dayMs;
   let pruned = 0;
   while (pruned < maxPrunedPerRun) {
-    const oldest = await database.all(findOldest, { limit: batch });
-    // Up to the first that is kept, so that what is left has no gap even if clocks disagreed.
-    const kept = oldest.findIndex((entry) => !isOld(entry));
-    const { number } = (kept < 0 ? oldest.at(-1) : oldest[kept - 1]) ?? {};
+    const oldest = await database.all(findOldest, { limit: pruneBatch });
+    // Stops at the first entry to keep, so that no gap appears even if the clocks of nodes differ.
+    const firstKept = oldest.findIndex((entry) => !isOld(entry));
+    const { number } = (firstKept < 0 ? oldest.at(-1) : oldest[firstKept - 1]) ?? {};
     if (number === undefined) break;
     pruned += await runChange(database, (transaction) => transaction.run(removeUpTo, { number }), {
       takesLong: true,
     });
-    if (kept >= 0) break;
+    if (firstKept >= 0) break;
     await new Promise(setImmediate);
   }
   return pruned;

@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import { LoginThrottle, pauseLeftMs, type AttemptSource, type LoginThrottle } from './login-throttle.ts';
+import { LoginThrottle, pauseLeftMs, type AttemptSource } from './login-throttle.ts';
 
 const minute = 60_000;
 

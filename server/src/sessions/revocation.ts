@@ -8,7 +8,7 @@ import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 import { type ViewerRights, requireAdministrator } from '../accounts/users.ts';
 import { requireUser } from '../accounts/users.ts';
-import { type Caller, type Changed, type Changes, nothing, numberResult } from '../journal/changes.ts';
+import { type Caller, type Changed, type Changes, noResult, numberResult } from '../journal/changes.ts';
 import { Refusal } from '../refusal.ts';
 import { readActiveSession } from './list-sessions.ts';
 
@@ -159,7 +159,7 @@ export function manageSessions(changes: Changes<ViewerRights>): SessionRevocatio
   return {
     revoke: (caller, id) =>
       changes.run(caller, {
-        memory: nothing,
+        memory: noResult,
         work: async (transaction, { userId, isAdministrator }, by) => {
           const session = await readActiveSession(transaction, id, by.now);
           if (!session || (session.userId !== userId && !isAdministrator)) {

@@ -19,11 +19,11 @@ import { hashQueueEntry, type Passwords } from '../accounts/passwords.ts';
 import { requireUser, type User } from '../accounts/users.ts';
 import {
   numberResult,
-  nothing,
+  noResult,
   type Caller,
   type Changed,
   type Changes,
-  type Memory,
+  type ResultCodec,
 } from '../journal/changes.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { Refusal } from '../refusal.ts';
@@ -48,7 +48,10 @@ export interface Users {
   delete(caller: Caller, id: string): Promise<Changed<void>>;
 }
 
-const userResult: Memory<ChangedUser, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+const userResult: ResultCodec<ChangedUser, string> = {
+  toStored: ({ id }) => id,
+  fromStored: (id) => ({ id }),
+};
 
 export function manageUsers(
   changes: Changes<ViewerRights>,
@@ -58,7 +61,7 @@ export function manageUsers(
   return {
     async create(caller, { username: requestedName, password, isAdministrator }) {
       await changes.check(caller, check);
-      return changes.unlessMade(caller, userResult, async () => {
+      return changes.runUnlessMade(caller, userResult, async () => {
         const username = requireAccountName(requestedName, 'user name');
         await requireGoodPassword(password, username);
         const passwordHash = await passwords.hash(password, hashQueueEntry(caller));
@@ -86,7 +89,7 @@ export function manageUsers(
       }),
     delete: (caller, id) =>
       changes.run(caller, {
-        memory: nothing,
+        memory: noResult,
         check,
         work: (transaction, _, by) => deleteUser(transaction, id, by),
       }),
@@ -120,7 +123,7 @@ export function managePasswords(
           'Change your own password with `changePassword`: it asks for the old one.',
         );
       }
-      return changes.unlessMade(caller, numberResult, async () => {
+      return changes.runUnlessMade(caller, numberResult, async () => {
         const { username } = await requireUser(database, userId);
         await requireGoodPassword(password, username);
         const passwordHash = await passwords.hash(password, hashQueueEntry(caller));
@@ -134,7 +137,7 @@ export function managePasswords(
         });
       });
     },
-    change: (caller, input) => changes.unlessMade(caller, numberResult, () => changeOwn(caller, input)),
+    change: (caller, input) => changes.runUnlessMade(caller, numberResult, () => changeOwn(caller, input)),
   };
 
   async function changeOwn(

@@ -78,8 +78,8 @@ export async function restore(folder: TrashedFolder, choice: RestoreChoice): Pro
     doneText: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
     staleQueries,
     optimisticUpdate: () =>
-      updateItemsOptimistically<TrashedFolder>(trashKey, (one) =>
-        one.folderId === folder.folderId ? null : one,
+      updateItemsOptimistically<TrashedFolder>(trashKey, (each) =>
+        each.folderId === folder.folderId ? null : each,
       ),
     undoSteps: ({ restoreFolder: { folder: restored } }) => [
       {

@@ -50,11 +50,11 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
   const [first] = folders;
   if (!first) return null;
   const isOne = folders.length === 1;
-  const what = isOne ? `“${first.name}”` : `${folders.length} folders`;
+  const subject = isOne ? `“${first.name}”` : `${folders.length} folders`;
   const all = inside === undefined ? null : folders.length + inside;
   return (
     <ActionDialog
-      title={`Delete ${what}?`}
+      title={`Delete ${subject}?`}
       verb={all === null || all === 1 ? 'Delete' : `Delete ${all.toLocaleString('en')} folders`}
       isDanger
       call={

@@ -51,7 +51,7 @@ export async function createNewFolder(
   texts: FolderTexts & { name: string },
 ): Promise<string> {
   const staleQueries = folderKeys(parentId);
-  const { createFolder: made } = await perform({
+  const { createFolder: created } = await perform({
     action: createFolder,
     variables: { input: { parentId, ...texts } },
     doneText: `Created “${texts.name}”`,
@@ -73,14 +73,14 @@ export async function createNewFolder(
     ],
   });
   store.upsert({
-    ...made.folder,
-    title: texts.title ?? made.folder.name,
+    ...created.folder,
+    title: texts.title ?? created.folder.name,
     icon: texts.icon ?? null,
     accessLevel: store.folder(parentId)?.accessLevel ?? 'WRITE',
     parent: { id: parentId },
     folders: { totalCount: 0 },
   });
-  return made.folder.id;
+  return created.folder.id;
 }
 
 /** Returns the new version of the folder. Rejects with the server's error. */
@@ -96,17 +96,17 @@ export async function changeFolder(
     doneText: changes.name === undefined ? `Changed “${folder.name}”` : `Renamed to “${changes.name}”`,
     optimisticUpdate: () => updateTextsOptimistically(store, folder.id, changes),
     staleQueries,
-    undoSteps: ({ updateFolder: { folder: made } }) => [
+    undoSteps: ({ updateFolder: { folder: updated } }) => [
       {
-        subject: `“${made.name}”`,
+        subject: `“${updated.name}”`,
         task: () => ({
           action: updateFolder,
-          variables: { input: { id: folder.id, ...before, expectedVersion: currentVersion(made) } },
+          variables: { input: { id: folder.id, ...before, expectedVersion: currentVersion(updated) } },
           optimisticUpdate: () => updateTextsOptimistically(store, folder.id, before),
           staleQueries,
         }),
         onDone: recordUndo(
-          made,
+          updated,
           ({ updateFolder: { folder: undone } }: typeof updateFolder.result & {}) => undone,
         ),
       },
@@ -150,10 +150,10 @@ export async function moveFolders(
   }
   const [first] = moving;
   if (!first || undoSteps.length === 0) return;
-  const what = moving.length === 1 ? `“${first.name}”` : `${undoSteps.length} folders`;
+  const subject = moving.length === 1 ? `“${first.name}”` : `${undoSteps.length} folders`;
   const call = moving.length === 1 ? task(first.id, first.parentId, parent.id) : undefined;
   reportDone(
-    `Moved ${what} into “${parent.name}”${formatAccessEffect(Math.max(affected.size, maxInOneMove))}`,
+    `Moved ${subject} into “${parent.name}”${formatAccessEffect(Math.max(affected.size, maxInOneMove))}`,
     undoSteps,
     call,
   );
@@ -165,13 +165,13 @@ export async function deleteFolders(folders: readonly FolderRef[]): Promise<void
   const deleted: (FolderRef & { readonly count: number })[] = [];
   try {
     for (const folder of folders) {
-      const { deleteFolder: done } = await perform({
+      const { deleteFolder: result } = await perform({
         action: deleteFolder,
         variables: { input: { id: folder.id, recursive: true } },
         optimisticUpdate: () => removeOptimistically(store, folder.id),
         staleQueries: staleQueries(folder.parentId),
       });
-      deleted.push({ ...folder, count: done.folderCount });
+      deleted.push({ ...folder, count: result.folderCount });
     }
   } finally {
     const [first] = deleted;
@@ -188,8 +188,8 @@ export async function deleteFolders(folders: readonly FolderRef[]): Promise<void
     });
     if (first) {
       const inside = deleted.reduce((sum, { count }) => sum + count - 1, 0);
-      const what = deleted.length === 1 ? `“${first.name}”` : `${deleted.length} folders`;
-      reportDone(`Deleted ${what}${formatCountInside(inside)}`, deleted.toReversed().map(restore), {
+      const subject = deleted.length === 1 ? `“${first.name}”` : `${deleted.length} folders`;
+      reportDone(`Deleted ${subject}${formatCountInside(inside)}`, deleted.toReversed().map(restore), {
         action: deleteFolder,
         variables: { input: { id: first.id, recursive: true } },
       });

@@ -29,7 +29,7 @@ class DragSession {
   readonly #onChange: (drag: Drag | null) => void;
   readonly #onDrop: (folders: readonly FolderRow[], target: FolderRow) => void;
   readonly #start: { readonly x: number; readonly y: number };
-  readonly #abort = new AbortController();
+  readonly #controller = new AbortController();
   #pointer: { x: number; y: number };
   #target: FolderRow | null = null;
   #hoveredId: string | null = null;
@@ -50,7 +50,7 @@ class DragSession {
     this.#onChange = onChange;
     this.#onDrop = onDrop;
     this.#start = this.#pointer = { x, y };
-    const { signal } = this.#abort;
+    const { signal } = this.#controller;
     addEventListener('pointermove', (event) => this.#move(event), { signal });
     addEventListener('pointerup', () => this.#end(true), { signal });
     addEventListener('pointercancel', () => this.#end(false), { signal });
@@ -92,7 +92,7 @@ class DragSession {
   }
 
   #scroll(): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#controller.signal.aborted) return;
     const { top, bottom } = this.#element.getBoundingClientRect();
     const { y } = this.#pointer;
     const by = y < top + edgePixels ? -stepPixels : y > bottom - edgePixels ? stepPixels : 0;
@@ -110,8 +110,8 @@ class DragSession {
   }
 
   #end(isDropped: boolean): void {
-    if (this.#abort.signal.aborted) return;
-    this.#abort.abort();
+    if (this.#controller.signal.aborted) return;
+    this.#controller.abort();
     clearTimeout(this.#openTimer);
     if (!this.#isMoving) return;
     this.#onChange(null);

@@ -7,7 +7,7 @@
 import type { Access } from '../../access/access.ts';
 import type { ConsistentReader, Transaction } from '../../database/database.ts';
 import { list, sql, textList } from '../../database/statement.ts';
-import type { Caller, Changed, Changes, Memory } from '../../journal/changes.ts';
+import type { Caller, Changed, Changes, ResultCodec } from '../../journal/changes.ts';
 import { runChange, record } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import { addChildren, nameTaken, requireWritable } from '../change-rules.ts';
@@ -54,9 +54,9 @@ const publish = sql<{ ids: readonly string[]; parentId: string }>`
 const unstage = sql<{ id: string }>`
   delete from folders where id = ${'id'} and detached_because = 'import'`;
 
-const importMemory: Memory<Imported, Imported> = {
-  keep: ({ parentId, count }) => ({ parentId, count }),
-  recall: (imported) => imported,
+const importMemory: ResultCodec<Imported, Imported> = {
+  toStored: ({ parentId, count }) => ({ parentId, count }),
+  fromStored: (imported) => imported,
 };
 
 export function importFolders(
@@ -86,7 +86,7 @@ export function importFolders(
       },
     });
   };
-  return changes.unlessMade(caller, importMemory, importNow);
+  return changes.runUnlessMade(caller, importMemory, importNow);
 }
 
 async function importStaged(
