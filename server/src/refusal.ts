@@ -1,4 +1,4 @@
-/** An expected "no": a code from the contract's closed list, a text for people, and a cause that stays private. */
+/** An expected error: a code from the closed list of the contract, a text for people, and a cause for the log only. */
 
 import { refusals, type Problem, type RefusalCode } from '@espalier/contract';
 
@@ -8,13 +8,13 @@ export interface RefusalDetails {
   /** The auth token is authentic and has expired. */
   isExpired?: boolean;
   retryAfterSeconds?: number;
-  /** The methods that the address takes instead. */
+  /** The methods that the address accepts. */
   allow?: readonly string[];
-  /** For programs, beside the code: the current version of a folder, the price of a query. */
+  /** Further values for programs, for example the current version of a folder or the cost of a query. */
   facts?: Readonly<Record<string, string | number>>;
-  /** Of a node that is not ready: what of all that it needs it has. */
+  /** The results of the health checks of a node that is not ready. */
   checks?: Problem['checks'];
-  /** Why those that failed did. */
+  /** The reasons of the failed checks. */
   reasons?: Problem['reasons'];
 }
 
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** For work whose receiver is gone: the client has closed its connection, or has stopped the operation. */
+/** The error of work that no client waits for: the connection is closed, or the operation was stopped. */
 export function abandoned(): Refusal {
   return new Refusal('UNAVAILABLE', 'The client no longer waits for the response.');
 }

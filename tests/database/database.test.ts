@@ -104,11 +104,11 @@ for (const kind of databaseKinds) {
       const listed = sql<
         { words: string[] },
         object
-      >`select place, value from ${textList('words')} order by place`;
+      >`select position, value from ${textList('words')} order by position`;
       const words = ['b', 'a', 'b', `it's "quoted"`, ''];
       assert.deepEqual(
         await database.all(listed, { words }),
-        words.map((value, index) => ({ place: index, value })),
+        words.map((value, position) => ({ position, value })),
       );
       assert.deepEqual(await database.all(listed, { words: [] }), []);
     });

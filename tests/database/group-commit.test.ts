@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
       const release = await holdChanges();
       const both = [1, 2].map(() =>
         changes.run(caller, {
-          memory: numberResult,
+          codec: numberResult,
           work: (transaction) => {
             write(transaction, userId);
             return ++made;
@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
       const send = (userId: string) =>
         changes.run(
           { userId, sessionId: userId },
-          { memory: numberResult, work: (transaction) => (write(transaction, userId), 0) },
+          { codec: numberResult, work: (transaction) => (write(transaction, userId), 0) },
         );
       const release = await holdChanges();
       const sent = [...Array.from({ length: 100 }, () => many), one].map(send);

@@ -51,14 +51,14 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
   return {
     create: (caller, input) =>
       changes.run(caller, {
-        memory: groupResult,
+        codec: groupResult,
         check,
         work: async (transaction, _, by) =>
           changedGroup(transaction, await createGroup(transaction, input, by)),
       }),
     update: (caller, { id, name }) =>
       changes.run(caller, {
-        memory: groupResult,
+        codec: groupResult,
         check,
         work: async (transaction, _, by) => {
           await updateGroup(transaction, id, { name }, by);
@@ -67,13 +67,13 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
       }),
     delete: (caller, id) =>
       changes.run(caller, {
-        memory: noResult,
+        codec: noResult,
         check,
         work: (transaction, _, by) => deleteGroup(transaction, id, by),
       }),
     addMembers: (caller, input) =>
       changes.run(caller, {
-        memory: membersResult,
+        codec: membersResult,
         check,
         work: async (transaction, _, by) => {
           const count = await addToGroup(transaction, input, by);
@@ -82,7 +82,7 @@ export function manageGroups(changes: Changes<ViewerRights>): Groups {
       }),
     removeMembers: (caller, input) =>
       changes.run(caller, {
-        memory: membersResult,
+        codec: membersResult,
         check,
         work: async (transaction, _, by) => {
           const count = await removeFromGroup(transaction, input, by);

@@ -27,7 +27,7 @@ export function manageGrants(changes: Changes<Access>): Grants {
   return {
     set: (caller, input) =>
       changes.run(caller, {
-        memory: noResult,
+        codec: noResult,
         work: async (transaction, access, by) => {
           const { folderId, level } = input;
           await requireManaged(transaction, access, folderId);
@@ -37,7 +37,7 @@ export function manageGrants(changes: Changes<Access>): Grants {
       }),
     remove: (caller, input) =>
       changes.run(caller, {
-        memory: noResult,
+        codec: noResult,
         work: async (transaction, access, by) => {
           const { folderId } = input;
           await requireManaged(transaction, access, folderId);

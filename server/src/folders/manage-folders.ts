@@ -103,21 +103,21 @@ export function manageFolders(
   return {
     create: (caller, input) =>
       changes.run(caller, {
-        memory: folderMemory,
+        codec: folderMemory,
         prefetch: prefetchFolder(input.parentId),
         work: async (transaction, access, { now }, first) =>
           toChanged(await createFolder(transaction, access, input, { now, first })),
       }),
     update: (caller, input) =>
       changes.run(caller, {
-        memory: folderMemory,
+        codec: folderMemory,
         prefetch: prefetchFolder(input.id),
         work: async (transaction, access, { now }, first) =>
           toChanged(await updateFolder(transaction, access, input, { now, first })),
       }),
     move: (caller, input, { isDryRun }) =>
       changes.run(caller, {
-        memory: isDryRun ? undefined : moveMemory,
+        codec: isDryRun ? undefined : moveMemory,
         work: async (transaction, access, { now }): Promise<MovedFolder> => {
           const move = await checkMove(transaction, access, input);
           if (!isDryRun) await moveFolder(transaction, move, now);
@@ -127,14 +127,14 @@ export function manageFolders(
       }),
     delete: (caller, input) =>
       changes.run(caller, {
-        memory: deletionMemory,
+        codec: deletionMemory,
         work: async (transaction, access, { now }): Promise<DeletedFolder> => ({
           pathIds: await deleteFolder(transaction, access, input, now),
         }),
       }),
     restore: (caller, input) =>
       changes.run(caller, {
-        memory: folderMemory,
+        codec: folderMemory,
         work: async (transaction, access, { now }) => {
           await restoreFolder(transaction, access, input, { now, trashDays });
           const folder = await requireFolder(viewTree(transaction, access), input.id);

@@ -32,10 +32,10 @@ export interface Changed<T> {
 }
 
 /** How the result of a change is stored under an idempotency key, and read again. */
-export interface ResultCodec<T, Kept> {
+export interface ResultCodec<T, Stored> {
   /** Ids and numbers; never a text of a folder, nor a secret. */
-  readonly toStored: (result: T) => Kept;
-  readonly fromStored: (kept: Kept) => T;
+  readonly toStored: (result: T) => Stored;
+  readonly fromStored: (stored: Stored) => T;
 }
 
 export const noResult: ResultCodec<void, null> = { toStored: () => null, fromStored: () => undefined };
@@ -44,9 +44,9 @@ export const numberResult: ResultCodec<number, number> = {
   fromStored: (number) => number,
 };
 
-export interface Change<Rights, T, Kept, Read = undefined> extends ChangeOptions {
+export interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
   /** Without it, the change may be made any number of times: for example a dry run. */
-  readonly memory: ResultCodec<T, Kept> | undefined;
+  readonly codec: ResultCodec<T, Stored> | undefined;
   /** Throws refusals that do not depend on data. Called before the change waits for the lock, and again under the lock. */
   readonly check?: (rights: Rights) => void;
   /** What the work reads first: a remote database gets it together with the statements before the work. */
@@ -113,9 +113,9 @@ export class Changes<Rights> {
     );
   }
 
-  async run<T, Kept, Read = undefined>(
+  async run<T, Stored, Read = undefined>(
     caller: Caller,
-    change: Change<Rights, T, Kept, Read>,
+    change: Change<Rights, T, Stored, Read>,
   ): Promise<Changed<T>> {
     if (change.check) await this.check(caller, change.check);
     return this.#queue.run({ key: caller.userId }, () => {
@@ -124,13 +124,13 @@ export class Changes<Rights> {
     });
   }
 
-  async #make<T, Kept, Read>(
+  async #make<T, Stored, Read>(
     transaction: Transaction,
     caller: Caller,
-    { memory, check, prefetch, work }: Change<Rights, T, Kept, Read>,
+    { codec, check, prefetch, work }: Change<Rights, T, Stored, Read>,
   ): Promise<Changed<T>> {
     const { userId } = caller;
-    const identity = memory && caller.identity;
+    const identity = codec && caller.identity;
     const [head, [row, prefetched]] = await together(
       () => lockForChange(transaction),
       () =>
@@ -144,26 +144,26 @@ export class Changes<Rights> {
     const { access } = await this.#rights.accessIn(transaction, userId, head);
     check?.(access);
     const made = identity && row && toMade(row, identity);
-    if (made) return { result: memory.fromStored(made.result as Kept), position: made.position };
+    if (made) return { result: codec.fromStored(made.result as Stored), position: made.position };
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
     // No other change runs meanwhile: the last entry is this change's own.
     const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };
-    if (identity) recordMade(transaction, identity, { result: memory.toStored(result), position, now });
+    if (identity) recordMade(transaction, identity, { result: codec.toStored(result), position, now });
     return { result, position, accessNumber };
   }
 
   /** For long work that ends with `run`: it does not start if the change was made before. */
-  async runUnlessMade<T, Kept>(
+  async runUnlessMade<T, Stored>(
     { identity }: Caller,
-    memory: ResultCodec<T, Kept>,
+    codec: ResultCodec<T, Stored>,
     work: () => Promise<Changed<T>>,
   ): Promise<Changed<T>> {
     if (!identity) return work();
     const find = async (): Promise<Changed<T> | undefined> => {
       const made = await findMade(this.database, identity);
-      return made && { result: memory.fromStored(made.result as Kept), position: made.position };
+      return made && { result: codec.fromStored(made.result as Stored), position: made.position };
     };
     const made = await find();
     if (made) return made;

@@ -159,7 +159,7 @@ export function manageSessions(changes: Changes<ViewerRights>): SessionRevocatio
   return {
     revoke: (caller, id) =>
       changes.run(caller, {
-        memory: noResult,
+        codec: noResult,
         work: async (transaction, { userId, isAdministrator }, by) => {
           const session = await readActiveSession(transaction, id, by.now);
           if (!session || (session.userId !== userId && !isAdministrator)) {
@@ -171,7 +171,7 @@ export function manageSessions(changes: Changes<ViewerRights>): SessionRevocatio
     revokeAll: (caller, { userId: requestedId, keepCurrent }) => {
       const userId = requestedId ?? caller.userId;
       return changes.run(caller, {
-        memory: numberResult,
+        codec: numberResult,
         ...(userId !== caller.userId && { check: requireAdministrator }),
         work: async (transaction, _, by) => {
           await requireUser(transaction, userId);

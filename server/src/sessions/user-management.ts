@@ -66,7 +66,7 @@ export function manageUsers(
         await requireGoodPassword(password, username);
         const passwordHash = await passwords.hash(password, hashQueueEntry(caller));
         return changes.run(caller, {
-          memory: userResult,
+          codec: userResult,
           check,
           work: async (transaction, _, by) => {
             const id = await createUser(transaction, { username, passwordHash, isAdministrator }, by);
@@ -77,7 +77,7 @@ export function manageUsers(
     },
     update: (caller, { id, ...input }) =>
       changes.run(caller, {
-        memory: userResult,
+        codec: userResult,
         check,
         work: async (transaction, _, by) => {
           await updateUser(transaction, id, input, by);
@@ -89,7 +89,7 @@ export function manageUsers(
       }),
     delete: (caller, id) =>
       changes.run(caller, {
-        memory: noResult,
+        codec: noResult,
         check,
         work: (transaction, _, by) => deleteUser(transaction, id, by),
       }),
@@ -128,7 +128,7 @@ export function managePasswords(
         await requireGoodPassword(password, username);
         const passwordHash = await passwords.hash(password, hashQueueEntry(caller));
         return changes.run(caller, {
-          memory: numberResult,
+          codec: numberResult,
           check,
           work: async (transaction, _, by) => {
             await resetPassword(transaction, { userId, passwordHash }, by);
@@ -153,7 +153,7 @@ export function managePasswords(
       if (!checked) return undefined;
       const newHash = await passwords.hash(newPassword, hashQueueEntry(caller));
       return changes.run(caller, {
-        memory: numberResult,
+        codec: numberResult,
         work: async (transaction, _, by) => {
           if (!(await changePassword(transaction, checked, newHash, by.now))) {
             throw new Refusal('CONFLICT', 'The password has been changed meanwhile.');

@@ -76,7 +76,7 @@ export function importFolders(
     const imported = { parentId: parent.id, count: plan.rows.length };
     if (plan.rows.length > sliceRows) return importStaged(changes, caller, input, { plan, imported, now });
     return changes.run(caller, {
-      memory: importMemory,
+      codec: importMemory,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
         const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
@@ -108,7 +108,7 @@ async function importStaged(
       await yieldEventLoop();
     }
     const made = await changes.run(caller, {
-      memory: importMemory,
+      codec: importMemory,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
         const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
