@@ -1,7 +1,7 @@
-/** Time as something that is passed in: tests move it, nothing else reads the machine's clock. */
+/** The clock is passed to everything that needs the time, so that tests can set it. */
 
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** In milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
 }
 

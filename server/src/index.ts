@@ -1,4 +1,4 @@
-/** Espalier as a library: start a server inside another program. The command line is built on the same. */
+/** The library interface: starts a server inside another program. The command line uses the same functions. */
 
 export { systemClock, type Clock } from './clock.ts';
 export { readSettings, type Settings } from './config/config.ts';

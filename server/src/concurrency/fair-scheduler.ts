@@ -76,7 +76,7 @@ const maxCreditMs = 20;
  * up to this limit. Otherwise a new client would wait for a query of every client before it. An idle round takes microseconds.
  */
 const maxRounds = 100;
-/** Each running task holds a connection of the database: no user may hold all of them. */
+/** Each running task holds a database connection, and one user must not occupy all connections. */
 const defaultMaxRunning = 8;
 
 /** The waiting work of one user. */
@@ -115,7 +115,7 @@ export class FairScheduler implements Scheduler {
   readonly #ready = new TinyQueue<ReadyQueue>([], (a, b) => a.usedMs - b.usedMs || a.number - b.number);
   #waiting = 0;
   #lastNumber = 0;
-  /** The used time of the user who was served last: the least of those who waited. */
+  /** The used time of the user who was served last, which was the minimum of all waiting users. */
   #leastMs = 0;
   /** The time that tasks took since the event loop served other work. */
   #spentMs = 0;

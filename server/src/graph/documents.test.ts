@@ -25,7 +25,7 @@ const limits: Limits = {
 };
 const atOnce = { yieldBefore: () => undefined };
 
-/** Everything is checked in one piece. */
+/** A task that never yields. */
 function checking(checked: GraphQLSchema, given: Limits) {
   const documents = createDocuments(checked, given);
   const check = (query: string) =>
@@ -38,13 +38,13 @@ const errorsOf = (query: string) => documents.check(query).errors ?? [];
 const repeat = (count: number, write: (place: number) => string) =>
   Array.from({ length: count }, (_, place) => write(place)).join(' ');
 
-test('a good query is worked out once', () => {
+test('checks a valid query once', () => {
   const first = documents.check('{folder{name}}');
   assert.ok(first.document);
   assert.equal(documents.check('{folder{name}}').document, first.document);
 });
 
-test('a refused query is worked out once', () => {
+test('checks an invalid query once', () => {
   for (const query of ['{', '{nothing}', `{folder{${repeat(600, (at) => `a${at}: name`)}}}`]) {
     const { errors } = documents.check(query);
     assert.ok(errors);
@@ -52,7 +52,7 @@ test('a refused query is worked out once', () => {
   }
 });
 
-test('forgets the oldest refused queries, and keeps the good ones', () => {
+test('evicts the oldest invalid queries, and no valid ones', () => {
   const some = checking(schema, limits);
   some.check('{folder{name}}');
   for (let number = 0; number < 300; number++) some.check(`{nothing${number}}`);
@@ -61,7 +61,7 @@ test('forgets the oldest refused queries, and keeps the good ones', () => {
   assert.ok(some.find('{folder{name}}')?.document);
 });
 
-test('works out a long query in steps, and goes on with each only when its turn has come', async () => {
+test('checks a long query in steps, each at its turn', async () => {
   const sizes: number[] = [];
   const turns: (() => void)[] = [];
   const task = {
@@ -85,7 +85,7 @@ test('works out a long query in steps, and goes on with each only when its turn 
   assert.ok(sizes.every((size) => size <= limits.maxTokens));
 });
 
-test('counts comments and long strings of the texts that it keeps', () => {
+test('counts comments and long strings of cached texts', () => {
   const own = checking(schema, limits);
   const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
   for (const text of texts) assert.ok(own.check(text).document);
@@ -93,7 +93,7 @@ test('counts comments and long strings of the texts that it keeps', () => {
   assert.ok(kept > 0 && kept < 200, String(kept));
 });
 
-test('keeps a copy of a document that is the same but for its tokens', () => {
+test('caches a copy of a document that differs only in its tokens', () => {
   const query =
     'query Q($id: ID = "a"){folder(id: $id){...F name @include(if: true)}} fragment F on Folder{id}';
   const parsed = parse(query, { noLocation: true });
@@ -104,14 +104,14 @@ test('keeps a copy of a document that is the same but for its tokens', () => {
   assert.equal(document!.loc?.startToken, undefined);
 });
 
-test('a refused query never becomes a good one, nor the other way round', () => {
+test('never caches a query as both valid and invalid', () => {
   const strict = checking(schema, { ...limits, maxFields: 1 });
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(documents.check('{folder{name}}').document);
 });
 
-describe('what is too much is refused before it is validated', () => {
+describe('limits that are checked before validation', () => {
   const cases: readonly [string, string, object][] = [
     [
       'characters',
@@ -146,7 +146,7 @@ describe('what is too much is refused before it is validated', () => {
   }
 });
 
-test('circular fragments are left to validation', () => {
+test('leaves circular fragments to validation', () => {
   for (const body of ['...A', 'name folders{...A}', 'folders{...A} folders{id ...A}']) {
     const [error] = errorsOf(`{folder{...A}} fragment A on Folder{${body}}`);
     assert.equal(error!.extensions!['code'], 'GRAPHQL_VALIDATION_FAILED');
@@ -154,16 +154,16 @@ test('circular fragments are left to validation', () => {
   }
 });
 
-test('no more than twenty errors are told, and that there are more', () => {
+test('returns at most twenty errors, and says that there are more', () => {
   const errors = errorsOf(`{folder{${repeat(100, (at) => `nothing${at}`)}}}`);
   assert.equal(errors.length, 21);
   assert.match(errors[20]!.message, /Too many validation errors/);
 });
 
-describe('the place of an error', () => {
+describe('the location of an error', () => {
   const placesOf = (errors: readonly GraphQLFormattedError[]) => errors.map(({ locations }) => locations);
 
-  test('is the line and the column of the text, whatever ends a line', () => {
+  test('is a line and a column, for all kinds of line ends', () => {
     assert.deepEqual(placesOf(errorsOf('{a\n  b\r\n   c\r d}')), [
       [{ line: 1, column: 2 }],
       [{ line: 2, column: 3 }],
@@ -173,13 +173,13 @@ describe('the place of an error', () => {
     assert.deepEqual(placesOf(errorsOf('{\n  folder{\n')), [[{ line: 3, column: 1 }]]);
   });
 
-  test('is told for five fields at most', () => {
+  test('is given for at most five fields', () => {
     const [error] = errorsOf(`{folder(${'id: 1 '.repeat(50)}){name}}`);
     assert.equal(error!.locations!.length, 5);
   });
 });
 
-test('the root of a subscription cannot be left out', () => {
+test('rejects a condition on the root field of a subscription', () => {
   const subscriptions = checking(
     buildSchema('type Query { a: Int } type Subscription { told: Told } type Told { name: String }'),
     limits,

@@ -106,7 +106,7 @@ describe('a long list', () => {
     assert.equal(task.yields, 4);
   });
 
-  test('stays as it is if it fits into one slice', () => {
+  test('is returned unchanged if it fits into one slice', () => {
     const context = { task: new SingleSlice(new CountingTask()), budget: budgetOf(10) };
     assert.deepEqual(completeInSlices([1, 2, 3], context, info), [1, 2, 3]);
   });

@@ -50,7 +50,7 @@ describe('the rules for a query', () => {
     });
   }
 
-  test('are fewer for a simple one', () => {
+  test('are fewer for a simple query', () => {
     assert.ok(rulesFor('{folder{name}}').length <= specifiedRules.length / 2 + 1);
     assert.equal(rulesFor('subscription($a:ID @b){...F}').length, specifiedRules.length);
   });

@@ -24,7 +24,7 @@ const limits = {
 let budget: Budget;
 beforeEach(() => void (budget = new Budget(limits, new ElementFields())));
 
-/** What a resolver is told of each field of this name. */
+/** The `info` arguments of all fields of this name. */
 function infosOf(query: string, fieldName: string): GraphQLResolveInfo[] {
   const infos: GraphQLResolveInfo[] = [];
   const folder: Record<string, unknown> = {
@@ -65,7 +65,7 @@ function refusalOf(work: () => unknown): Refusal {
 const many = (length: number) => Array.from({ length }, (_, place) => place);
 
 describe('folders', () => {
-  test('are passed on until there are too many together', () => {
+  test('are accepted until the sum exceeds the limit', () => {
     const info = infoOf('{folder{a: folders{items{name}}}}');
     const six = many(6);
     assert.equal(budget.spend(six, info), six);
@@ -79,12 +79,12 @@ describe('folders', () => {
     assert.equal(budget.foldersLeft, 0);
   });
 
-  test('that were not read to the end are refused with one more than allowed', () => {
+  test('that were not all read are refused with one more than the limit', () => {
     const { facts } = budget.exceeded(plain()).details;
     assert.deepEqual(facts, { field: 'folder.folders', price: 11, budget: 10 });
   });
 
-  test('exactly as many as allowed are no refusal', () => {
+  test('are accepted at exactly the limit', () => {
     assert.equal(budget.spend(many(10), plain()).length, 10);
     assert.equal(budget.spend([], plain()).length, 0);
     assert.equal(budget.foldersLeft, 0);
@@ -99,19 +99,19 @@ describe('values', () => {
     return Number(details.facts!['price']) / 6;
   };
 
-  test('are the fields selected of each element', () => {
+  test('are counted by the selected fields of each element', () => {
     assert.equal(valuesOf('{folder{folders{items{name}}}}'), 1);
     assert.equal(valuesOf('{folder{folders{items{id name a: name __typename}}}}'), 4);
     assert.equal(valuesOf('{folder{tags}}', 'tags'), 1);
   });
 
-  test('count the same field once, however often fragments repeat it', () => {
+  test('count a field once, even if fragments repeat it', () => {
     const query = `{folder{folders{items{...A ...B ...A name}}}}
       fragment A on Folder{name ... on Node{id}} fragment B on Folder{id name}`;
     assert.equal(valuesOf(query), 2);
   });
 
-  test('do not count what lies in a list within: that pays for itself', () => {
+  test('do not include the elements of inner lists', () => {
     assert.equal(valuesOf('{folder{folders{items{name folders{items{id name text}}}}}}'), 3);
     assert.equal(valuesOf('{folder{folders{items{folders{pageInfo{hasNextPage}}}}}}'), 3);
     assert.equal(valuesOf('{folder{folders{items{tags}}}}'), 1);
@@ -121,7 +121,7 @@ describe('values', () => {
     assert.equal(valuesOf('{folder{folders{nodes{id ... on Folder{name text}}}}}', 'nodes'), 3);
   });
 
-  test('are refused with the field, the price and the budget', () => {
+  test('are refused with the field, the cost and the budget', () => {
     const info = infoOf('{folder{folders{items{id name text a: id b: id c: id}}}}');
     budget.spend(many(8), info);
     const { message, details } = refusalOf(() => budget.spend(many(1), info));
@@ -129,7 +129,7 @@ describe('values', () => {
     assert.match(message, /54 values; it may hold 50\. Select fewer/);
   });
 
-  test('are counted once for a field of a document', () => {
+  test('are counted once for each field of a document', () => {
     const known = new ElementFields();
     const info = plain();
     assert.equal(known.count(info), 1);
@@ -139,7 +139,7 @@ describe('values', () => {
 });
 
 describe('text', () => {
-  test('is passed on until it is too long together; none costs nothing', () => {
+  test('is accepted until the sum exceeds the limit; null is free', () => {
     const info = infoOf('{folder{t: text}}', 'text');
     assert.equal(budget.spendText('Füße', info), 'Füße');
     assert.equal(budget.spendText(null, info), null);
@@ -151,11 +151,11 @@ describe('text', () => {
 });
 
 describe('pages', () => {
-  test('of any size up to the largest are good, and so is none', () => {
+  test('are accepted up to the maximum size, and without a size', () => {
     for (const size of [null, undefined, 0, 1, 5]) budget.checkPage(size, 'first', plain());
   });
 
-  test('that are larger are refused with the argument', () => {
+  test('over the maximum size are refused with the argument', () => {
     const info = infoOf('{folder{folders{items{name}}}}', 'folders');
     const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
     assert.deepEqual(details.facts, { field: 'folder.folders', price: 6, budget: 5 });
@@ -163,7 +163,7 @@ describe('pages', () => {
   });
 });
 
-test('folders that are looked at are paid for together, wherever they are asked for', () => {
+test('adds up the examined folders of all fields', () => {
   const [info] = infosOf('{folder{folders{items{id}}}}', 'items');
   budget.scan(60, info!);
   budget.scan(40, info!);
@@ -174,14 +174,14 @@ test('folders that are looked at are paid for together, wherever they are asked 
   });
 });
 
-test('an export pays for its values alone, ten for each folder that it may hold', () => {
+test('counts the values of an export separately, with ten for each allowed folder', () => {
   const [info] = infosOf('{folder{folders{items{id name}}}}', 'items');
   budget.spendExport([1, 2, 3, 4, 5], info!);
   assert.throws(() => budget.spendExport([1, 2, 3, 4, 5, 6], info!), { code: 'TOO_EXPENSIVE' });
   assert.equal(budget.foldersLeft, 10);
 });
 
-test('a long alias counts as several values', () => {
+test('counts a long alias as several values', () => {
   const alias = 'a'.repeat(100);
   const [info] = infosOf(`{folder{folders{items{${alias}: id}}}}`, 'items');
   budget.spend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], info!);

@@ -7,22 +7,22 @@ const countOf = (query: string) => countComparisons(parse(query), Infinity).coun
 const fragments = (count: number, body: (place: number) => string) =>
   Array.from({ length: count }, (_, place) => `fragment F${place} on Folder{${body(place)}}`).join(' ');
 
-test('different names are looked at once each', () => {
+test('counts each different name once', () => {
   assert.equal(countOf('{folder{id name}}'), 3);
 });
 
-test('the same name is compared each with each, also across fragments and selection sets', () => {
+test('counts all pairs of the same name, also across fragments and selection sets', () => {
   assert.equal(countOf('{a a a a}'), 4 + 6);
   assert.equal(countOf('{a: x a: y ... on Query{a: z}}'), 4 + 3);
   assert.equal(countOf('{f{a} f{a}}'), 2 + 1 + 2 + 1);
 });
 
-test('fragments at the same place are compared each with each', () => {
+test('counts all pairs of fragments in the same object', () => {
   const spreads = Array.from({ length: 100 }, (_, place) => `...F${place}`).join(' ');
   assert.ok(countOf(`{folder{${spreads}}} ${fragments(100, (at) => `a${at}`)}`) > (100 * 99) / 2);
 });
 
-test('circular fragments come to an end', () => {
+test('stops at circular fragments', () => {
   assert.ok(countOf('{...A} fragment A on Query{a{...A} a{x ...A}}') < 30);
   assert.ok(countOf('{...A} fragment A on Query{a{...B}} fragment B on Query{a{...A x}}') < 30);
 });

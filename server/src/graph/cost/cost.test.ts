@@ -31,7 +31,7 @@ const repeat = (count: number, write: (place: number) => string) =>
   Array.from({ length: count }, (_, place) => write(place)).join(' ');
 
 describe('the fields of a query', () => {
-  test('are counted with aliases and fragments, wherever those are spread', () => {
+  test('are counted with aliases, and in every spread of a fragment', () => {
     assert.equal(fieldsOf('{folder{name}}'), 2);
     assert.equal(fieldsOf('{a: folder{name} b: folder{name x: name}}'), 5);
     assert.equal(fieldsOf('{folder{... on Folder{name ... @skip(if: true){id}}}}'), 3);
@@ -47,18 +47,18 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf(`{folder{...F0}} ${levels}`), 1 + 40 + 40 ** 2 + 40 ** 3 + 2 * 40 ** 4);
   });
 
-  test('stop being counted at a thousand million', () => {
+  test('are counted up to a billion', () => {
     const doubled = repeat(200, (at) => `fragment F${at} on Folder{...F${at + 1} ...F${at + 1}}`);
     assert.equal(fieldsOf(`{folder{...F0}} ${doubled} fragment F200 on Folder{name}`), 1_000_000_000);
   });
 
-  test('of circular fragments count once, and of unknown ones not at all', () => {
+  test('of circular fragments count once, those of unknown fragments do not count', () => {
     assert.equal(fieldsOf('{folder{...A}} fragment A on Folder{name folders{...A}}'), 3);
     assert.equal(fieldsOf('{...A} fragment A on Query{...B} fragment B on Query{...A}'), undefined);
     assert.equal(fieldsOf('{folder{name ...Nowhere}}'), 2);
   });
 
-  test('weigh more where they cost more', () => {
+  test('have weights', () => {
     assert.equal(fieldsOf('{search(text: "a"){name}}'), 51);
     assert.equal(fieldsOf('{folder{descendants{name}}}'), 7);
     assert.equal(fieldsOf('mutation{moveFolder{name}}'), 21);
@@ -66,7 +66,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf('mutation{...M} fragment M on Mutation{a: createUser{id} b: createUser{id}}'), 102);
   });
 
-  test('need not exist', () => {
+  test('need not exist in the schema', () => {
     assert.equal(fieldsOf('{nothing{of{this constructor __proto__}}}'), 5);
     assert.equal(fieldsOf('subscription{a{b}}'), 2);
     assert.equal(fieldsOf('{...F} fragment F on Nothing{a}'), 1);
@@ -79,12 +79,12 @@ describe('the fields of a query', () => {
 });
 
 describe('the depth of a query', () => {
-  test('goes through fragments, which have no depth of their own', () => {
+  test('is not increased by fragments', () => {
     assert.equal(depthOf('{folder{name}}'), 2);
     assert.equal(depthOf('{... on Query{... on Query{folder{...F}}}} fragment F on Folder{parent{name}}'), 3);
   });
 
-  test('is refused with the path, cut to a length that can be read', () => {
+  test('is refused with the path, shortened to a limit', () => {
     const query = `{folder{${'parent{'.repeat(30)}name${'}'.repeat(30)}}}`;
     const names = `folder${'.parent'.repeat(7)}…`;
     assert.deepEqual(factsOf(query, { depth: 20 }), { field: names, price: 32, budget: 20 });
@@ -94,7 +94,7 @@ describe('the depth of a query', () => {
 describe('the refusal', () => {
   const aliases = repeat(20, (place) => `a${place}: name`);
 
-  test('names the innermost field that holds most of the price', () => {
+  test('names the innermost field that has most of the cost', () => {
     const query = `{folder{name folders{${aliases}}}}`;
     assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'folder.folders', price: 23, budget: 10 });
     assert.deepEqual(
@@ -107,30 +107,30 @@ describe('the refusal', () => {
     );
   });
 
-  test('names the operation if no field does', () => {
+  test('names the operation if no field has most of the cost', () => {
     const query = `{${repeat(20, (place) => `a${place}: folder{id}`)}}`;
     assert.equal(factsOf(query, { fields: 10 })?.['field'], 'query');
     assert.equal(factsOf(`query Home ${query}`, { fields: 10 })?.['field'], 'Home');
   });
 
-  test('says the price, the budget and what to do', () => {
+  test('contains the cost, the budget and advice', () => {
     const { message } = refusalOf(`{folder{${aliases}}}`, { fields: 10 })!;
     assert.match(message, /selects 21 fields, most of them in folder; it may select 10.*Select fewer/);
   });
 
-  test('shows no more of a long name than fits', () => {
+  test('shortens a long name', () => {
     const field = factsOf(`{${'a'.repeat(5_000)}{b c}}`, { fields: 1 })?.['field'];
     assert.equal(field, `${'a'.repeat(200)}…`);
   });
 
-  test('comes at once when fragments go in circles', () => {
+  test('does not loop on circular fragments', () => {
     const circle = `fragment A on Folder{${aliases} x: folders{...B}} fragment B on Folder{y: folders{...A}}`;
     assert.equal(factsOf(`{folder{...A}} ${circle}`, { fields: 10 })?.['budget'], 10);
   });
 });
 
-describe('questions about the schema', () => {
-  test('are priced by the lengths of its lists', () => {
+describe('introspection queries', () => {
+  test('cost as much as the lists of the schema are long', () => {
     const nested = '{__schema{types{fields{type{fields{name description}}}}}}';
     const types = sizes.lengthOf('types');
     const fields = sizes.lengthOf('fields');
@@ -141,11 +141,11 @@ describe('questions about the schema', () => {
     });
   });
 
-  test('cost nothing elsewhere: a folder may have fields of the same names', () => {
+  test('do not include fields of other types with the same names', () => {
     assert.equal(factsOf('{folder{types{fields{name}}}}', { schemaValues: 0 }), undefined);
   });
 
-  test('as tools ask them are within the defaults', () => {
+  test('of common tools are within the default limits', () => {
     const query = getIntrospectionQuery({
       descriptions: true,
       specifiedByUrl: true,

@@ -159,7 +159,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   };
 }
 
-/** For a list of which only the length is selected, which a folder contains. */
+/** For a list whose only selected field is its length, which a folder contains. */
 function countWriter(
   selections: Selections,
   field: SelectedField,

@@ -11,7 +11,7 @@ import { quote } from './plan-run.ts';
 import { LocatedRefusal, PlanRun, type TraceField } from './plan-run.ts';
 import { Selections, Unplannable, type SelectedField, type Variables } from './selections.ts';
 
-/** The text of `data`, and the errors of fields that are null because of them. */
+/** The text of `data`, and the errors of the fields that are null in it. */
 export interface PlannedData {
   readonly text: string;
   readonly errors: readonly GraphQLError[];
