@@ -203,7 +203,12 @@ export class Primary {
         return this.#metrics?.take(message.ticket, message.samples);
       case 'failed':
         return worker.fail(new WorkerFailed(message.exitCode, message.message));
-      default:
+      case 'committed':
+      case 'join':
+      case 'leave':
+      case 'acquire permit':
+      case 'release permit':
+      case 'local connections':
         return this.#sharedState.handle(worker, message);
     }
   }

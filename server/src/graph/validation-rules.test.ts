@@ -39,7 +39,7 @@ const wrong = [
 
 describe('the rules for a query', () => {
   for (const query of wrong) {
-    test(`find what all rules find: ${query}`, () => {
+    test(`find the same errors as all rules: ${query}`, () => {
       const document = parse(query);
       const all = validate(schema, document, specifiedRules).map(({ message }) => message);
       assert.notDeepEqual(all, []);
