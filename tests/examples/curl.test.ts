@@ -82,7 +82,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
         const { code, output, errors, remainingFiles } = await ending;
         assert.match(errors, expected);
         assert.equal(errors.trimEnd().split('\n').length, 1, errors);
-        assert.deepEqual({ code, output, remainingFiles }, { code: 1, output: '', leftBehind: [] });
+        assert.deepEqual({ code, output, remainingFiles }, { code: 1, output: '', remainingFiles: [] });
       }
     });
 

@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
 
         await tree.create('The last', id);
         const { code, output, errors, remainingFiles } = await running.stop();
-        assert.deepEqual({ code, errors, remainingFiles }, { code: 0, errors: '', leftBehind: [] });
+        assert.deepEqual({ code, errors, remainingFiles }, { code: 0, errors: '', remainingFiles: [] });
         assert.match(output, /\nThe connection is back\.\n/);
         const [, size] = /\nStopped\. \S+ has (\d+) folders\.\n$/.exec(output)!;
         assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
