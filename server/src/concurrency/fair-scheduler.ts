@@ -7,6 +7,7 @@
 import TinyQueue from 'tinyqueue';
 import { abandoned } from '../refusal.ts';
 import { isPromise, type PromiseOrValue } from './promise-or-value.ts';
+import { maxSliceMs, ScheduledTask } from './scheduled-task.ts';
 
 export interface Scheduler {
   /** Runs the work at once if nothing waits, otherwise at the user's turn. */
@@ -59,7 +60,6 @@ export interface FairSchedulerOptions {
 
 /** How many rows one time slice may examine, and values it may complete. Each takes about a microsecond. */
 export const maxRowsPerSlice = 2_000;
-const maxSliceMs = 5;
 /**
  * Events of subscriptions are charged less than requests. Otherwise they fall behind on a server that is busy with
  * changes, because each change causes an event for every subscriber.
@@ -311,73 +311,5 @@ export class FairScheduler implements Scheduler {
     const [start, resume] = [running < this.#maxRunning ? starts[0] : undefined, resumes[0]];
     const isResumed = resume !== undefined && (start === undefined || resume.number < start.number);
     return (isResumed ? resumes : starts).shift()!;
-  }
-}
-
-class ScheduledTask implements Task {
-  readonly #scheduler: FairScheduler;
-  readonly #userId: string;
-  readonly #signal: TaskOptions['signal'];
-  readonly #share: number;
-  yields = 0;
-  readonly pendingReads = new Set<Promise<unknown>>();
-  #rows = 0;
-  /** Waits for something else than a turn: this time is not charged. */
-  #isPaused = false;
-  /** When the measured part of the slice began; undefined while the scheduler measures the first slice. */
-  #resumedAt: number | undefined;
-  #startedAt: number;
-
-  constructor(scheduler: FairScheduler, userId: string, { signal, charge = 1 }: TaskOptions) {
-    this.#scheduler = scheduler;
-    this.#userId = userId;
-    this.#signal = signal;
-    this.#share = charge;
-    this.#startedAt = scheduler.now();
-  }
-
-  yieldBefore(rows: number): Promise<void> | undefined {
-    const { maxRows } = this.#scheduler;
-    const isOver =
-      this.#rows > 0 &&
-      (this.#rows + rows > maxRows || this.#scheduler.now() - this.#startedAt >= maxSliceMs);
-    if (!isOver) {
-      this.#rows += rows;
-      return undefined;
-    }
-    this.pause();
-    this.yields++;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#scheduler.enqueueResume(this.#userId, () => {
-      if (this.#signal?.aborted) return reject(abandoned());
-      this.resume();
-      this.#rows = rows;
-      resolve();
-    });
-    return promise;
-  }
-
-  addRows(rows: number): void {
-    this.#rows += rows;
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    this.startClock();
-    this.#startedAt = this.#resumedAt!;
-  }
-
-  /** From now on, the task measures its own time. */
-  startClock(): void {
-    if (!this.#isPaused) this.#resumedAt = this.#scheduler.now();
-  }
-
-  /** Charges the time since the task was resumed. */
-  pause(): void {
-    this.#isPaused = true;
-    if (this.#resumedAt === undefined) return;
-    const ms = this.#scheduler.now() - this.#resumedAt;
-    this.#resumedAt = undefined;
-    this.#scheduler.chargeSlice(this.#userId, ms, this.#share);
   }
 }
