@@ -100,7 +100,7 @@ async function open({ url, document, subscribers: inputs }: OpenInput): Promise<
   await Promise.all(Array.from({ length: concurrentOpens }, openNext));
 }
 
-/** Creates the folders and waits until every socket has received each of them. */
+/** Creates the folders and waits until every socket has received every change. */
 async function deliver({ names, ...input }: DeliverInput): Promise<{ elapsedMs: number }> {
   for (const subscriber of subscribers) subscriber.received = 0;
   const start = performance.now();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { readShippedPackages, type ShippedPackage } from './sbom.ts';
 
-/** Identifiers of https://spdx.org/licenses/. All of them allow distribution under our own licence. */
+/** Identifiers of https://spdx.org/licenses/. These licences allow distribution under our own. */
 const permitted = new Set([
   '0BSD',
   'Apache-2.0',

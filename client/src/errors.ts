@@ -99,7 +99,7 @@ export function isGraphErrors(value: unknown): value is readonly GraphErrorShape
   return Array.isArray(value) && typeof (value[0] as GraphErrorShape | undefined)?.message === 'string';
 }
 
-/** Creates an error with the code and message of the first GraphQL error; `errors` holds all of them. */
+/** Creates an error with the code and message of the first GraphQL error; `errors` contains every error. */
 export function graphError(errors: readonly GraphErrorShape[], details: ErrorDetails = {}): EspalierError {
   const { message, extensions } = errors[0]!;
   const { code, requestId, retryAfterSeconds } = (extensions ?? {}) as ErrorDetails & { code?: ErrorCode };

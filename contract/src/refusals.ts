@@ -24,7 +24,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to one of them. */
+/** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to such a value. */
 export const graphCodes = {
   BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
   NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',

@@ -21,7 +21,7 @@ import { queryHistory } from './query-history.tsx';
 import { useActiveTheme } from './editor-theme.ts';
 import { Workbench } from './workbench.tsx';
 
-/** GraphiQL accepts three kinds of subscriptions. Ours is one of them. */
+/** GraphiQL accepts three kinds of subscriptions. Our fetcher returns an observable. */
 type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
 
 /** The tabs that a new user sees. */

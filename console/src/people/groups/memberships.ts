@@ -23,7 +23,7 @@ export function joining({ group, userIds, who }: Joined) {
     ...joinCall({ group, userIds }),
     stale: peopleStale,
     done: ({ addToGroup: { added } }: Added) => addedText(added, who, group.name, userIds.length),
-    // Members that were in the group before stay. If there were any, Undo cannot tell which users to remove.
+    // Undo is not offered if some users were members before, because the response does not name the new ones.
     back: ({ addToGroup: { added } }: Added) =>
       added === userIds.length
         ? [{ what, task: () => ({ ...leaveCall(group, userIds), stale: peopleStale }) }]

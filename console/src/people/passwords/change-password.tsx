@@ -121,7 +121,7 @@ export function ChangePassword() {
   );
 }
 
-/** Tells password managers which user the password belongs to. */
+/** An invisible field from which password managers read the user of the password. */
 function UsernameHint({ username }: { username: string }) {
   return (
     <input

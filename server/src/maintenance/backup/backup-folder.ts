@@ -1,6 +1,6 @@
 /**
- * The folder in which a server keeps its own backups. They are known by their names, which tell when each was begun;
- * whatever has another name is somebody else's, and never touched.
+ * The folder of a server's scheduled backups. Their names contain the time at which each was started. Files with other names
+ * are never changed.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -19,13 +19,13 @@ export interface StoredBackup {
 }
 
 const ownName = /^espalier-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db(\.unfinished-[0-9a-f]{8}(-\w+)?)?$/;
-/** Whoever began it is gone: the longest takes no day. */
+/** An unfinished backup of this age was left by a crash: none takes a day. */
 const leftAfterMs = 24 * 60 * 60 * 1_000;
 
 export class BackupFolder {
   readonly path: string;
 
-  /** Made if it is missing; refused if nothing can be put into it. */
+  /** Creates a missing folder; refuses one that cannot be written. */
   constructor(path: string) {
     this.path = resolve(path);
     try {
@@ -41,26 +41,26 @@ export class BackupFolder {
     }
   }
 
-  /** To the second, and in the order of the alphabet. */
+  /** The name has the time in seconds, and sorts by time. */
   fileFor(now: number): string {
     const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
     return join(this.path, `espalier-${time}Z.db`);
   }
 
-  /** The newest first. One of the future is of a clock that was wrong: it does not count, and is left alone. */
+  /** The newest first. A backup with a future time comes from a wrong clock: it is ignored and never deleted. */
   list(now: number): Promise<StoredBackup[]> {
     return listBackups(this.path, now);
   }
 
-  /** All but the newest so many go, and what crashes have left. */
+  /** Deletes all but the newest backups, and files that crashes have left. */
   async prune(now: number, keep: number): Promise<void> {
     const own = await ownFilesIn(this.path, now);
-    const left = own.filter(({ isWhole, startedAt }) => !isWhole && now - startedAt > leftAfterMs);
-    const old = own.filter(({ isWhole }) => isWhole).slice(keep);
+    const left = own.filter(({ isComplete, startedAt }) => !isComplete && now - startedAt > leftAfterMs);
+    const old = own.filter(({ isComplete }) => isComplete).slice(keep);
     for (const { file } of [...old, ...left]) await rm(file, { force: true });
   }
 
-  /** What is there of a backup that came to nothing. */
+  /** Deletes the files of a failed backup. */
   async removeUnfinished(file: string): Promise<void> {
     for (const name of await readdir(this.path)) {
       const path = join(this.path, name);
@@ -68,7 +68,7 @@ export class BackupFolder {
     }
   }
 
-  /** Two would take each other's backups for their own, and delete them. */
+  /** Two installations in one folder would delete the backups of each other. */
   async requireInstallation(installation: string, now: number): Promise<void> {
     const [newest] = await this.list(now);
     const other = newest && (await readInstallation(newest.file));
@@ -79,15 +79,15 @@ export class BackupFolder {
   }
 }
 
-/** Those that are whole, the newest first. */
+/** The complete backups, the newest first. */
 export async function listBackups(folder: string, now: number): Promise<StoredBackup[]> {
-  return (await ownFilesIn(folder, now)).filter(({ isWhole }) => isWhole);
+  return (await ownFilesIn(folder, now)).filter(({ isComplete }) => isComplete);
 }
 
 async function ownFilesIn(
   folder: string,
   now: number,
-): Promise<(StoredBackup & { readonly isWhole: boolean })[]> {
+): Promise<(StoredBackup & { readonly isComplete: boolean })[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
     throw new StartError(`The folder ${folder} cannot be read: ${cause.message}.`, { cause });
   });
@@ -96,12 +96,12 @@ async function ownFilesIn(
       const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
       const startedAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
       if (!entry.isFile() || !(startedAt <= now)) return [];
-      return [{ file: join(folder, entry.name), startedAt: startedAt, isWhole: unfinished === undefined }];
+      return [{ file: join(folder, entry.name), startedAt: startedAt, isComplete: unfinished === undefined }];
     })
     .toSorted((one, other) => other.startedAt - one.startedAt);
 }
 
-/** The name of the installation. Undefined if it cannot be read, which is for `espalier restore` to say. */
+/** The name of the installation. Undefined if the file cannot be read, which `espalier restore` reports. */
 export async function readInstallation(file: string): Promise<string | undefined> {
   try {
     const stored = openDatabaseFile(file);

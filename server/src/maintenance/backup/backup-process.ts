@@ -1,7 +1,6 @@
 /**
- * Makes a backup in a process of its own: copying, syncing and checking a large file takes seconds, in which nobody who
- * shares a thread with it would be served. Without whoever asked for it, the process gives up and leaves nothing behind; one
- * that does not go on is ended.
+ * Makes a backup in a process of its own: copying, syncing and checking a large file takes seconds, and would block requests on
+ * the same thread. Without its parent, the process stops and removes its files. A process without progress is killed.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -19,24 +18,24 @@ export interface BackupOrder {
   readonly signal: AbortSignal;
 }
 
-/** What the process tells: that it goes on, and at its end what became of it. */
+/** The messages of the process: its progress, and at the end its result. */
 export type BackupReport =
   | { readonly doing: 'copy' | 'check' }
   | { readonly made: Backup }
   | { readonly refused: string }
   | { readonly failed: string };
 
-/** Beside this file, and in the same language; sources read those of the contract, too. */
+/** A JavaScript build contains the JavaScript program. Sources also import the sources of the contract. */
 const command = import.meta.url.endsWith('.ts')
   ? ['--conditions=espalier-source', pathOf('./backup-program.ts')]
   : [pathOf('./backup-program.js')];
-/** Then it is ended as it is. */
-const giveUpWithinMs = 1_000;
-/** A disk that has not taken a few megabytes in this time, as one on a network that is away, takes no more. */
-const stillForMs = 10 * 60_000;
-/** Looking through a file tells nothing on the way. A twentieth of what was measured, with the copying: decision 23. */
-const slowestCheckBytesPerMs = 1_000;
-const longestCheckMs = 24 * 60 * 60_000;
+/** After this time, a stopped process is killed. */
+const killAfterMs = 1_000;
+/** The time for a few megabytes: a disk that needs longer, for example on a lost network, has failed. */
+const maxSilenceMs = 10 * 60_000;
+/** A check reports no progress. This is a twentieth of the measured speed: decision 23. */
+const minCheckBytesPerMs = 1_000;
+const maxCheckMs = 24 * 60 * 60_000;
 
 export async function makeBackupInProcess(
   { from, to, signal }: BackupOrder,
@@ -46,23 +45,23 @@ export async function makeBackupInProcess(
   const child = start(from, to);
   const stop = () => {
     if (child.connected) child.disconnect();
-    setTimeout(() => child.kill('SIGKILL'), giveUpWithinMs).unref();
+    setTimeout(() => child.kill('SIGKILL'), killAfterMs).unref();
   };
-  const watch = new StillnessWatch(stop);
-  watch.expectNews(stillForMs);
+  const watchdog = new Watchdog(stop);
+  watchdog.expectMessage(maxSilenceMs);
   let report: BackupReport | undefined;
-  child.on('message', (told: BackupReport) => {
-    if (!('doing' in told)) report = told;
-    else watch.expectNews(stillForMs + (told.doing === 'check' ? checkMs(from) : 0));
+  child.on('message', (message: BackupReport) => {
+    if (!('doing' in message)) report = message;
+    else watchdog.expectMessage(maxSilenceMs + (message.doing === 'check' ? checkMs(from) : 0));
   });
   signal.addEventListener('abort', stop);
   try {
-    // Not 'close', which never comes to who disconnects; what was told may come after the end.
+    // Not 'close', which is not emitted after a disconnect. A message may arrive after the exit.
     await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     if (report && 'made' in report) return report.made;
     signal.throwIfAborted();
-    if (watch.stillForMs !== undefined) {
-      const minutes = Math.round(watch.stillForMs / 60_000);
+    if (watchdog.silentForMs !== undefined) {
+      const minutes = Math.round(watchdog.silentForMs / 60_000);
       throw new StartError(`It did not go on for ${minutes} minutes, and was given up.`);
     }
     if (report && 'refused' in report) throw new StartError(report.refused);
@@ -71,34 +70,34 @@ export async function makeBackupInProcess(
       failed ?? `The process that makes the backup ended with ${child.signalCode ?? child.exitCode}.`,
     );
   } finally {
-    watch.end();
+    watchdog.end();
     signal.removeEventListener('abort', stop);
   }
 }
 
 function checkMs(file: string): number {
-  return Math.min(longestCheckMs, sizeOf(file) / slowestCheckBytesPerMs);
+  return Math.min(maxCheckMs, sizeOf(file) / minCheckBytesPerMs);
 }
 
-/** By a timer, not by the clock: a machine that slept, or whose clock was set, is no reason to give up. */
-class StillnessWatch {
-  /** Undefined unless it was too long. */
-  stillForMs: number | undefined;
+/** Uses a timer instead of the clock, because a machine may be suspended and a clock may be set. */
+class Watchdog {
+  /** Set after a silence that was too long. */
+  silentForMs: number | undefined;
 
-  readonly #onStill: () => void;
+  readonly #onSilence: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(onStill: () => void) {
-    this.#onStill = onStill;
+  constructor(onSilence: () => void) {
+    this.#onSilence = onSilence;
   }
 
-  /** There was some; the next has to come within this time. */
-  expectNews(withinMs: number): void {
+  /** The next message must arrive within this time. */
+  expectMessage(withinMs: number): void {
     clearTimeout(this.#timer);
-    if (this.stillForMs !== undefined) return;
+    if (this.silentForMs !== undefined) return;
     this.#timer = setTimeout(() => {
-      this.stillForMs = withinMs;
-      this.#onStill();
+      this.silentForMs = withinMs;
+      this.#onSilence();
     }, withinMs).unref();
   }
 

@@ -5,15 +5,15 @@ import { StartError } from '../../config/start-error.ts';
 import type { BackupReport } from './backup-process.ts';
 import { makeBackup } from './backup.ts';
 
-/** Whoever answers requests goes first. */
-const kindness = 10;
-/** Told of each time so many are copied: some megabytes. */
-const pagesBetween = 500;
+/** Lower than that of the server, which answers requests. */
+const niceness = 10;
+/** A message is sent after each batch of some megabytes. */
+const pagesPerMessage = 500;
 
 const [from, to] = process.argv.slice(2);
 const stopping = new AbortController();
 process.once('disconnect', () => stopping.abort());
-// A terminal sends them to every process: it is the server that says when to stop.
+// A terminal sends signals to every process of the group. The server decides when this one stops.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
 try {
   lowerPriority();
@@ -22,41 +22,41 @@ try {
     to: to!,
     isReplacing: false,
     signal: stopping.signal,
-    onPages: tellOfCopying(),
-    onCheck: () => tell({ doing: 'check' }),
+    onPages: reportPages(),
+    onCheck: () => sendReport({ doing: 'check' }),
   });
-  tellAndEnd({ made });
+  sendAndExit({ made });
 } catch (error) {
-  if (error instanceof StartError) tellAndEnd({ refused: error.message });
-  else if (!stopping.signal.aborted) tellAndEnd({ failed: String(error) });
+  if (error instanceof StartError) sendAndExit({ refused: error.message });
+  else if (!stopping.signal.aborted) sendAndExit({ failed: String(error) });
 }
 
-/** Where that is not allowed, others have to share with it. */
+/** The backup also runs where this is not allowed. */
 function lowerPriority(): void {
   try {
-    setPriority(kindness);
+    setPriority(niceness);
   } catch {
-    // As under a unit of systemd that keeps it from changing what it may use.
+    // For example under a systemd unit that forbids it.
   }
 }
 
-/** Only when something was copied: what waits for a lock is asked again and again, too. */
-function tellOfCopying(): (done: number) => void {
-  let toldOf = 0;
+/** Reports only copied pages: the callback also runs while the copy waits for a lock. */
+function reportPages(): (done: number) => void {
+  let reported = 0;
   return (done) => {
-    if (done < toldOf + pagesBetween) return;
-    toldOf = done;
-    tell({ doing: 'copy' });
+    if (done < reported + pagesPerMessage) return;
+    reported = done;
+    sendReport({ doing: 'copy' });
   };
 }
 
-/** Whoever is not there any more has disconnected. */
-function tell(report: BackupReport, onTold = () => {}): void {
-  if (process.connected) process.send!(report, onTold);
+/** Sends nothing if the parent has exited, which disconnects. */
+function sendReport(report: BackupReport, onSent = () => {}): void {
+  if (process.connected) process.send!(report, onSent);
 }
 
-function tellAndEnd(report: BackupReport): void {
-  tell(report, () => {
+function sendAndExit(report: BackupReport): void {
+  sendReport(report, () => {
     if (process.connected) process.disconnect();
   });
 }

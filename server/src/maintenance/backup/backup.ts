@@ -1,6 +1,6 @@
 /**
- * A backup of an embedded database, made while servers use it: one file, of one moment, for its owner alone. It gets its
- * name when it is on the disk and found to be whole.
+ * Makes a backup of a SQLite database while servers use it: one file with a snapshot, which only its owner can read. It gets
+ * its name when it is on the disk and was checked for damage.
  */
 
 import { statSync } from 'node:fs';
@@ -15,13 +15,13 @@ import { requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
 import { readSetting } from '../../database/stored-settings.ts';
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly from: string;
   readonly to: string;
-  /** An older backup of that name may go. */
+  /** An existing file with this name may be replaced. */
   readonly isReplacing: boolean;
   readonly onPages?: (done: number, total: number) => void;
-  /** It is copied, and is now looked through. */
+  /** Called after the copy, before the check. */
   readonly onCheck?: () => void;
   readonly signal?: AbortSignal;
 }
@@ -31,20 +31,20 @@ export interface Backup extends FileContents {
   readonly bytes: number;
 }
 
-export async function makeBackup({ onPages, onCheck, signal, ...given }: BackupOptions): Promise<Backup> {
-  const from = prepareFile(given.from, { mustExist: true });
-  const to = resolve(given.to);
-  requireTarget(to, from, given.isReplacing);
+export async function makeBackup({ onPages, onCheck, signal, ...options }: BackupOptions): Promise<Backup> {
+  const from = prepareFile(options.from, { mustExist: true });
+  const to = resolve(options.to);
+  requireTarget(to, from, options.isReplacing);
   requireRoom(dirname(to), sizeOf(from) + sizeOf(`${from}-wal`));
   const target = beginFile(to);
   try {
-    await written(from, to, () => copyDatabaseFile(from, target.path, { onPages, signal }));
+    await explainWriteErrors(from, to, () => copyDatabaseFile(from, target.path, { onPages, signal }));
     onCheck?.();
     const [finding] = await findDamage(target.path, { signal });
     if (finding) throw damaged(from, finding);
-    const contents = await explained(from, () => readContents(target.path));
-    requireTarget(to, from, given.isReplacing);
-    target.finish({ isReplacing: given.isReplacing });
+    const contents = await explainErrors(from, () => readContents(target.path));
+    requireTarget(to, from, options.isReplacing);
+    target.finish({ isReplacing: options.isReplacing });
     return { file: to, bytes: sizeOf(to), ...contents };
   } finally {
     target.abandon();
@@ -67,7 +67,7 @@ function requireTarget(to: string, from: string, isReplacing: boolean): void {
   if (!isReplacing) throw new StartError(`There is a file ${to} already. Give --force to replace it.`);
 }
 
-async function explained<T>(from: string, work: () => Promise<T>): Promise<T> {
+async function explainErrors<T>(from: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -76,8 +76,8 @@ async function explained<T>(from: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What can go wrong with the disk is the operator's matter. */
-async function written(from: string, to: string, work: () => Promise<void>): Promise<void> {
+/** Turns errors of the disk into messages for the operator. */
+async function explainWriteErrors(from: string, to: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
@@ -94,29 +94,32 @@ function damaged(from: string, finding: string): StartError {
     `No backup was made, because the database file ${from} is damaged: ${finding}. docs/durability.md tells what to do.`,
   );
 }
+
+/** The contents of a database file of any version. */
 export interface FileContents {
-  /** How many steps of the migrations it has taken. */
+  /** The number of migrations that it has. */
   readonly schema: number;
-  /** With those in the trash. */
+  /** Including the trash. */
   readonly folders: number;
   readonly users: number;
-  /** Nobody can make tokens with it who has not the master key, too. */
+  /** Creating tokens with its keys also requires the master key. */
   readonly areKeysSealed: boolean;
-  /** Up to where the journal goes; null in the oldest files, which have none. */
+  /** The last number of the journal; null in the oldest files, which have no journal. */
   readonly journalNumber: number | null;
-  /** When the last change was made that the journal has. */
+  /** The time of the last journal entry. */
   readonly lastChangeAt: number | null;
 }
+
 const countFolders = sql<object, { count: number }>`select count(*) as count from folders`;
 const countUsers = sql<object, { count: number }>`select count(*) as count from users`;
-const countOpenKeys = sql<object, { count: number }>`
+const countPlainKeys = sql<object, { count: number }>`
   select count(*) as count from signing_keys where sealed_with is null`;
 const findNumber = sql<object, { number: number }>`select number from journal_counter`;
 const findLast = sql<object, { at: number }>`select at from journal order by number desc limit 1`;
-/** Before this step of the migrations none were. */
+/** The migration that added encrypted keys. */
 const firstWithSeals = 6;
-/** Refuses what is no installation, or of a newer program. */
 
+/** Refuses a file that is no installation or is of a newer version. */
 export async function readContents(file: string): Promise<FileContents> {
   const stored = openDatabaseFile(file);
   try {
@@ -133,9 +136,9 @@ export async function readContents(file: string): Promise<FileContents> {
       schema,
       folders: await count(stored, countFolders),
       users: await count(stored, countUsers),
-      areKeysSealed: schema >= firstWithSeals && (await count(stored, countOpenKeys)) === 0,
+      areKeysSealed: schema >= firstWithSeals && (await count(stored, countPlainKeys)) === 0,
       ...(tables.includes('journal_counter')
-        ? await journalOf(stored)
+        ? await readJournalEnd(stored)
         : { journalNumber: null, lastChangeAt: null }),
     };
   } finally {
@@ -147,7 +150,7 @@ async function count(stored: DatabaseFile, statement: typeof countFolders): Prom
   return (await stored.get(statement, {}))!.count;
 }
 
-async function journalOf(
+async function readJournalEnd(
   stored: DatabaseFile,
 ): Promise<Pick<FileContents, 'journalNumber' | 'lastChangeAt'>> {
   const { number } = (await stored.get(findNumber, {}))!;

@@ -1,14 +1,14 @@
-/** Sizes, numbers and hours, as people read them: a size never so rounded that what does not fit seems to. */
+/** Formats sizes, counts and intervals for people. Rounding never makes a file seem to fit that does not. */
 
 const kilobyte = 2 ** 10;
 const megabyte = 2 ** 20;
 
-/** What something takes, rather more than less. */
+/** Rounds up. */
 export function formatSize(bytes: number): string {
   return formatRounded(bytes, Math.ceil);
 }
 
-/** What is free, rather less than more. */
+/** Rounds down. */
 export function formatFreeSpace(bytes: number): string {
   return formatRounded(bytes, Math.floor);
 }
@@ -19,12 +19,12 @@ function formatRounded(bytes: number, round: (number: number) => number): string
   return `${formatNumber(round(bytes / megabyte))} MB`;
 }
 
-/** One, or several, of what is counted: "1 folder", "2,000 folders". */
+/** For example "1 folder" or "2,000 folders". */
 export function formatCount(number: number, one: string): string {
   return `${formatNumber(number)} ${one}${number === 1 ? '' : 's'}`;
 }
 
-/** How often something is done, by the hours in between. */
+/** For example "every 6 hours". */
 export function formatInterval(hours: number): string {
   return hours === 1 ? 'every hour' : `every ${hours} hours`;
 }

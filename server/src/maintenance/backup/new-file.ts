@@ -1,4 +1,4 @@
-/** A file that gets its name only when it is whole and on the disk: until then it stands beside, under another. */
+/** Creates a file that gets its name when it is complete and on the disk; until then it has a temporary name in the same folder. */
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
@@ -8,24 +8,24 @@ import { StartError } from '../../config/start-error.ts';
 import { formatFreeSpace, formatSize } from './format-size.ts';
 import { statSync, fstatSync, fchownSync, lchownSync } from 'fs';
 
-/** Other file systems than most have no second names for a file. */
+/** Errors of file systems without hard links. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 export interface NewFile {
-  /** Where it is written to. */
+  /** The temporary name. */
   readonly path: string;
-  /** Gives it its name. */
+  /** Syncs the file and gives it its name. */
   finish(options: { readonly isReplacing: boolean }): void;
-  /** Leaves nothing behind, unless it is finished. */
+  /** Removes the temporary files; does nothing after `finish`. */
   abandon(): void;
 }
 
-/** For its owner alone, who is somebody else than who makes it only if given. */
+/** Only the owner can read it. Without `owner`, that is the user of the process. */
 export function beginFile(name: string, owner?: Owner): NewFile {
   const path = `${name}.unfinished-${randomBytes(4).toString('hex')}`;
   const descriptor = create(path, dirname(name));
   try {
-    if (owner) giveFile(descriptor, owner);
+    if (owner) changeFileOwner(descriptor, owner);
   } catch (error) {
     rmSync(path);
     throw error;
@@ -37,7 +37,7 @@ export function beginFile(name: string, owner?: Owner): NewFile {
     finish({ isReplacing }) {
       sync(path);
       if (isReplacing) renameSync(path, name);
-      else giveNewName(path, name);
+      else renameToNew(path, name);
       syncFolders(dirname(name), dirname(name));
     },
     abandon: () => {
@@ -54,8 +54,8 @@ function create(path: string, folder: string): number {
   }
 }
 
-/** Somebody may have made one of that name meanwhile: it is not overwritten. */
-function giveNewName(path: string, name: string): void {
+/** Does not overwrite a file that was created meanwhile. */
+function renameToNew(path: string, name: string): void {
   try {
     linkSync(path, name);
     rmSync(path);
@@ -75,49 +75,54 @@ function sync(path: string): void {
   }
 }
 
-/** Better now than after half of it. */
+/** Checked in advance, so that a copy does not fail halfway. */
 export function requireRoom(folder: string, bytes: number): void {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  // Some file systems do not tell.
+  // Some file systems do not report their size.
   if (blocks === 0 || free >= bytes) return;
   throw new StartError(
     `There is no room in ${folder}: it takes ${formatSize(bytes)}, and ${formatFreeSpace(free)} are free.`,
   );
 }
+
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
-/** Undefined if it stays with who makes it. To be asked before anything is made. */
 
-export function ownerFor(places: readonly string[]): Owner | undefined {
+/**
+ * The owner of the first existing path: a file that root creates gets the owner of the file that it replaces, or of its folder.
+ * Undefined if the process is not root. Call it before anything is created.
+ */
+export function ownerFor(paths: readonly string[]): Owner | undefined {
   if (process.geteuid?.() !== 0) return undefined;
-  const found = places
-    .map((place) => statSync(place, { throwIfNoEntry: false }))
+  const found = paths
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
     .find((each) => each !== undefined);
   return found && { uid: found.uid, gid: found.gid };
 }
-/** The folder and all above it, from below. */
 
+/** The folder and all folders above it, the deepest first. */
 export function foldersFrom(folder: string): string[] {
   return folder === dirname(folder) ? [folder] : [folder, ...foldersFrom(dirname(folder))];
 }
-/** By its descriptor: in the folder of another user, a name may be that of another file a moment later. */
 
-export function giveFile(descriptor: number, owner: Owner): void {
+/** Uses the descriptor: in a folder of another user, the name may lead to another file a moment later. */
+function changeFileOwner(descriptor: number, owner: Owner): void {
   const { uid, gid } = fstatSync(descriptor);
-  // Some file systems have one owner for all, and refuse to change it.
+  // Some file systems have one owner for all files, and refuse to change it.
   if (uid === owner.uid && gid === owner.gid) return;
-  given(owner, () => fchownSync(descriptor, owner.uid, owner.gid));
+  explainOwnerErrors(owner, () => fchownSync(descriptor, owner.uid, owner.gid));
 }
 
 export function giveFolders(folders: readonly string[], owner: Owner): void {
-  for (const folder of folders) given(owner, () => lchownSync(folder, owner.uid, owner.gid));
+  for (const folder of folders) explainOwnerErrors(owner, () => lchownSync(folder, owner.uid, owner.gid));
 }
-function given({ uid }: Owner, give: () => void): void {
+
+function explainOwnerErrors({ uid }: Owner, change: () => void): void {
   try {
-    give();
+    change();
   } catch (cause) {
     throw new StartError(
       `What is made cannot be given to the user ${uid}, whose the database is: ${(cause as Error).message}. Run it as that user.`,

@@ -1,6 +1,6 @@
 /**
- * Puts a backup in the place of an embedded database that nobody uses. What was there is kept beside it, and only a copy
- * that was found to be whole takes its place.
+ * Replaces an unused SQLite database with a backup. The old files are kept under other names, and the copy is checked for
+ * damage first.
  */
 
 import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
@@ -16,10 +16,10 @@ import { readContents, type FileContents } from './backup.ts';
 import { foldersFrom, giveFolders, ownerFor, type Owner } from './new-file.ts';
 import { beginFile, requireRoom, type NewFile } from './new-file.ts';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly backup: string;
   readonly to: string;
-  /** What is there now is kept under another name. */
+  /** Existing files are kept under other names. */
   readonly isReplacing: boolean;
   readonly now: number;
   readonly onBytes?: (done: number, total: number) => void;
@@ -29,18 +29,18 @@ export interface RestoreOptions {
 
 export interface Restored extends FileContents {
   readonly file: string;
-  /** Where that is which was there before; null if nothing was. */
+  /** The new path of the old file; null if there was none. */
   readonly before: string | null;
-  /** Who got it, if root made it for somebody else. */
+  /** The owner, if root has restored the file for another user. */
   readonly givenTo: Owner | null;
-  /** It could not be told whether a server has the old one open. */
+  /** True if a server may have the old file open, because that could not be checked. */
   readonly mayBeInUse: boolean;
-  /** The next start of a server brings it up to date. */
+  /** The next start of a server migrates it. */
   readonly isOfOlderProgram: boolean;
 }
 
-const bytesAtOnce = 2 ** 20;
-/** A log of before would be taken for one of the new file. */
+const bufferBytes = 2 ** 20;
+/** An old log would be applied to the new file, so it is moved as well. */
 const endings = ['', '-wal', '-shm', '-journal'] as const;
 
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
@@ -56,7 +56,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   try {
     await copyBytes(backup, target.path, options);
     options.onCheck?.();
-    const contents = await checked(backup, target.path, signal);
+    const contents = await checkCopy(backup, target.path, signal);
     signal?.throwIfAborted();
     requireReplaceable(to, isReplacing);
     const before = exchange(target, to, now);
@@ -74,7 +74,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** A server that is not root has to be able to open what root restores. Answers with whose it is to be. */
+/** Returns the owner for files that root restores: the server, which is not root, must be able to open them. */
 function makeFolderFor(to: string): Owner | undefined {
   const folders = foldersFrom(dirname(to));
   const owner = ownerFor([...endings.map((ending) => to + ending), ...folders]);
@@ -89,8 +89,8 @@ function requireBackup(backup: string, to: string): void {
   if (!found) throw new StartError(`There is no file ${backup}.`);
   if (!found.isFile()) throw new StartError(`${backup} is not a file. Name the backup itself.`);
   if (found.size === 0) throw notRestored(backup, 'It is empty.');
-  const place = statSync(to, { throwIfNoEntry: false });
-  if (place && place.dev === found.dev && place.ino === found.ino) {
+  const target = statSync(to, { throwIfNoEntry: false });
+  if (target && target.dev === found.dev && target.ino === found.ino) {
     throw new StartError(`${backup} is the database itself, and not a backup of it.`);
   }
   if (sizeOf(`${backup}-wal`) || sizeOf(`${backup}-journal`)) {
@@ -119,7 +119,7 @@ async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreO
   try {
     const target = await open(to, 'r+');
     try {
-      const buffer = Buffer.alloc(bytesAtOnce);
+      const buffer = Buffer.alloc(bufferBytes);
       for (let done = 0; ;) {
         signal?.throwIfAborted();
         const { bytesRead } = await source.read(buffer, 0, buffer.length, done);
@@ -141,8 +141,8 @@ async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreO
   }
 }
 
-/** The copy, which nobody else has. */
-async function checked(backup: string, copy: string, signal: AbortSignal | undefined): Promise<FileContents> {
+/** Checks the copy, which no other process uses. */
+async function checkCopy(backup: string, copy: string, signal: AbortSignal | undefined): Promise<FileContents> {
   try {
     const [finding] = await findDamage(copy, { signal });
     if (finding === 'file is not a database') throw new StartError('It is not a database.');
@@ -159,14 +159,14 @@ function notRestored(backup: string, why: string, cause?: unknown): StartError {
   return new StartError(`${backup} cannot be restored. ${why} Nothing was changed.`, { cause });
 }
 
-/** What is there gets one other name, all of it, so that it can still be opened. Answers with that name. */
+/** Moves all old files to one other name, so that they can still be opened. Returns that name. */
 function exchange(target: NewFile, to: string, now: number): string | null {
   const time = new Date(now)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '');
   const before = `${to}.before-restore-${time}`;
-  // The database first: a log without it keeps a server from starting, the database without its log does not.
+  // Moves the database first: a server does not start on a log without a database, but starts on a database without its log.
   const moved = endings.filter((ending) => existsSync(to + ending));
   try {
     for (const ending of moved) renameSync(to + ending, before + ending);

@@ -22,25 +22,25 @@ export interface ScheduledBackupOptions {
   readonly installation: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** One of several workers makes them; the others only see what is there. */
+  /** One of several workers makes the backups; the others only read the folder. */
   readonly isMaker: boolean;
   readonly make?: typeof makeBackupInProcess;
 }
 
-/** As people see it who look at the health of a server. */
+/** The result of the health check. */
 export interface BackupState {
   readonly isOk: boolean;
   readonly detail: string;
 }
 
 const hourMs = 60 * 60 * 1_000;
-/** After one that failed. */
+/** The pause after a failed backup. */
 const retryMinutes = 15;
-/** A file of many gigabytes takes a while, and so does starting; then somebody should look. */
+/** A backup of many gigabytes takes a while. After this time, the health check fails. */
 export const overdueAfterMs = hourMs;
 
 export class ScheduledBackup {
-  /** When the newest one that is whole was begun, in milliseconds since 1970. */
+  /** The start of the newest complete backup, in milliseconds since 1970. */
   lastBackupAt: number | undefined;
   lastBackupBytes: number | undefined;
   /** Since the start. */
@@ -57,15 +57,15 @@ export class ScheduledBackup {
   #newest: string | undefined;
   #own: string | undefined;
 
-  /** Undefined if none are wanted. Throws a StartError if they are, and cannot be made. */
+  /** Undefined if no folder is configured. Throws a StartError if backups cannot be made there. */
   static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
     const { databaseUrl, backupFolder } = options.settings;
     const from = sqliteFilePath(databaseUrl);
-    // A folder for any other database is refused with the settings.
+    // The settings refuse a folder for PostgreSQL.
     if (backupFolder === undefined || from === undefined) return undefined;
     const opened = new ScheduledBackup(options, from, new BackupFolder(backupFolder));
     await opened.#folder.requireInstallation(options.installation, options.clock.now());
-    await opened.#look();
+    await opened.#readFolder();
     return opened;
   }
 
@@ -76,17 +76,17 @@ export class ScheduledBackup {
     this.#startedAt = options.clock.now();
   }
 
-  /** To be asked every few seconds; resolves when the one that is being made is done, if there is one. */
+  /** Called every few seconds. Resolves when a running backup is done. */
   async makeIfDue(): Promise<void> {
     if (!this.#options.isMaker || this.#stopping.signal.aborted) return;
     await (this.#current ??= this.#makeIfDue().finally(() => (this.#current = undefined)));
   }
 
   async state(): Promise<BackupState> {
-    if (!this.#options.isMaker) await this.#look().catch(() => undefined);
+    if (!this.#options.isMaker) await this.#readFolder().catch(() => undefined);
     const last = this.lastBackupAt;
     const lastGood =
-      last === undefined ? 'There is none yet.' : `The last good one is of ${shownTime(last)}.`;
+      last === undefined ? 'There is none yet.' : `The last good one is of ${formatTime(last)}.`;
     if (this.#failed) return { isOk: false, detail: `The backup failed: ${this.#failed.why} ${lastGood}` };
     const dueAt = last === undefined ? this.#startedAt : last + this.#everyMs;
     const isOk = this.#options.clock.now() - dueAt <= overdueAfterMs;
@@ -94,11 +94,11 @@ export class ScheduledBackup {
     const detail =
       last === undefined
         ? 'The first backup is about to be made.'
-        : `The last backup is of ${shownTime(last)}.`;
+        : `The last backup is of ${formatTime(last)}.`;
     return { isOk, detail };
   }
 
-  /** One that is being made is given up, and nothing of it is left. */
+  /** Stops a running backup and removes its files. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#current;
@@ -110,23 +110,23 @@ export class ScheduledBackup {
 
   async #makeIfDue(): Promise<void> {
     const begunAt = this.#options.clock.now();
-    // Also if the clock was set back.
+    // The absolute value also covers a clock that was set back.
     if (this.#failed && Math.abs(begunAt - this.#failed.at) < retryMinutes * 60_000) return;
     const to = this.#folder.fileFor(begunAt);
     try {
-      if (!(await this.#isThereOneOf(begunAt))) await this.#make(to, begunAt);
+      if (!(await this.#hasRecentBackup(begunAt))) await this.#make(to, begunAt);
     } catch (error) {
       await this.#folder.removeUnfinished(to).catch(() => undefined);
       if (this.#stopping.signal.aborted) return;
-      // Another node on the same file may have made one meanwhile.
-      const isThere = await this.#isThereOneOf(begunAt).catch(() => false);
+      // Another node on the same file may have made a backup meanwhile.
+      const isThere = await this.#hasRecentBackup(begunAt).catch(() => false);
       if (!isThere) this.#noteFailure(error);
     }
   }
 
-  /** Young enough. Throws if the newest is of another installation: both would take each other's for their own. */
-  async #isThereOneOf(now: number): Promise<boolean> {
-    await this.#look();
+  /** Throws if the newest backup is of another installation: both would delete the backups of each other. */
+  async #hasRecentBackup(now: number): Promise<boolean> {
+    await this.#readFolder();
     if (this.#newest !== this.#own) await this.#folder.requireInstallation(this.#options.installation, now);
     this.#own = this.#newest;
     return this.lastBackupAt !== undefined && now - this.lastBackupAt < this.#everyMs;
@@ -136,7 +136,7 @@ export class ScheduledBackup {
     const { clock, log, settings, make = makeBackupInProcess } = this.#options;
     const made = await make({ from: this.#from, to, signal: this.#stopping.signal });
     this.#failed = undefined;
-    // As its name tells.
+    // The name has the time in seconds.
     this.lastBackupAt = begunAt - (begunAt % 1_000);
     this.lastBackupBytes = made.bytes;
     this.#newest = to;
@@ -162,7 +162,7 @@ export class ScheduledBackup {
     );
   }
 
-  async #look(): Promise<void> {
+  async #readFolder(): Promise<void> {
     const [newest] = await this.#folder.list(this.#options.clock.now());
     this.#newest = newest?.file;
     this.lastBackupAt = newest?.startedAt;
@@ -170,6 +170,6 @@ export class ScheduledBackup {
   }
 }
 
-function shownTime(at: number): string {
+function formatTime(at: number): string {
   return new Date(at).toISOString();
 }
