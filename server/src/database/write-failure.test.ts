@@ -17,7 +17,7 @@ describe('the state of writing', () => {
     });
   });
 
-  test('says what fails and what to do, once for each reason, and counts every attempt', () => {
+  test('logs the reason and the advice once for each reason, and counts every attempt', () => {
     state.failed('quota', 'said', 1);
     state.failed('quota', 'said', 1);
     state.failed('disk_full', 'said', 1);
@@ -29,7 +29,7 @@ describe('the state of writing', () => {
     assert.equal(state.failure?.reason, 'disk_full');
   });
 
-  test('is fine again after a write of the same size, but not after a smaller or an empty one', () => {
+  test('recovers after a write of the same size, but not after a smaller or an empty one', () => {
     state.failed('disk_full', 'said', 3_000);
     state.succeeded(0);
     state.succeeded(2_999);
@@ -39,7 +39,7 @@ describe('the state of writing', () => {
     assert.equal(told.at(-1), 'info: Changes are written again.');
   });
 
-  test('is fine again after any write that succeeds a minute later', () => {
+  test('recovers after any successful write a minute later', () => {
     state.failed('disk_full', 'said', 3_000);
     now += 59_999;
     state.succeeded(1);
@@ -52,7 +52,7 @@ describe('the state of writing', () => {
   });
 });
 
-test('every error of the operating system that is recognized has a reason of the list', () => {
+test('has a listed reason for every recognized error of the operating system', () => {
   for (const errno of ['ENOSPC', 'EFBIG', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EMFILE', 'ENFILE']) {
     assert.ok(writeFailureReasons.includes(reasonOfErrno(errno)!), errno);
   }
@@ -62,7 +62,7 @@ test('every error of the operating system that is recognized has a reason of the
   assert.equal(reasonOfErrno(undefined), undefined);
 });
 
-test('a write is tried again only while writing fails', async () => {
+test('retries a write only while writes fail', async () => {
   let tries = 0;
   const state: { failure?: WriteFailure } = {};
   const database = {

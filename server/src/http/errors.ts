@@ -36,7 +36,7 @@ declare module 'fastify' {
 const problemMediaType = 'application/problem+json; charset=utf-8';
 const realm = 'Bearer realm="espalier"';
 
-export interface ErrorServices {
+interface ErrorServices {
   readonly log: Logger;
   readonly activity: Activity;
   readonly logOutage: LogOutage;

@@ -16,7 +16,7 @@ export interface StopSettings {
   readonly stopSeconds: number;
 }
 
-export interface StopOptions {
+interface StopOptions {
   readonly settings: StopSettings;
   readonly connections: OpenConnections;
   readonly live: LiveConnections;

@@ -39,8 +39,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('what is kept open while nobody writes', () => {
-  test('is begun at a look, and let go of when it is asked for', () => {
+describe('the read transaction that stays open between writes', () => {
+  test('begins at a poll, and ends when it is released', () => {
     assert.equal(spare.inTransaction, false);
     look();
     assert.equal(spare.inTransaction, true);
@@ -51,13 +51,13 @@ describe('what is kept open while nobody writes', () => {
     assert.equal(spare.inTransaction, true);
   });
 
-  test('is not begun while the connection is needed', () => {
+  test('does not begin while the connection is needed', () => {
     isNeeded = true;
     look();
     assert.equal(spare.inTransaction, false);
   });
 
-  test('keeps no change from being told, at once for who reads and at the next look for who watches', () => {
+  test('hides no change: a reader sees it at once, and a watcher at the next poll', () => {
     look();
     write();
     assert.equal(writer.prepare('select count(*) from words').pluck().get(), 1);
@@ -68,7 +68,7 @@ describe('what is kept open while nobody writes', () => {
     assert.equal(told, 1);
   });
 
-  test('is ended by a change, until a look finds none', () => {
+  test('ends with a change, until a poll finds none', () => {
     look();
     write();
     look();
@@ -91,7 +91,7 @@ describe('what is kept open while nobody writes', () => {
     assert.ok(statSync(`${file}-wal`).size < 200_000, `${statSync(`${file}-wal`).size}`);
   });
 
-  test('is let go of for good when the watch ends', () => {
+  test('stays closed after the watcher has stopped', () => {
     look();
     commits.stop();
     commits.releaseReadLock();
@@ -99,7 +99,7 @@ describe('what is kept open while nobody writes', () => {
     assert.equal(spare.inTransaction, false);
   });
 
-  test('that cannot be read is told as a change: whoever looks meets the trouble', () => {
+  test('reports a file that cannot be read as changed, so that the next read fails with the error', () => {
     look();
     spare.close();
     look();

@@ -40,7 +40,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a new file', () => {
-  test('is for its owner alone, however generous the process is otherwise', async () => {
+  test('is readable by its owner only, whatever the umask of the process', async () => {
     const before = process.umask(0);
     try {
       file = join(folder, 'new', 'deep', 'espalier.db');
@@ -54,7 +54,7 @@ describe('a new file', () => {
     assert.deepEqual(told, []);
   });
 
-  test('is on the disk with every folder that was made for it, and only then opened', async () => {
+  test('is on the disk with every folder that was created for it before it is opened', async () => {
     const synced: string[] = [];
     const { fsyncSync } = fs;
     mock.method(fs, 'fsyncSync', (descriptor: number) => {
@@ -78,8 +78,8 @@ describe('a new file', () => {
   });
 });
 
-describe('a file that is there', () => {
-  test('is warned of if others may read it, with the command that helps, and is left as it is', async () => {
+describe('an existing file', () => {
+  test('causes a warning with a command if other users can read it, and stays unchanged', async () => {
     await openAndClose();
     chmodSync(file, 0o644);
     const database = await open();
@@ -91,7 +91,7 @@ describe('a file that is there', () => {
     await database.close();
   });
 
-  test('may be a link: what SQLite puts beside it is where the file is', async () => {
+  test('may be a symbolic link: SQLite creates its log next to the real file', async () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real', 'espalier.db'), file);
     const database = await open();

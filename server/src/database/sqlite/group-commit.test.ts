@@ -36,7 +36,7 @@ describe('transactions that wait at the same time', () => {
   const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
   const seenByOthers = () => other.prepare('select id from books order by id').pluck().all();
 
-  test('share a commit: none of them is answered, and nobody sees anything of them, before it', async () => {
+  test('share a commit: none is answered or visible before it', async () => {
     const answered: string[] = [];
     let seen: unknown;
     const first = add('a').then(() => answered.push('a'));
@@ -52,7 +52,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'b', 'c']);
   });
 
-  test('fail each on its own: what one has written is undone, what the others have is not', async () => {
+  test('fail one by one: only the writes of the failed one are rolled back', async () => {
     const failing = (id: string) =>
       database.transaction(async (t) => {
         await t.run(insert, { id, shelf: 'A' });
@@ -64,7 +64,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['b', 'd']);
   });
 
-  test('judge by what those before them have written', async () => {
+  test('see the writes of the transactions before them', async () => {
     const results = await Promise.allSettled([add('z'), add('a'), add('a')]);
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -73,7 +73,7 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'z']);
   });
 
-  test('are all done but the one for which the disk has no room', async () => {
+  test('succeed except the one that fills the disk', async () => {
     await database.transaction((t) => t.define('pragma max_page_count = 10'));
     const results = await Promise.allSettled([add('a'), add('b', 'x'.repeat(100_000)), add('c')]);
     assert.deepEqual(

@@ -57,7 +57,7 @@ describe('an open database', () => {
   const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
   const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
 
-  test('a statement that fails is a bug, not a refusal, and undoes its transaction', async () => {
+  test('treats a failed statement as a bug, and rolls back its transaction', async () => {
     const twice = database.transaction(async (t) => {
       await t.run(insert, { id: 'a', shelf: 'A' });
       await t.run(insert, { id: 'a', shelf: 'A' });
@@ -66,7 +66,7 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), []);
   });
 
-  test('writers stand in one line, in the order of asking, even when they wait for something', async () => {
+  test('runs writers in the order of their requests, even when they wait for something', async () => {
     const steps: string[] = [];
     const write = (name: string) =>
       database.transaction(async (t) => {
@@ -80,7 +80,7 @@ describe('an open database', () => {
     assert.deepEqual(steps, expected);
   });
 
-  test('a writer waits for another process that holds the lock, and then succeeds', async () => {
+  test('waits for another process that holds the lock, and then writes', async () => {
     const other = new BetterSqlite(file);
     other.exec(`begin immediate; insert into books values ('theirs', 'A')`);
     let isDone = false;
@@ -94,13 +94,13 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), ['ours', 'theirs']);
   });
 
-  test('each statement is told as it is run, without its values', async () => {
+  test('reports each statement without its values', async () => {
     told.length = 0;
     await add('hunter2');
     assert.deepEqual(told, ['\n  insert into books (id, shelf) values (?, ?)']);
   });
 
-  test('a commit is on the disk when it returns: a log that is synced with each', async () => {
+  test('syncs the log with each commit before it returns', async () => {
     const setting = (name: string) => ({ parts: [`pragma ${name}`] }) as Statement<object, object>;
     await database.transaction(async (t) => {
       assert.deepEqual(await t.get(setting('journal_mode'), {}), { journal_mode: 'wal' });
@@ -116,7 +116,7 @@ describe('an open database', () => {
     return true;
   };
 
-  test('a disk that is full amid a transaction undoes it, is said to be full, and recovers by itself', async () => {
+  test('rolls back a transaction that fills the disk, reports the reason, and recovers', async () => {
     await add('before');
     await database.transaction((t) => t.define('pragma max_page_count = 10'));
     const filling = database.transaction(async (t) => {
@@ -130,7 +130,7 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), ['before', 'large']);
   });
 
-  test('a disk that becomes read-only is said to be, and recovers by itself', async () => {
+  test('reports a disk that becomes read-only, and recovers', async () => {
     const refused = database.transaction(async (t) => {
       await t.run(insert, { id: 'before', shelf: 'A' });
       await t.define('pragma query_only = on');
@@ -146,7 +146,7 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), ['a']);
   });
 
-  test('what is committed counts, even if there is no room to move it out of the log', async () => {
+  test('keeps a commit even if there is no room to move it out of the log', async () => {
     await database.transaction((t) => t.define('pragma wal_autocheckpoint = 1'));
     await add('a', large);
     const { size } = statSync(file);
@@ -164,7 +164,7 @@ describe('an open database', () => {
     assert.equal((await ids()).length, 7);
   });
 
-  test('damage that is met is told once at length; from then on nothing is written, and the rest is read', async () => {
+  test('logs damage once, then refuses writes and reads the rest', async () => {
     for (let place = 100; place < 400; place++) await add(`book ${place}`, 'x'.repeat(1_000));
     const other = new BetterSqlite(file);
     other.pragma('wal_checkpoint(truncate)');
@@ -223,7 +223,7 @@ describe('opening', () => {
 
   beforeEach(() => (file = join(folder, 'espalier.db')));
 
-  test('what was committed is there after closing and opening again', async () => {
+  test('finds the committed data after closing', async () => {
     for (const expected of [0, 1]) {
       database = await open();
       const count = sql<object, { count: number }>`select count(*) as count from settings`;
@@ -233,7 +233,7 @@ describe('opening', () => {
     }
   });
 
-  test('two that open the same new file at once make one schema', async () => {
+  test('creates one schema if two processes open the same new file', async () => {
     const both = await Promise.all([open(), open()]);
     const taken = sql<object, { number: number }>`select number from espalier_migrations order by number`;
     for (const each of both) {
@@ -245,14 +245,14 @@ describe('opening', () => {
     }
   });
 
-  test('a file that is not a database stops the start and is left as it was', async () => {
+  test('refuses a file that is not a database, and leaves it unchanged', async () => {
     writeFileSync(file, 'Dear diary, '.repeat(500));
     const { size } = statSync(file);
     await refusedWith(/espalier\.db cannot be used: it is not a SQLite database\.$/);
     assert.equal(statSync(file).size, size);
   });
 
-  test('a database of another program stops the start and keeps its tables', async () => {
+  test('refuses a database of another program, and keeps its tables', async () => {
     foreign('create table recipes (id integer primary key)');
     await refusedWith(/is of another program/);
     const other = new BetterSqlite(file);
@@ -261,7 +261,7 @@ describe('opening', () => {
     other.close();
   });
 
-  test('a database that another process keeps locked stops the start with one line', async () => {
+  test('refuses a database that another process keeps locked, with one line', async () => {
     await (await open()).close();
     const other = new BetterSqlite(file);
     other.exec('begin exclusive');
@@ -269,7 +269,7 @@ describe('opening', () => {
     other.close();
   });
 
-  test('a database with a newer schema stops the start and tells both numbers', async () => {
+  test('refuses a newer schema, and names both numbers', async () => {
     await (await open()).close();
     const next = migrations.length + 1;
     foreign(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
@@ -278,7 +278,7 @@ describe('opening', () => {
     );
   });
 
-  test('a path where no file can be stops the start', async () => {
+  test('refuses a path where no file can be created', async () => {
     file = folder;
     await refusedWith(/cannot be opened: EISDIR/);
     writeFileSync(join(folder, 'plain'), '');
@@ -286,7 +286,7 @@ describe('opening', () => {
     await refusedWith(/cannot be opened/);
   });
 
-  test('a URL of an unknown kind stops the start', async () => {
+  test('refuses a URL of an unknown kind', async () => {
     await assert.rejects(openDatabase('mysql://localhost/x', { now: () => 0 }), StartError);
   });
 });

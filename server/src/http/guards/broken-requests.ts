@@ -9,7 +9,7 @@ import type { FinishedRequest, ReportRequest } from '../access-log.ts';
 import { isFinished, latestResponse } from '../connections.ts';
 import { lingerMs, sendBrokenRequest } from '../errors.ts';
 
-export interface BrokenRequestsOptions {
+interface BrokenRequestsOptions {
   readonly nextRequestId: () => string;
   readonly report: ReportRequest | undefined;
 }

@@ -26,7 +26,7 @@ const completeEvent = Buffer.from('event: complete\ndata:\n\n');
 /** Also sent first: some clients do not see the head before the first byte of the body. */
 const comment = ':\n\n';
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly backpressure: ConnectionBackpressure;
   readonly slot: ResponseSlot;
   /** The length of the request, which stays in memory with the stream. */

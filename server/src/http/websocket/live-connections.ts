@@ -25,7 +25,7 @@ export interface LiveTimings {
   readonly endWithinMs: number;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly log: Logger;
   readonly activity: Activity;
   /** Of one user. */

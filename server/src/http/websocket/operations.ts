@@ -21,7 +21,7 @@ import {
   type SocketProtocol,
 } from './protocols.ts';
 
-export interface SocketOperationsOptions {
+interface SocketOperationsOptions {
   readonly services: Pick<HttpServices, 'graph' | 'admission' | 'tracing'>;
   readonly protocol: SocketProtocol;
   readonly peer: SocketPeer;

@@ -17,7 +17,7 @@ const frameBytes = 1024;
 
 const asText = { binary: false };
 
-export interface PeerListeners {
+interface PeerListeners {
   /** Called whenever `unsentBytes` has changed. */
   readonly onUnsent: () => void;
   /** Called when a frame cannot be sent. The socket's `close` event can follow much later. */

@@ -20,7 +20,7 @@ const made = {
   lastChangeAt: 1,
 };
 
-/** Tells what it is told to, and ends only by force. */
+/** Sends the messages that a test gives it, and exits only when it is killed. */
 class StubbornProcess extends EventEmitter {
   connected = true;
   signalCode: string | null = null;
@@ -73,7 +73,7 @@ describe('the process that makes a backup', () => {
     return true;
   };
 
-  test('is asked to give up when it has not gone on for ten minutes, and is then ended', async (context) => {
+  test('is stopped after ten minutes without progress, and then killed', async (context) => {
     const { making, pass } = order(context);
     pass(10 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
@@ -84,7 +84,7 @@ describe('the process that makes a backup', () => {
     await assert.rejects(making, givenUp(10));
   });
 
-  test('may take as long as it wants while it goes on', async (context) => {
+  test('has no time limit while it reports progress', async (context) => {
     const { making, pass } = order(context);
     for (let round = 0; round < 100; round++) {
       pass(9 * minuteMs);
@@ -99,7 +99,7 @@ describe('the process that makes a backup', () => {
     assert.deepEqual(child.ends, ['disconnect']);
   });
 
-  test('has ten minutes more for each 600 MB that it looks through, which tells nothing on the way', async (context) => {
+  test('has ten more minutes for each 600 MB of a check, which reports no progress', async (context) => {
     const { making, pass } = order(context);
     child.tells({ doing: 'check' });
     pass(20 * minuteMs - 1);
@@ -110,7 +110,7 @@ describe('the process that makes a backup', () => {
     await assert.rejects(making, givenUp(20));
   });
 
-  test('that is stopped by its server is no failure of its own', async (context) => {
+  test('reports no failure when its server stops it', async (context) => {
     const stopping = new AbortController();
     const { making, pass } = order(context, stopping.signal);
     stopping.abort();
@@ -119,7 +119,7 @@ describe('the process that makes a backup', () => {
     await assert.rejects(making, { name: 'AbortError' });
   });
 
-  test('is gone afterwards, even if it hangs', async (context) => {
+  test('is killed if it hangs', async (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const hangs = `process.on('disconnect', () => {}); process.send({ doing: 'copy' }); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)`;
     const real = spawn(process.execPath, ['-e', hangs], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });

@@ -1,4 +1,4 @@
-/** The program that `makeBackupElsewhere` starts: makes one backup, tells what became of it, and ends. */
+/** The program that `makeBackupInProcess` starts: makes one backup, sends its result, and exits. */
 
 import { setPriority } from 'node:os';
 import { StartError } from '../../config/start-error.ts';

@@ -142,7 +142,11 @@ async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreO
 }
 
 /** Checks the copy, which no other process uses. */
-async function checkCopy(backup: string, copy: string, signal: AbortSignal | undefined): Promise<FileContents> {
+async function checkCopy(
+  backup: string,
+  copy: string,
+  signal: AbortSignal | undefined,
+): Promise<FileContents> {
   try {
     const [finding] = await findDamage(copy, { signal });
     if (finding === 'file is not a database') throw new StartError('It is not a database.');

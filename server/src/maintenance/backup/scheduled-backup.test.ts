@@ -57,7 +57,7 @@ describe('scheduled backups', () => {
       },
     }))!;
 
-  test('one is made at once, the next when the newest is old enough, also after a restart', async () => {
+  test('makes the first backup at once, and the next when the newest is old enough, also after a restart', async () => {
     const first = await open();
     assert.equal(statSync(place()).mode & 0o777, 0o700);
     assert.equal(first.lastBackupAt, undefined);
@@ -89,7 +89,7 @@ describe('scheduled backups', () => {
     });
   });
 
-  test('the newest are kept; what has another name, is a folder or of the future is never touched', async () => {
+  test('keeps the newest backups, and never changes folders, other files or backups with a future time', async () => {
     mkdirSync(place());
     const others = [
       '.hidden',
@@ -117,7 +117,7 @@ describe('scheduled backups', () => {
     assert.equal(there().length, others.length + 3);
   });
 
-  test('one that fails is told, leaves nothing, and is tried again after a quarter of an hour', async () => {
+  test('reports a failed backup, removes its files, and retries after a quarter of an hour', async () => {
     const scheduled = await open();
     await scheduled.makeIfDue();
     now += 6 * hourMs;
@@ -148,7 +148,7 @@ describe('scheduled backups', () => {
     assert.equal(scheduled.failedCount, 1);
   });
 
-  test('a folder that has gone is told, and one that is back is used again', async () => {
+  test('reports a missing folder, and uses it again when it is back', async () => {
     const scheduled = await open();
     rmSync(place(), { recursive: true });
     await scheduled.makeIfDue();
@@ -162,7 +162,7 @@ describe('scheduled backups', () => {
     assert.equal(there().length, 1);
   });
 
-  test('what a crash has left half done goes after a day', async () => {
+  test('deletes the unfinished files of a crash after a day', async () => {
     mkdirSync(place());
     writeFileSync(join(place(), 'espalier-2026-02-28T11-00-00Z.db.unfinished-0123abcd'), 'half');
     writeFileSync(join(place(), 'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd'), 'half');
@@ -173,7 +173,7 @@ describe('scheduled backups', () => {
     ]);
   });
 
-  test('who stops gives up the one that is being made, and begins no other', async () => {
+  test('stops a running backup on shutdown, and starts no other', async () => {
     const scheduled = await open();
     work = ({ to, signal }) =>
       new Promise((_, reject) => {
@@ -192,7 +192,7 @@ describe('scheduled backups', () => {
     assert.equal(scheduled.failedCount, 0);
   });
 
-  test('of several workers one makes them, and the others see what is there, and what is not', async () => {
+  test('makes backups in one of several workers, and reports their state in all', async () => {
     const maker = await open();
     const other = await open({ isMaker: false });
     await other.makeIfDue();
@@ -209,7 +209,7 @@ describe('scheduled backups', () => {
     });
   });
 
-  test('a folder that cannot be stops the start', async () => {
+  test('refuses to start with a folder that cannot be created', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const [given, expected] of [
       [

@@ -143,7 +143,7 @@ function notEmpty(isOfSame = false): StartError {
   return new StartError(`The destination is not empty: it holds ${what}. Copy into a new database.`);
 }
 
-/** Turns an error of the database into one that tells the operator which database failed, and why. */
+/** Adds to an error of the database which database failed, and why. */
 export async function explainErrors<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -10,7 +10,7 @@ function digestOf(...pages: Row[][]) {
   return digest.end();
 }
 
-test('is the SHA-256 of a line of JSON for each row, with bytes as a list of their base64', () => {
+test('computes the SHA-256 of a line of JSON for each row, with bytes as an array of their base64', () => {
   const lines = '["a",1]\n["b",["AP8="]]\n["c",null]\n';
   assert.deepEqual(
     digestOf([
@@ -22,7 +22,7 @@ test('is the SHA-256 of a line of JSON for each row, with bytes as a list of the
   );
 });
 
-test('does not depend on how the rows came in pages, nor on the kind of byte array', () => {
+test('does not depend on the pages of the rows or on the type of byte array', () => {
   const bytes = new Uint8Array([9, 1, 2, 9]).subarray(1, 3);
   assert.ok(
     isSame(
