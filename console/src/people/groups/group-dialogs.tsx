@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { createGroup, deleteGroup, updateGroup } from '../../actions/people-actions.ts';
+import type { AnyTask } from '../../actions/task.ts';
 import { perform } from '../../actions/perform.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
@@ -91,15 +92,16 @@ function isUnchangedSinceCreation(group: GroupNow | null, name: string): boolean
 export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {
   const { id } = group;
   const [name, setName] = useState(group.name);
-  const task = (given: string) => ({
-    action: updateGroup,
-    variables: { input: { id, name: given } },
-    stale: peopleStale,
-    foresee: () =>
-      updateQueryOptimistically<GroupAnswer>(aboutGroup(id), (answer) => ({
-        group: answer.group && { ...answer.group, name: given },
-      })),
-  });
+  const task = (newName: string) =>
+    ({
+      action: updateGroup,
+      variables: { input: { id, name: newName } },
+      staleQueries: peopleStale,
+      optimisticUpdate: () =>
+        updateQueryOptimistically<GroupAnswer>(aboutGroup(id), (answer) => ({
+          group: answer.group && { ...answer.group, name: newName },
+        })),
+    }) satisfies AnyTask;
   return (
     <ActionDialog
       title={`Rename “${group.name}”`}

@@ -1,6 +1,7 @@
 /** Adds members to groups and removes them. Every change can be undone. */
 
 import { addToGroup, removeFromGroup } from '../../actions/people-actions.ts';
+import type { AnyTask } from '../../actions/task.ts';
 import type { GroupName } from '../../graph/user-groups.ts';
 import { peopleStale } from '../people-data.ts';
 
@@ -18,31 +19,31 @@ export function joinCall({ group, userIds }: Omit<Joined, 'who'>) {
 }
 
 export function joining({ group, userIds, who }: Joined) {
-  const what = `${who} in “${group.name}”`;
+  const subject = `${who} in “${group.name}”`;
   return {
     ...joinCall({ group, userIds }),
-    stale: peopleStale,
-    done: ({ addToGroup: { added } }: Added) => addedText(added, who, group.name, userIds.length),
+    staleQueries: peopleStale,
+    doneText: ({ addToGroup: { added } }: Added) => addedText(added, who, group.name, userIds.length),
     // Undo is not offered if some users were members before, because the response does not name the new ones.
-    back: ({ addToGroup: { added } }: Added) =>
+    undoSteps: ({ addToGroup: { added } }: Added) =>
       added === userIds.length
-        ? [{ what, task: () => ({ ...leaveCall(group, userIds), stale: peopleStale }) }]
+        ? [{ subject, task: () => ({ ...leaveCall(group, userIds), staleQueries: peopleStale }) }]
         : [],
-  };
+  } satisfies AnyTask;
 }
 
 export function leaving({ group, userIds, who }: Joined) {
   return {
     ...leaveCall(group, userIds),
-    stale: peopleStale,
-    done: `Removed ${who} from “${group.name}”`,
-    back: () => [
+    staleQueries: peopleStale,
+    doneText: `Removed ${who} from “${group.name}”`,
+    undoSteps: () => [
       {
-        what: `${who} in “${group.name}”`,
-        task: () => ({ ...joinCall({ group, userIds }), stale: peopleStale }),
+        subject: `${who} in “${group.name}”`,
+        task: () => ({ ...joinCall({ group, userIds }), staleQueries: peopleStale }),
       },
     ],
-  };
+  } satisfies AnyTask;
 }
 
 function leaveCall(group: GroupName, userIds: readonly string[]) {

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { deleteUser, updateUser } from '../../actions/people-actions.ts';
+import type { AnyTask } from '../../actions/task.ts';
 import { perform } from '../../actions/perform.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
@@ -19,22 +20,27 @@ interface UserDialogProps {
 type Changes = Partial<Pick<UserFacts, 'username' | 'isAdministrator' | 'isDisabled'>>;
 
 /** Applies a change optimistically. Undo restores `before`, unless another user has changed the same field since. */
-export function userChange(user: UserFacts, changes: Changes, before: Changes, done: string) {
+export function userChange(user: UserFacts, changes: Changes, before: Changes, doneText: string) {
   const { id, username } = user;
-  const task = (given: Changes) => ({
-    action: updateUser,
-    variables: { input: { id, ...given } },
-    stale: peopleStale,
-    foresee: () =>
-      updateQueryOptimistically<UserAnswer>(aboutUser(id), (answer) => ({
-        user: answer.user && { ...answer.user, ...given },
-      })),
-  });
-  const isAsLeft = async () => {
+  const task = (values: Changes) =>
+    ({
+      action: updateUser,
+      variables: { input: { id, ...values } },
+      staleQueries: peopleStale,
+      optimisticUpdate: () =>
+        updateQueryOptimistically<UserAnswer>(aboutUser(id), (answer) => ({
+          user: answer.user && { ...answer.user, ...values },
+        })),
+    }) satisfies AnyTask;
+  const isUnchanged = async () => {
     const { user: now } = await whileSignedIn(client.query<{ user: Changes | null }>(nowDocument, { id }));
     return (Object.keys(changes) as (keyof Changes)[]).every((name) => now?.[name] === changes[name]);
   };
-  return { ...task(changes), done, back: () => [{ what: username, task: () => task(before), isAsLeft }] };
+  return {
+    ...task(changes),
+    doneText,
+    undoSteps: () => [{ subject: username, task: () => task(before), isUnchanged }],
+  };
 }
 
 const nowDocument = /* GraphQL */ `
