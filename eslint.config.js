@@ -27,7 +27,7 @@ const mayImport = {
   graph: [...foundation, ...domain, 'observability'],
   http: [...foundation, 'database/database.ts', 'graph', 'observability', 'sessions'],
   startup: [...foundation, ...domain, 'observability', 'graph', 'http', 'maintenance'],
-  cluster: [...foundation, 'http', 'observability', 'sessions/attempt-lines.ts', 'startup'],
+  cluster: [...foundation, 'http', 'observability', 'sessions/attempt-queues.ts', 'startup'],
   'server.ts': [...foundation, ...domain, 'maintenance', 'observability', 'graph', 'http', 'startup'],
   cli: [...foundation, ...domain, 'maintenance', 'startup', 'server.ts', 'cluster'],
 };
@@ -140,7 +140,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'server/src/observability/{tracing,trace-collector,spans,spans.test}.ts',
+      'server/src/observability/{tracing,spans,spans.test}.ts',
       'server/src/**/traced-*.ts',
     ],
     rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
