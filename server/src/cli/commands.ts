@@ -119,7 +119,7 @@ export const commandGroups: readonly CommandGroup[] = [
 
 export const allCommands: readonly ListedCommand[] = commandGroups.flatMap(({ commands }) => commands);
 
-/** The command that the arguments begin with, and what is left of them: `folder ls /x` is `folder ls` of `/x`. */
+/** Finds the command and its remaining arguments: `folder ls /x` is the command `folder ls` with `/x`. */
 export function findCommand(
   args: readonly string[],
 ): { found: ListedCommand; rest: readonly string[] } | undefined {
@@ -137,7 +137,7 @@ export function findMeantBy([word, next, ...more]: readonly string[]): ReturnTyp
   return found && { found, rest: next === undefined ? [] : [next, ...more] };
 }
 
-/** What is below a word that is no command by itself, such as `folder`. */
+/** The commands of a group, such as `folder`. */
 export function commandsBelow(word: string): readonly ListedCommand[] {
   return allCommands.filter(({ name }) => name.startsWith(`${word} `));
 }

@@ -1,4 +1,4 @@
-/** Asks before what cannot be undone; where nobody can be asked, it has to be said beforehand. */
+/** Asks for confirmation before an action that cannot be undone. Without a terminal, a flag must confirm it. */
 
 import { UsageError } from '../config/start-error.ts';
 import type { Option } from './command.ts';

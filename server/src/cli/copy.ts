@@ -1,4 +1,4 @@
-/** `espalier copy`: moves a whole installation into another database, and shows that all of it is there. */
+/** `espalier copy`: copies an installation to another database and compares both. */
 
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -171,7 +171,7 @@ function rowsOf(compared: readonly ComparedTable[]): string {
   return compared.reduce((sum, { source }) => sum + source.count, 0).toLocaleString('en');
 }
 
-/** The file holds what is not shown here: a password. */
+/** The file contains the password, which is not displayed. */
 function settingFor(toUrl: string, toFile: string | undefined): string {
   return toFile === undefined
     ? `ESPALIER_DATABASE_URL to ${redactPassword(toUrl)}`

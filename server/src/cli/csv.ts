@@ -1,6 +1,6 @@
 /**
  * CSV as RFC 4180 has it: quotes, doubled quotes inside them, line ends of any kind. Our own, because it is these lines;
- * the libraries for it guess separators and types, and what was exported must come back as it was.
+ * libraries guess separators and types, but an export must be imported unchanged.
  */
 
 import { formatCsvRow } from '@espalier/contract';

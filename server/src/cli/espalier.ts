@@ -78,7 +78,7 @@ function noSuchCommand([first = '', second]: readonly string[]): never {
   );
 }
 
-/** Of all commands, or of those below a word. */
+/** The help of all commands, or of one group. */
 function overview(word: string | undefined): string {
   const below = word === undefined ? [] : commandsBelow(word);
   const groups = commandGroups.map(({ title, commands }) => ({

@@ -1,4 +1,4 @@
-/** What is known of one thing: a line each, with its name before it. */
+/** Formats the properties of one object, one per line, with their names. */
 
 export type Fact = readonly [name: string, value: string];
 

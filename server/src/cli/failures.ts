@@ -1,4 +1,4 @@
-/** How a command ends that cannot do what it was asked for: one line, and a code that scripts can tell apart. */
+/** Turns errors into one line and an exit code for scripts. */
 
 import type { EspalierError, ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
@@ -21,7 +21,7 @@ const loginCodes: ReadonlySet<ErrorCode> = new Set([
 ]);
 const busyCodes: ReadonlySet<ErrorCode> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'TOO_MANY_ATTEMPTS']);
 
-/** A command that has told already what is wrong. */
+/** The command has already printed the problem. */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly exitCode: number;
@@ -32,7 +32,7 @@ export class ExitError extends Error {
   }
 }
 
-/** What is none of these is a bug, and is thrown on. */
+/** Any other error is a bug and is thrown again. */
 export function describeFailure(error: unknown): { exitCode: number; message: string | undefined } {
   if (error instanceof ExitError) return { exitCode: error.exitCode, message: error.message || undefined };
   if (error instanceof UsageError) return { exitCode: exitCodes.usage.code, message: error.message };

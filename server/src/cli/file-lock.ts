@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
-/** Nobody holds it for so long: its holder is on another machine, or its number is another's by now. */
+/** After this time the lock is abandoned: its owner is on another machine, or another process has its number. */
 const staleAfterMs = 60_000;
 const lookEveryMs = 25;
 
@@ -39,7 +39,7 @@ export class FileLock {
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        // A disk that is full leaves a file that nobody would hold.
+        // A full disk would leave a lock file without an owner.
         if ((error as NodeJS.ErrnoException).syscall === 'write') await rm(this.#path, { force: true });
         throw error;
       }

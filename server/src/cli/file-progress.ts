@@ -1,4 +1,4 @@
-/** Progress of what is done with a whole file: copied, which tells how far it is, and then checked, which does not. */
+/** Displays the progress of copying a file, and then the duration of its check. */
 
 import { systemClock } from '../clock.ts';
 import { createProgress } from './progress.ts';

@@ -1,6 +1,6 @@
 /**
  * Writes the log to standard error: as JSON lines, or as text on a terminal. If it cannot be written, for example to a file
- * on a full disk or a pipe that nobody reads, the server continues. Pino's own destination would block until it can.
+ * on a full disk or a pipe without a reader, the server continues. Pino's own destination would block until it can.
  */
 
 import { writeSync } from 'node:fs';

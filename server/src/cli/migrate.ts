@@ -45,7 +45,7 @@ async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<vo
   });
 }
 
-/** As SQL that somebody may run instead. */
+/** Prints the SQL, which a database administrator can run instead. */
 async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
   const { settings } = readProcessSettings(flags);
   const shown = redactPassword(settings.databaseUrl);

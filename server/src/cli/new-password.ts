@@ -13,7 +13,7 @@ export const newPasswordOptions = {
 
 export interface NewPassword {
   readonly password: string;
-  /** Only if it was made here: then somebody has to be told. */
+  /** Set if the password was generated and must be printed. */
   readonly generated: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export async function readNewPassword(
   return { password, generated: password };
 }
 
-/** What was done, and the password if it was made here. */
+/** The result, with the password if it was generated. */
 export async function tellWithPassword(
   { isJson, generated }: { readonly isJson: boolean; readonly generated: string | undefined },
   data: object,

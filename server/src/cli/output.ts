@@ -1,4 +1,4 @@
-/** What commands print: data on standard output, waited for until it is taken, and nothing once nobody reads it. */
+/** Prints to standard output, with backpressure. Stops printing after the reader has closed the pipe. */
 
 import { constants } from 'node:os';
 import { formatJson } from '@espalier/contract';
@@ -7,7 +7,7 @@ import { ExitError } from './failures.ts';
 export { formatJson };
 export { escapeControls, shownLines } from './shown-text.ts';
 
-/** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
+/** A closed pipe must not stop the command halfway. */
 export function ignoreReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
@@ -17,7 +17,7 @@ export function print(text: string): Promise<void> {
   return write(`${text}\n`);
 }
 
-/** As it is. */
+/** Prints the text unchanged. */
 export async function write(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(whyNotPrinted(error)) : resolve()));
@@ -75,7 +75,7 @@ function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
   return new ExitError(1, `The output cannot be written: ${error.message}.`);
 }
 
-/** Columns with their headings; what is empty is a dash. Without a row there is only `whenNone`, if that is given. */
+/** Prints a table with headings. An empty cell is a dash. Without rows, prints `whenNone`. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | null)[])[],

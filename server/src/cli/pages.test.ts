@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { everyItem, pagesOf, type PageSlice } from './pages.ts';
 
-/** A list of numbers that gives `most` at once; notes what was asked for. */
+/** A list of numbers with pages of at most `most`. It records the requests. */
 function numbers(count: number, asked: PageSlice[] = []) {
   return (slice: PageSlice) => {
     asked.push(slice);

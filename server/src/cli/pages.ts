@@ -12,7 +12,7 @@ export interface PageSlice {
   readonly after: string | null;
 }
 
-/** What a query selects beside the items. */
+/** The page fields of a query. */
 export const pageInfo = 'pageInfo { hasNextPage endCursor }';
 
 /** The server gives no more at once. */

@@ -44,7 +44,7 @@ export function parseArguments(args: readonly string[], expected: Expected): Arg
   return { given, rest: words };
 }
 
-/** -rl as --recursive --long; what is not known stays as it is, and is complained about. */
+/** Expands -rl to --recursive --long. Unknown letters stay and cause an error later. */
 function expandShort(args: readonly string[], { flags }: Expected): string[] {
   const end = args.indexOf('--');
   const expanded = (end < 0 ? args : args.slice(0, end)).flatMap((argument) => {

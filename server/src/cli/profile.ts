@@ -1,6 +1,6 @@
 /**
- * A login that is kept between commands: a file that nobody else may read. Several commands at a time share it: one of
- * them exchanges the tokens, under a lock that is a file beside it.
+ * Stores a login between commands, in a file that only its owner can read. Concurrent commands share it: one command refreshes
+ * the tokens, under a lock file.
  */
 
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export class ProfileFile {
     return true;
   }
 
-  /** All of it or nothing, also when the disk is full. */
+  /** Writes the file atomically, even if the disk is full. */
   async write(profile: Profile): Promise<void> {
     const beside = `${this.path}.${process.pid}.new`;
     try {

@@ -1,4 +1,4 @@
-/** A progress bar on standard error, for whoever looks at a terminal; elsewhere nothing. */
+/** A progress bar on standard error, only on a terminal. */
 
 import type { Clock } from '../clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Whom and what people mean: a user or a group by name, a folder by path, and each of them by `id:` and its id. What they
- * may not see is not there.
+ * Resolves references that users type: a user or a group by name, a folder by path, or any object by `id:` and its id. An object
+ * that the user may not see is not found.
  */
 
 import { EspalierError } from '@espalier/client';
@@ -36,7 +36,7 @@ const idPrefix = 'id:';
 /** So many names go into one query. */
 const mostAtOnce = 50;
 
-/** The id of a reference that is one. It is not looked up: what was deleted has an id, too. */
+/** The id of an `id:` reference. It is not looked up, because deleted objects have ids as well. */
 export function idIn(reference: string): string | undefined {
   return reference.startsWith(idPrefix) ? reference.slice(idPrefix.length) : undefined;
 }

@@ -1,4 +1,4 @@
-/** `espalier restore`: puts a backup in the place of the database file, and keeps what was there. */
+/** `espalier restore`: replaces the database file with a backup and keeps the old file. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';

@@ -1,4 +1,4 @@
-/** `espalier schema`: the graph schema of this program, or of the server where somebody is logged in. */
+/** `espalier schema`: prints the graph schema of this program or of the server of the login. */
 
 import { readFileSync } from 'node:fs';
 import {

@@ -40,7 +40,7 @@ export async function readPassword(
   return password;
 }
 
-/** On standard error, so that what is printed can go elsewhere. Ctrl-C ends the command. */
+/** Prompts on standard error, so that standard output can be redirected. Ctrl-C ends the command. */
 export function ask(question: string, { isHidden = false } = {}): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({
@@ -48,7 +48,7 @@ export function ask(question: string, { isHidden = false } = {}): Promise<string
     output: isHidden ? silent : process.stderr,
     terminal: true,
   });
-  // Only now: before, the terminal would show what somebody types at once.
+  // The prompt comes after echo is off. Otherwise the terminal would display the first characters.
   if (isHidden) {
     process.stderr.write(question);
   } else {

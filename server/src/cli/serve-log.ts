@@ -1,6 +1,6 @@
 /**
- * What a server says of its own start and end, for whoever collects its log. On a terminal the program says all of that in
- * words: there only warnings are left, and they are words, too. Never holds the password of a database.
+ * Logs the start and the stop of a server. On a terminal, the program prints text instead and logs only warnings. The log
+ * never contains the password of a database.
  */
 
 import { isatty } from 'node:tty';
@@ -14,7 +14,7 @@ export interface ServeLog {
   readonly log: Logger;
   /** Undefined if there is nothing to be warned of. */
   warn(text: string | undefined): void;
-  /** Nobody should miss it who has moved a database, or mistyped where it is; a first start is no cause to warn. */
+  /** Important for an operator who moved the database or mistyped its path. A first start is not a warning. */
   madeNew(): void;
   started(server: { readonly url: string; readonly metricsUrl: string | undefined }): void;
   stopping(signal: NodeJS.Signals): void;

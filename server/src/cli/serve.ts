@@ -1,4 +1,4 @@
-/** `espalier serve`: runs the server until it is told to stop, and says where everything is. */
+/** `espalier serve`: runs the server until a signal, and prints its addresses. */
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';

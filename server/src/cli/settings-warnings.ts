@@ -1,4 +1,4 @@
-/** Settings that work, and that nobody should mean: told at each start, and by the doctor. */
+/** Warnings about valid but risky settings, at each start and in `espalier doctor`. */
 
 import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -29,7 +29,7 @@ function isWideRange(range: string): boolean {
   return Number(bits) < (/^::ffff:/i.test(address) ? 96 + 24 : 64);
 }
 
-/** They hold no secret, and yet tell strangers how much is done, and what fails. */
+/** Metrics contain no secrets, but they reveal the load and the errors of the server. */
 export function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
   if (metricsPort === undefined || isLoopbackHost(metricsHost)) return undefined;
   return `Metrics are served on ${metricsHost} to whoever reaches that port. See to it that only Prometheus does.`;

@@ -12,7 +12,7 @@ export interface StopSignal {
   readonly asked: Promise<NodeJS.Signals>;
 }
 
-/** A terminal gives Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same one. */
+/** A terminal sends Ctrl-C to npm and to this process, and npm forwards it. A second signal this soon is the same one. */
 const sameKeyPressMs = 500;
 
 /** The first signal asks to stop; the second ends the process at once, with 128 and its number as shells do it. */
@@ -35,7 +35,7 @@ export function catchStopSignals(): StopSignal {
   return { signal, asked: asked.promise };
 }
 
-/** What nobody expected leaves the process in a state that nobody knows: a supervisor starts it anew. */
+/** An unexpected error leaves the process in an unknown state. A supervisor restarts it. */
 export function endOnBug(log: Logger): void {
   process.on('uncaughtException', (err: unknown, origin) => {
     log.fatal({ err, origin }, 'this should not have happened; the process ends');

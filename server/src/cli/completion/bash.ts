@@ -1,11 +1,11 @@
-/** The script for bash, from version 3.2 on (which macOS has). */
+/** The completion script for bash 3.2 (the version of macOS) and newer. */
 
 import type { Completes } from '../command.ts';
 import type { CommandTree, CompletedCommand } from './command-tree.ts';
 
 /**
- * Walks over what was typed: the words of the command, then its own, which are counted; flags and their values are
- * passed over. Bash parts `--flag=value` at the equals sign, and `id:…` at the colon.
+ * The script finds the words of the command, then counts its arguments. It skips flags and their values. Bash splits
+ * `--flag=value` at the equals sign, and `id:…` at the colon.
  */
 export function bashScript({ commands, firstWords, secondWords }: CommandTree): string {
   const nextWords = [

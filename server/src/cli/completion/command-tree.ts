@@ -1,4 +1,4 @@
-/** What can be typed, as the scripts of all shells need it: made from the table of commands, so that none is forgotten. */
+/** The words that can be typed, for the completion scripts of all shells. It is derived from the table of commands. */
 
 import { flagsOf } from '../../config/config.ts';
 import { toFlag, type Completes, type ListedCommand, type Word } from '../command.ts';
@@ -14,14 +14,14 @@ export interface CompletedFlag {
 }
 
 export interface CompletedCommand {
-  /** One word or two: `user add`. Of what a first word alone does, both. */
+  /** One or two words, such as `user add`. */
   readonly name: string;
   readonly about: string;
   readonly flags: readonly CompletedFlag[];
   readonly words: readonly Word[];
 }
 
-/** What may follow: after nothing the first words, after `user` the second. */
+/** The words that can follow: the first words at the start, the second words after `user`. */
 export interface Choice {
   readonly word: string;
   readonly about: string;

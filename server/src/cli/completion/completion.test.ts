@@ -25,7 +25,7 @@ describe('completion in bash', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** What is proposed for the last of the words; bash has parted them as it does. */
+  /** The proposals for the last word. The words are split as bash splits them. */
   async function proposed(...words: string[]): Promise<string[]> {
     const program = `. ./script; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _espalier; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const options = { cwd: folder };

@@ -1,4 +1,4 @@
-/** `espalier completion`: a script by which a shell completes what is typed. */
+/** `espalier completion`: prints a completion script for a shell. */
 
 import { UsageError } from '../../config/start-error.ts';
 import { command, type Command, type ListedCommand } from '../command.ts';
@@ -14,7 +14,7 @@ const scripts: Readonly<Record<string, (tree: CommandTree) => string>> = {
   fish: fishScript,
 };
 
-/** Is given all commands, of which it is one itself. */
+/** Receives all commands, including itself. */
 export function completionOf(commands: readonly ListedCommand[]): Command {
   return command({
     words: [{ name: 'shell', about: 'bash, zsh or fish', completes: Object.keys(scripts) }],

@@ -1,4 +1,4 @@
-/** The script for fish: a line for all that may follow, each with the condition under which it may. */
+/** The completion script for fish: one line for each word, with its condition. */
 
 import type { CommandTree, CompletedCommand, CompletedFlag } from './command-tree.ts';
 

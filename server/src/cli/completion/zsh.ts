@@ -1,4 +1,4 @@
-/** The script for zsh: what may follow is described by what `_arguments` and `_describe` take. */
+/** The completion script for zsh, built on `_arguments` and `_describe`. */
 
 import type { Completes } from '../command.ts';
 import type { Choice, CommandTree, CompletedCommand, CompletedFlag } from './command-tree.ts';

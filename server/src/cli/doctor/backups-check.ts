@@ -1,4 +1,4 @@
-/** Whether the backups that a server makes by itself are made, have room, and are for nobody else. Puts nothing into their folder. */
+/** Checks scheduled backups: their age, free space and file permissions. Writes nothing to their folder. */
 
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -119,7 +119,7 @@ function roomFor(folder: string, count: number, of: { database: string; keep: nu
   const free = bavail * bsize;
   const takes = `; the next one takes ${formatSize(one)}, and all ${of.keep} that are kept up to ${formatSize(wanted)} more`;
   const text = `${formatFreeSpace(free)} are free for backups${one > 0 ? takes : ''}.`;
-  // Some file systems do not tell.
+  // Some file systems do not report it.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
   const fix = 'Make room, take a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
   return free < one ? problem(text, fix) : warning(text, fix);

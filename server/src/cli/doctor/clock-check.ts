@@ -1,4 +1,4 @@
-/** Whether the clock here is right, as far as others can tell: of the database, and of a server. */
+/** Compares the clock of this machine with the clocks of the database and of a server. */
 
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
@@ -19,13 +19,13 @@ export async function* checkClock({ clock, file, postgres, server }: Examined): 
     : problem(`It is ${shown} here, which cannot be: tokens would be good at the wrong time.`, ntp);
   if (file === undefined) {
     const facts = await postgres().catch(() => undefined);
-    // What a database cannot tell is told below.
+    // Other checks report a database that does not answer.
     if (facts) yield compared('the database', facts.nowMs, facts.readAtMs);
   }
   if (server.url === undefined) return;
   const answer = await server.alive().catch(() => undefined);
   const date = Date.parse(answer?.headers.date ?? '');
-  // It tells whole seconds.
+  // The server reports whole seconds.
   if (answer && !Number.isNaN(date)) yield compared(`the server at ${server.url}`, date + 500, answer.atMs);
 }
 

@@ -10,8 +10,8 @@ import { problem, warning, type Finding } from './finding.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * What is wrong with it. Then it is better not opened: even who only reads leaves files of SQLite beside it, of its owner and mode,
- * which are in the way of the server later.
+ * Finds a problem of the file without opening it. Even a reader creates SQLite files next to it, with its own owner and mode, and
+ * the server could not write those later.
  */
 export async function whyUnusable(file: string, server: Examined['server']): Promise<Finding | undefined> {
   const folder = nearestFolder(dirname(file));
@@ -37,7 +37,7 @@ export async function whyUnusable(file: string, server: Examined['server']): Pro
   );
 }
 
-/** Nobody can tell whether there is one. */
+/** The existence of the file cannot be checked. */
 export function isHidden(file: string): boolean {
   try {
     statSync(file, { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ async function whyMissing(
   file: string,
   { url, isGiven, alive }: Examined['server'],
 ): Promise<Finding | undefined> {
-  // One that somebody named may have a database of its own.
+  // A path in the settings may belong to another database.
   const answer = url === undefined || isGiven ? undefined : await alive().catch(() => undefined);
   if (answer && (jsonOf(answer.body) as { status?: string } | undefined)?.status === 'ok') {
     return problem(

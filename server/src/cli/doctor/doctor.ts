@@ -1,4 +1,4 @@
-/** `espalier doctor`: looks at everything that an installation needs, and says what is wrong and what to do. */
+/** `espalier doctor`: checks everything that an installation needs, and reports problems with their solution. */
 
 import { styleText } from 'node:util';
 import { systemClock } from '../../clock.ts';

@@ -17,9 +17,9 @@ export interface Examined {
 }
 
 export interface ExaminedServer {
-  /** Undefined if the settings do not tell where it would be. */
+  /** Undefined if the settings do not define its address. */
   readonly url: string | undefined;
-  /** Somebody asked for this very one. */
+  /** The user named this server explicitly. */
   readonly isGiven: boolean;
   /** What `/livez` says; throws if nothing does. */
   readonly alive: () => Promise<Answer>;

@@ -1,4 +1,4 @@
-/** Whether there is room for the database, and whether others on this machine can read what they should not. */
+/** Checks the free space for the database, and whether other users of this machine can read secret files. */
 
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -30,7 +30,7 @@ export function* checkFiles({ file, flags }: Examined): Iterable<Finding> {
 }
 
 function* checkDataFolder(file: string): Iterable<Finding> {
-  // Told of with the database.
+  // The check of the database reports it.
   if (isHidden(file)) return;
   const folder = nearestFolder(dirname(file));
   yield roomIn(folder, sizeOf(file));
@@ -50,7 +50,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   }
   const [first] = files;
   const self = process.getuid?.();
-  // One that they may not write is told of with the database.
+  // The check of the database reports a file that is not writable.
   if (first !== undefined && self && statSync(first).uid !== self && isWritable(first)) {
     yield warning(
       `${first} belongs to another user than the one who runs this.`,

@@ -15,7 +15,7 @@ export async function* checkInstallation(examined: Examined): Findings {
   if (!(await answers(server))) return;
   const { body } = await ask(clock, `${server.url}/.well-known/jwks.json`);
   const published = (jsonOf(body) as { keys?: readonly { kid?: unknown }[] } | undefined)?.keys ?? [];
-  // What is wrong with the database is told where it is looked at.
+  // The check of the database reports its problems.
   const stored = await storedKeyIds(examined).catch(() => []);
   if (published.length === 0 || stored.length === 0) return;
   yield published.some(({ kid }) => stored.some((id) => id === kid))

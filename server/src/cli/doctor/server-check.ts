@@ -112,10 +112,10 @@ async function* checkCertificate(clock: Clock, url: string, isGiven: boolean): F
   }
 }
 
-/** Whether what clients send and are told gets through, and whether answers are of now. */
+/** Checks whether headers pass through proxies in both directions, and whether responses are current. */
 async function* checkTokens(clock: Clock, url: string): Findings {
   const address = `${url}/graphql?query=%7B__typename%7D`;
-  // Another one: what is kept of the first must not be taken for its answer.
+  // A different request: a cached response of the first one must not answer it.
   const otherAddress = `${url}/graphql?query=%7Bfolder%7Bid%7D%7D`;
   const headers = { accept: 'application/json' };
   const without = await ask(clock, address, { headers });

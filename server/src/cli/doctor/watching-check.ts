@@ -62,7 +62,7 @@ async function whyNotFree(host: string, port: number): Promise<string | undefine
   }
 }
 
-/** Asked with no traces at all, which every collector takes. What it is told besides is a secret, and not shown. */
+/** Sends an empty export, which every collector accepts. The headers are secret and not displayed. */
 async function collectorFound({ clock, settings }: Examined): Promise<Finding> {
   const { tracesUrl: url, tracesHeaders } = settings;
   if (url === undefined) return skipped('No traces are sent: ESPALIER_TRACES_URL is not set.');

@@ -10,7 +10,7 @@ import type { Entry } from './import-call.ts';
 
 const mostShown = 10;
 
-/** Answers how many folders it will make: those on the way, too. Throws with the first of what is wrong. */
+/** Returns the number of folders to create, including missing parents. Throws the first problem. */
 export function checkEntries(entries: readonly Entry[]): number {
   const seen = new Set<string>();
   const made = new Set<string>();
@@ -40,7 +40,7 @@ function problemOf(entry: Entry, seen: Set<string>, made: Set<string>): string |
     const path = names.join('/');
     if (seen.has(path)) return 'It is there twice.';
     seen.add(path);
-    // Up to what is known of the way.
+    // Up to the last known parent.
     for (
       let way = path;
       way !== '' && !made.has(way);

@@ -7,10 +7,10 @@ import { count } from '../progress.ts';
 import { escapeControls } from '../shown-text.ts';
 import type { Entry } from './import-call.ts';
 
-/** What is to be imported. */
+/** The folders to import. */
 export interface Source {
   readonly entries: readonly Entry[];
-  /** What there was besides, in words. */
+  /** A description of the skipped entries. */
   readonly skipped: readonly string[];
 }
 
@@ -32,11 +32,11 @@ const readAtOnce = 16;
 interface Directory {
   /** As bytes: a name need not be a text. */
   readonly place: Buffer;
-  /** What the paths of what is inside begin with. */
+  /** The prefix of the paths inside this directory. */
   readonly below: string;
 }
 
-/** What is inside the directory, not itself. */
+/** Reads the contents of the directory, without the directory itself. */
 export async function readDirectory(top: string, options: DirectoryOptions): Promise<Source> {
   const entries: Entry[] = [];
   const skipped = { links: 0, others: 0 };

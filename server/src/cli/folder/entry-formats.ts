@@ -11,7 +11,7 @@ export class EntryError extends Error {
 }
 
 const texts = ['title', 'icon', 'description'] as const;
-/** What the commands that print JSON tell of a folder besides; the new one has its own. */
+/** Further fields in the JSON output of commands. New folders get their own values. */
 const ignored: ReadonlySet<string> = new Set([
   'id',
   'parentId',
@@ -22,10 +22,10 @@ const ignored: ReadonlySet<string> = new Set([
   'updatedAt',
 ]);
 
-/** A folder of a file, of which it is not known yet whether it is one. */
+/** A folder in a file, not validated yet. */
 type Given = Readonly<Record<string, unknown>>;
 
-/** Nested (`name`, with `folders` inside) or flat (`path`), a list of them or one. */
+/** Parses one folder or a list, nested (`name` with `folders`) or flat (`path`). */
 export function entriesOfJson(text: string): Entry[] {
   const value = parsed(text, 'It');
   const entries: Entry[] = [];

@@ -51,7 +51,7 @@ export function childPath(parent: string, name: string): string {
   return parent === '/' ? `/${name}` : `${parent}/${name}`;
 }
 
-/** Into which of the folders of a path all is to be made that is missing of it. */
+/** Finds the deepest existing folder of a path, and the names that are missing below it. */
 export async function findNearest(
   client: Client,
   path: string,

@@ -1,11 +1,11 @@
-/** What a move would do: how many folders, and who gains or loses access. */
+/** Previews a move: the number of folders, and the users who gain or lose access. */
 
 import type { Client, FolderDetails } from '@espalier/client';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
 import { escapeControls } from '../shown-text.ts';
 import { count } from '../progress.ts';
 
-/** What is to become of a folder; what stays as it is, is not there. */
+/** The changes of a folder. Unchanged values are missing. */
 export interface Move {
   readonly folder: FolderDetails;
   readonly name?: string;

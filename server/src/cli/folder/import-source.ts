@@ -15,7 +15,7 @@ export type Format = (typeof formats)[number];
 
 export interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
   readonly format: Format | undefined;
-  /** Told from time to time how far it is. */
+  /** Called with the progress. */
   readonly onProgress: (step: string, done: number, total?: number) => void;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends an import so that its way can be followed, and stopped for certain: the server has all of it or nothing, and
- * whoever stops it is told which.
+ * Sends an import with progress. If the user stops it, the import is complete or was not made at all, and the command reports
+ * which.
  */
 
 import { EspalierError, type Client } from '@espalier/client';
@@ -23,7 +23,7 @@ const taking = `mutation($input: UpdateFolderInput!) { importFolders: updateFold
 export class ImportUpload {
   readonly #progress: Progress;
   #phase: 'before' | 'sending' | 'stopping' = 'before';
-  /** The server may have all of it. */
+  /** The server may have received everything. */
   #isSent = false;
   #key: string | undefined;
 

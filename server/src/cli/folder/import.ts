@@ -19,9 +19,9 @@ import { ImportUpload } from './import-upload.ts';
 
 /** The rest of the body is the query. */
 const mostBytes = endpoints.graph.request.limitBytes - 4_096;
-/** What was read and sent is worth waiting for; a server that is started anew knows what it has done. */
+/** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
 const retrySeconds = 60;
-/** It takes back what it has begun, which the server may have to be asked for. */
+/** Time to undo an import, which may need a request to the server. */
 const stopSeconds = 60;
 
 export const importFolders = command({

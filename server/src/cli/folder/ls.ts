@@ -1,4 +1,4 @@
-/** `espalier folder ls`: what is inside a folder. */
+/** `espalier folder ls`: lists the folders inside a folder. */
 
 import type { Folder } from '@espalier/client';
 import { command, json } from '../command.ts';
@@ -34,7 +34,7 @@ export const ls = command({
   },
 });
 
-/** What has a fixed width comes first: so nothing waits for the longest name. */
+/** Columns with a fixed width come first, so that rows can be printed as they arrive. */
 async function* longLines(folders: AsyncIterable<Folder>): AsyncGenerator<string> {
   const line = (id: string, access: string, changed: string, name: string) =>
     `${id.padEnd(36)}  ${access.padEnd(6)}  ${changed.padEnd(16)}  ${name}`;

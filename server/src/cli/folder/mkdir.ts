@@ -68,7 +68,7 @@ async function makeWay(client: Client, path: string, texts: Texts, signal: Abort
     const count = await importList(client, { parentId: nearest.id, list }, { signal });
     return { folder: await findFolder(client, path), count };
   } catch (error) {
-    // Somebody else was faster with a part of the way: there is less to make.
+    // Another client created some of the parents in the meantime.
     const isTaken = error instanceof EspalierError && error.code === 'CONFLICT';
     const isNearer = isTaken && (await findNearest(client, path)).missing.length < missing.length;
     if (!isNearer) throw error;

@@ -1,4 +1,4 @@
-/** A file that is written beside its place, and put there when it is whole. */
+/** Writes to a temporary file and renames it when it is complete. */
 
 import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { StartError } from '../../config/start-error.ts';
@@ -48,7 +48,7 @@ export class OutputFile {
     }
   }
 
-  /** Unless it is finished, nothing of it stays. */
+  /** Deletes the temporary file if it was not completed. */
   async discard(): Promise<void> {
     if (!this.#isOpen) return;
     await this.#handle.close().catch(() => undefined);

@@ -100,7 +100,7 @@ function textOf(
   return text === undefined ? [] : [[name, text]];
 }
 
-/** Properties are written as a whole: what somebody else has set meanwhile is kept, by reading them anew. */
+/** Properties are written as a whole, so they are read again if another client has changed them. */
 async function change(
   client: Client,
   folder: FolderDetails,

@@ -1,4 +1,4 @@
-/** `espalier folder trash`: what was deleted and can be brought back. */
+/** `espalier folder trash`: lists deleted folders that can be restored. */
 
 import type { Client } from '@espalier/client';
 import { command, json } from '../command.ts';

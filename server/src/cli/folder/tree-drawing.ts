@@ -1,4 +1,4 @@
-/** A tree in lines, or as nested JSON, from folders that come one by one, each right before what is inside it. */
+/** Draws a tree as lines or nested JSON from folders in depth-first order. */
 
 import { formatJson } from '../output.ts';
 import { escapeControls } from '../shown-text.ts';

@@ -1,4 +1,4 @@
-/** `espalier folder tree`: draws what is inside a folder, as it is read, however much it is. */
+/** `espalier folder tree`: draws the folders below a folder while they are read. */
 
 import type { Client, FolderDetails } from '@espalier/client';
 import { isUtf8Locale } from '../../config/config.ts';
@@ -32,7 +32,7 @@ const query = `query($id: ID!, $depth: Int, $first: Int, $after: String) { folde
     items: edges { depth node { id name title accessLevel folders(last: 1) { items { id } } } }
     ${pageInfo} } } }`;
 
-/** With the last one inside of each, half of what an answer may hold. */
+/** Half of the limit of a response, because each folder also reads its last child. */
 const pageSize = 5_000;
 
 export const tree = command({
@@ -70,7 +70,7 @@ export const tree = command({
   },
 });
 
-/** Each folder right before what is inside it. */
+/** Yields the folders in depth-first order. */
 async function* readBranches(
   client: Client,
   top: FolderDetails,

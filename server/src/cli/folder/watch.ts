@@ -1,4 +1,4 @@
-/** `espalier folder watch`: a line for each change of the tree, as it happens, for as long as somebody looks. */
+/** `espalier folder watch`: prints a line for each change of the tree until it is stopped. */
 
 import type { Client } from '@espalier/client';
 import { command } from '../command.ts';
@@ -23,7 +23,7 @@ interface Change {
 const subscription = `subscription($under: ID, $after: String) { folderChanges(under: $under, after: $after) {
   kind cursor folderId at by { username } folder { name path } oldParent { path } folderCount } }`;
 
-/** How many of the trash are looked through for the path of what was deleted. */
+/** How many folders of the trash are searched for the path of a deleted folder. */
 const mostTrash = 100;
 
 export const watch = command({
@@ -65,7 +65,7 @@ async function* follow(
   }
 }
 
-/** Of what was deleted only the id is told; whoever may restore it finds in the trash where it was. */
+/** A deletion only has the id. The trash has the path, for users who may restore the folder. */
 async function pathOfGone(
   client: Client,
   { kind, folderId }: Change,

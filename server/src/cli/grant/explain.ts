@@ -1,4 +1,4 @@
-/** `espalier explain`: what somebody may do with a folder, and why. */
+/** `espalier explain`: explains the access of a user to a folder. */
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';

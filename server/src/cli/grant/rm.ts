@@ -1,4 +1,4 @@
-/** `espalier grant rm`: takes a grant away; what comes from above holds again. */
+/** `espalier grant rm`: removes a grant. Inherited access applies again. */
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';

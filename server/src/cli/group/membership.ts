@@ -1,4 +1,4 @@
-/** Commands that put users into a group or take them out: all of those who are named, or none. */
+/** The commands that add users to a group or remove them, all of the named users or none. */
 
 import { UsageError } from '../../config/start-error.ts';
 import { command, json, type Command } from '../command.ts';

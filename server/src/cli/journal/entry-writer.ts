@@ -1,4 +1,4 @@
-/** Prints entries as they come: lines, CSV, one JSON array, or a JSON object a line for what has no end. */
+/** Prints entries as they arrive: as lines, CSV, a JSON array, or one JSON object per line. */
 
 import { journalCsvHeader, formatJournalCsvRow } from '@espalier/contract';
 import { formatJson, print } from '../output.ts';

@@ -1,4 +1,4 @@
-/** An entry of the journal as it is asked for, and a line of it for people. */
+/** The query for journal entries, and their format for people. */
 
 import type { JournalCsvEntry } from '@espalier/contract';
 import { escapeControls } from '../output.ts';
@@ -21,7 +21,7 @@ export const heading = [
   'What',
 ].join('  ');
 
-/** Widths are fixed: what comes later is not known when the first line is printed. */
+/** Widths are fixed, because later entries are unknown when the first line is printed. */
 export function toLine(entry: Entry): string {
   const cells = [
     String(entry.number).padStart(widths.number),
@@ -37,7 +37,7 @@ function whoDid({ by, byId }: Entry): string {
   return byId === null ? '(server)' : `id:${byId}`;
 }
 
-/** What is gone has the name that the entry remembers, or its id. */
+/** A deleted object has the name from the entry, or its id. */
 function objectsOf(entry: Entry): string[] {
   const { folderId, folder, userId, user, groupId, group, sessionId } = entry;
   const remembered = (name: string) => {

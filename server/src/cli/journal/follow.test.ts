@@ -30,7 +30,7 @@ class Journal {
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place);
 
-/** What is told, with one step of what happens before each look; then it is stopped. */
+/** Collects the entries. One step runs before each poll, then the test stops following. */
 async function tell(journal: Journal, first: number, steps: readonly (() => void)[]) {
   const told: number[] = [];
   const events: string[] = [];

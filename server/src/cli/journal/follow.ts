@@ -1,16 +1,16 @@
 /**
- * Follows a list whose newest entry comes first, as `tail -f` does a file. Numbers are in the order of commits: whoever has
- * seen one has seen, or can read, all that are smaller, so nothing is missed or told twice.
+ * Follows a list whose newest entry comes first, as `tail -f` follows a file. Numbers are in the order of commits, so that no
+ * entry is missed or printed twice.
  */
 
 import { everyItem, pagesOf, type ReadPage } from '../pages.ts';
 
 export interface Following {
-  /** How many of what is there already come first. */
+  /** How many existing entries come first. */
   readonly first: number;
   /** Waits before the next look; throws to stop. */
   readonly pause: () => Promise<unknown>;
-  /** Told of what went wrong with a look; throws what is no reason to look again. */
+  /** Called for a failed poll. Throws an error that must not be retried. */
   readonly onTrouble: (error: unknown) => void;
   /** The server has another journal than before, as after a restored backup. */
   readonly onReplaced: () => void;

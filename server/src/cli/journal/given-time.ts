@@ -1,4 +1,4 @@
-/** A time as people type it: in UTC like what is shown, unless it says otherwise; or how long ago. */
+/** Parses a time that a user typed: in UTC unless it has an offset, or relative to now. */
 
 import { UsageError } from '../../config/start-error.ts';
 

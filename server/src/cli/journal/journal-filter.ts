@@ -44,7 +44,7 @@ export interface JournalFilter {
   readonly until?: string | undefined;
 }
 
-/** What can be judged here is judged before anybody is asked. */
+/** Validates the filter before a request is sent. */
 export function readFilter(given: FilterGiven, now: number): (asking: Asking) => Promise<JournalFilter> {
   const kinds = given.kind.length === 0 ? undefined : given.kind.map(toKind);
   const from = given.from === undefined ? undefined : givenTime('--from', given.from, now);

@@ -1,4 +1,4 @@
-/** `espalier journal ls`: what was done, by whom, and what it was before. */
+/** `espalier journal ls`: lists changes with their author and the previous values. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { EspalierError } from '@espalier/client';

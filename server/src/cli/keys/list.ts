@@ -1,4 +1,4 @@
-/** `espalier keys list`: which signing keys there are, and what each of them is for. */
+/** `espalier keys list`: lists the signing keys with their state. */
 
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';

@@ -1,4 +1,4 @@
-/** `espalier keys retire`: takes a signing key away, or all of them, with the tokens that they signed. */
+/** `espalier keys retire`: retires one or all signing keys, which invalidates the tokens that they signed. */
 
 import { systemClock } from '../../clock.ts';
 import { runChange } from '../../journal/journal.ts';
@@ -11,7 +11,7 @@ import { keySettings, onKeys, requireSameSeal, type StoredKeys } from './stored-
 
 interface Retirement {
   readonly retired: readonly string[];
-  /** Otherwise nobody can hold a token of it. */
+  /** False if no token was signed with it. */
   readonly hasSigned: boolean;
   /** The key that signs instead. */
   readonly replacement: string | null;

@@ -22,13 +22,13 @@ export function onKeys<T>(flags: Given['flags'], work: (keys: StoredKeys) => Pro
   );
 }
 
-/** A node with another master key, or none, could not sign with what is stored here. */
+/** A node with another master key, or without one, could not sign with the stored keys. */
 export function requireSameSeal(
   rows: readonly KeyRow[],
   encryption: KeyEncryption,
   { retiredId }: { readonly retiredId?: string } = {},
 ): void {
-  // One that goes need not be whole, but tells which master key is in use.
+  // A retired key need not be readable, but it names the master key in use.
   for (const row of rows) if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
   if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(

@@ -28,7 +28,7 @@ Without --url, the server of the last login, or ${defaultUrl}.`,
     try {
       await untilSignal(() => client.login({ username, password }));
       const tokens = (await storage.read())!;
-      // A session that cannot be kept is of no use to anybody.
+      // A session that cannot be stored is useless.
       await file.write({ url, username, tokens }).catch(async (error: unknown) => {
         await client.logout().catch(() => undefined);
         throw error;
@@ -46,7 +46,7 @@ async function askForName(before: string | undefined): Promise<string> {
   return name || before || askForName(before);
 }
 
-/** What is there is replaced anyway. */
+/** The stored login is replaced in any case. */
 function ignoreDamage(error: unknown): undefined {
   if (!(error instanceof EspalierError)) throw error;
 }

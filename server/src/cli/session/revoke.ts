@@ -54,7 +54,7 @@ async function revokeAll(
   return (await client.mutate<Payload>(several, { input }, { signal })).revokeSessions.endedSessions;
 }
 
-/** What is not there is told, and does not keep the others alive. The session that asks goes last. */
+/** A missing session is reported and does not stop the others. The own session is revoked last. */
 async function revokeEach({ client, signal }: Asking, ids: readonly string[]): Promise<number> {
   const { viewer } = await client.query<{ viewer: { session: { id: string } } }>(whichAsks, {}, { signal });
   const isOwn = (id: string) => Number(id === viewer.session.id);

@@ -44,7 +44,7 @@ export function ownSessionReader<Session>({ client, signal }: Asking, fields: st
   };
 }
 
-/** Of everybody, or of one user; the newest login first. For administrators. */
+/** The sessions of all users or of one user, the newest first. For administrators. */
 export function sessionReader<Session>(
   { client, signal }: Asking,
   fields: string,

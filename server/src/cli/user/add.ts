@@ -1,4 +1,4 @@
-/** `espalier user add`: somebody new who can log in. */
+/** `espalier user add`: creates a user. */
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';

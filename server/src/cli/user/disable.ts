@@ -1,4 +1,4 @@
-/** `espalier user disable`: keeps somebody out, and what they have stays. */
+/** `espalier user disable`: disables a user. Grants and memberships remain. */
 
 import { userChange } from './user-change.ts';
 

@@ -1,4 +1,4 @@
-/** `espalier user enable`: lets somebody in again. */
+/** `espalier user enable`: enables a disabled user. */
 
 import { userChange } from './user-change.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `espalier user reset-password`: a new password for one that is lost, of the last administrator, too. Whoever can write
- * the database needs no other right.
+ * `espalier user reset-password`: replaces a lost password, even of the last administrator. Write access to the database is
+ * sufficient.
  */
 
 import { resetPassword as setPassword, updateUser } from '../../accounts/users.ts';

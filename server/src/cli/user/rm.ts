@@ -1,4 +1,4 @@
-/** `espalier user rm`: deletes somebody for good. */
+/** `espalier user rm`: deletes a user permanently. */
 
 import { command, json } from '../command.ts';
 import { confirm, yes } from '../confirmation.ts';

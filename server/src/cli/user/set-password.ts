@@ -1,4 +1,4 @@
-/** `espalier user set-password`: an administrator gives somebody else a new password. */
+/** `espalier user set-password`: sets the password of another user. */
 
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';

@@ -1,4 +1,4 @@
-/** Commands that change one thing of a user: they differ in what, and in what they say. */
+/** The commands that change one property of a user. */
 
 import { command, json, type Command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
