@@ -139,10 +139,7 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': ['error', { paths: ofDatabase, patterns: [ofTraces] }] },
   },
   {
-    files: [
-      'server/src/observability/{tracing,spans,spans.test}.ts',
-      'server/src/**/traced-*.ts',
-    ],
+    files: ['server/src/observability/{tracing,spans,spans.test}.ts', 'server/src/**/traced-*.ts'],
     rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
   },
   {

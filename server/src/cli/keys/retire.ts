@@ -43,11 +43,19 @@ key that is lost.`,
   },
 });
 
-async function retireOne({ database, encryption }: StoredKeys, id: string, isAtOnce: boolean): Promise<Retirement> {
+async function retireOne(
+  { database, encryption }: StoredKeys,
+  id: string,
+  isAtOnce: boolean,
+): Promise<Retirement> {
   const { hasSigned, replacementId } = await runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
     if (isAtOnce) requireSameSeal(rows, encryption, { retiredId: id });
-    return retireSigningKey(transaction, id, { encryption, now: systemClock.now(), isReplacedAtOnce: isAtOnce });
+    return retireSigningKey(transaction, id, {
+      encryption,
+      now: systemClock.now(),
+      isReplacedAtOnce: isAtOnce,
+    });
   });
   return { retired: [id], hasSigned, replacement: replacementId ?? null };
 }

@@ -29,12 +29,16 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
         oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile).text,
       );
       const count = await runChange(database, async (transaction) => {
-        const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== encryption.id);
+        const rows = (await readKeyRows(transaction)).filter(
+          ({ sealedWith }) => sealedWith !== encryption.id,
+        );
         requireOld(rows, old);
         await sealAll(transaction, rows, { from: old, to: encryption });
         return rows.length;
       });
-      await (options.json ? printJson({ changed: count, sealedWith: encryption.id }) : print(told(count, encryption)));
+      await (options.json
+        ? printJson({ changed: count, sealedWith: encryption.id })
+        : print(told(count, encryption)));
     }),
 });
 

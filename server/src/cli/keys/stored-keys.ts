@@ -29,7 +29,8 @@ export function requireSameSeal(
   { retiredId }: { readonly retiredId?: string } = {},
 ): void {
   // A retired key need not be readable, but it names the master key in use.
-  for (const row of rows) if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
+  for (const row of rows)
+    if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
   if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
       'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
