@@ -8,7 +8,7 @@ import { sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { runChange } from '../../server/src/journal/journal.ts';
-import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
+import { rotateSigningKey } from '../../server/src/sessions/manage-signing-keys.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
 import { readKeyId } from './key-id.ts';

@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { runChange } from '../../server/src/journal/journal.ts';
-import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
+import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/manage-signing-keys.ts';
 import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../support/graph-testbed.ts';

@@ -1,4 +1,7 @@
-/** A displayed tree: its state, its loader and its focus. */
+/**
+ * A displayed tree: its state, its loader and its focus. `use-main-tree.ts` passes each change of the live subscription to the
+ * loader.
+ */
 
 import { client } from '../session/client.ts';
 import { createTreeQueries, type TreeQueries } from './state/tree-queries.ts';

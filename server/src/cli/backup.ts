@@ -4,11 +4,11 @@ import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
 import { formatCount, formatSize } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
-import { shownTime } from '../sessions/change-keys.ts';
+import { formatTime } from '../sessions/manage-signing-keys.ts';
 import { command, json } from './command.ts';
 import { untilSignal } from './connection.ts';
 import { createFileProgress } from './file-progress.ts';
-import { embeddedFileOf } from './on-database.ts';
+import { embeddedFileOf } from './database-command.ts';
 import { print, printJson } from './output.ts';
 
 export const backup = command({
@@ -42,11 +42,11 @@ async function makeOne(
   const seconds = (systemClock.now() - begunAt) / 1000;
   const { lastChangeAt } = made;
   await (isJson
-    ? printJson({ ...made, lastChangeAt: lastChangeAt === null ? null : shownTime(lastChangeAt), seconds })
-    : print(told(made, seconds)));
+    ? printJson({ ...made, lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt), seconds })
+    : print(describeResult(made, seconds)));
 }
 
-function told(made: Backup, seconds: number): string {
+function describeResult(made: Backup, seconds: number): string {
   const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
   const keys = areKeysSealed ? 'in it, sealed with the master key, which is not' : 'in it';
   const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;

@@ -143,10 +143,10 @@ export function commandHelp(
   { showsSettings = true } = {},
 ): string {
   const isFlagged = Object.keys(options).length + settings.length > 0;
-  const usage = ['espalier', name, ...words.map(shownWord), ...(isFlagged ? ['[flags]'] : [])].join(' ');
+  const usage = ['espalier', name, ...words.map(formatWord), ...(isFlagged ? ['[flags]'] : [])].join(' ');
   const rows = [
     ...words.map((word) => [`<${word.name}>`, word.about] as const),
-    ...Object.entries(options).map(([key, option]) => [shownOption(key, option), option.about] as const),
+    ...Object.entries(options).map(([key, option]) => [formatOption(key, option), option.about] as const),
   ];
   const width = Math.max(0, ...rows.map(([left]) => left.length)) + 2;
   return [
@@ -159,11 +159,11 @@ export function commandHelp(
     .join('\n\n');
 }
 
-function shownWord({ name, isOptional, isRepeatable }: Word): string {
+function formatWord({ name, isOptional, isRepeatable }: Word): string {
   const word = `<${name}>${isRepeatable ? '…' : ''}`;
   return isOptional ? `[${word}]` : word;
 }
 
-function shownOption(key: string, { value, short }: Option): string {
+function formatOption(key: string, { value, short }: Option): string {
   return `${short ? `-${short}, ` : ''}--${toFlag(key)}${value ? ` <${value}>` : ''}`;
 }

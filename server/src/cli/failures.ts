@@ -3,7 +3,7 @@
 import type { EspalierError, ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
-import { escapeControls } from './shown-text.ts';
+import { escapeControls } from './escape-text.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },

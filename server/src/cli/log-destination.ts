@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
-import { shownLogLine } from './shown-log-line.ts';
+import { formatLogLine } from './format-log-line.ts';
 
 /** Lines that could not be written, up to this size. Later lines are lost. */
 const maxUnwrittenBytes = 2 ** 20;
@@ -17,7 +17,7 @@ const maxBufferedBytes = 64 * 1024;
 const maxBytesPerUnit = 3;
 
 const info = pino.levels.values['info']!;
-/** The message of every line of the access log: see http/request-log.ts. */
+/** The message of every line of the access log: see http/access-log.ts. */
 const accessLogMessage = 'request';
 
 const needsMetadata: unique symbol = Symbol.for('pino.metadata') as never;
@@ -43,7 +43,7 @@ export class LogDestination {
 
   /** Writes at once, unless it is a line of the access log: these wait a moment for others. */
   write(line: string): void {
-    this.#add(this.#isTerminal ? shownLogLine(line) : line);
+    this.#add(this.#isTerminal ? formatLogLine(line) : line);
     if (this.#isTerminal || !this.#mayWait()) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), maxBufferedMs).unref();
   }

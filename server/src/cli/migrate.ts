@@ -14,11 +14,11 @@ import {
 import { sqliteFilePath, openWithoutMigrating } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
 import { sqliteDialect } from '../database/sqlite/dialect.ts';
-import { readSetting } from '../database/stored-settings.ts';
+import { readSetting } from '../database/installation-values.ts';
 import { redactPassword } from '../config/url-password.ts';
 import { StartError } from '../config/start-error.ts';
 import { command, json, type Given } from './command.ts';
-import { databaseSettings } from './on-database.ts';
+import { databaseSettings } from './database-command.ts';
 import { print, printJson } from './output.ts';
 
 export const migrate = command({

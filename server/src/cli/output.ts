@@ -5,7 +5,7 @@ import { formatJson } from '@espalier/contract';
 import { ExitError } from './failures.ts';
 
 export { formatJson };
-export { escapeControls, shownLines } from './shown-text.ts';
+export { escapeControls, escapeLines } from './escape-text.ts';
 
 /** A closed pipe must not stop the command halfway. */
 export function ignoreReaders(): void {

@@ -16,7 +16,7 @@ export interface PageSlice {
 export const pageInfo = 'pageInfo { hasNextPage endCursor }';
 
 /** The server gives no more at once. */
-const mostPageSize = 1_000;
+const maxPageSize = 1_000;
 
 export type ReadPage<Item> = (slice: PageSlice) => Promise<Page<Item>>;
 
@@ -29,7 +29,7 @@ interface PageOptions {
 /** At least one page, which may be empty. */
 export async function* pagesOf<Item>(
   read: ReadPage<Item>,
-  { most = Infinity, pageSize = mostPageSize }: PageOptions = {},
+  { most = Infinity, pageSize = maxPageSize }: PageOptions = {},
 ): AsyncGenerator<readonly Item[], void> {
   let left = most;
   let after: string | null = null;

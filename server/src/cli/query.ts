@@ -8,9 +8,9 @@ import { UsageError } from '../config/start-error.ts';
 import { command } from './command.ts';
 import { connectionSettings, withConnection, type Connection } from './connection.ts';
 import { exitCodeOf, ExitError } from './failures.ts';
-import { toAssignments } from './folder/folder-texts.ts';
+import { toAssignments } from './folder/folder-options.ts';
 import { printJson } from './output.ts';
-import { escapeControls } from './shown-text.ts';
+import { escapeControls } from './escape-text.ts';
 
 export const query = command({
   words: [{ name: 'text', about: 'The query; - or none reads it from standard input', isOptional: true }],

@@ -5,11 +5,11 @@ import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
 import { formatCount } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
-import { shownTime } from '../sessions/change-keys.ts';
+import { formatTime } from '../sessions/manage-signing-keys.ts';
 import { command, json } from './command.ts';
 import { untilSignal } from './connection.ts';
 import { createFileProgress } from './file-progress.ts';
-import { embeddedFileOf } from './on-database.ts';
+import { embeddedFileOf } from './database-command.ts';
 import { print, printJson } from './output.ts';
 
 const usersFile = '/etc/passwd';
@@ -54,13 +54,13 @@ async function restoreOne(
   ).finally(progress.end);
   const { lastChangeAt } = restored;
   await (isJson
-    ? printJson({ ...restored, lastChangeAt: lastChangeAt === null ? null : shownTime(lastChangeAt) })
-    : print(told(restored)));
+    ? printJson({ ...restored, lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt) })
+    : print(describeResult(restored)));
 }
 
-function told(restored: Restored): string {
+function describeResult(restored: Restored): string {
   const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
-  const last = lastChangeAt === null ? '' : `; the last change is of ${shownTime(lastChangeAt)}`;
+  const last = lastChangeAt === null ? '' : `; the last change is of ${formatTime(lastChangeAt)}`;
   return [
     `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
     ...(before ? [`What was there before is ${before}.`] : []),

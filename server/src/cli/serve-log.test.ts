@@ -23,12 +23,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function live(told: ServeLog): string {
-  told.warn(undefined);
-  told.warn('This is not safe.');
-  told.started({ url, metricsUrl: undefined });
-  told.stopping('SIGTERM');
-  told.stopped();
+function live(serverLog: ServeLog): string {
+  serverLog.warn(undefined);
+  serverLog.warn('This is not safe.');
+  serverLog.started({ url, metricsUrl: undefined });
+  serverLog.stopping('SIGTERM');
+  serverLog.stopped();
   return readFileSync(join(folder, 'log'), 'utf8');
 }
 

@@ -45,8 +45,8 @@ export const serve = command({
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
   const { settings, displayed, warnings } = readProcessSettings(flags);
-  const told = serveLog(settings);
-  const { log } = told;
+  const serverLog = serveLog(settings);
+  const { log } = serverLog;
   endOnBug(log);
   [
     ...warnings,
@@ -55,8 +55,8 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     metricsExposureWarning(settings),
     tooManyWorkersWarning(settings),
     trustedProxyWarning(settings),
-  ].forEach((warning) => told.warn(warning));
-  void stop.asked.then((signal) => told.stopping(signal));
+  ].forEach((warning) => serverLog.warn(warning));
+  void stop.asked.then((signal) => serverLog.stopping(signal));
   let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
@@ -65,10 +65,10 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     signal: stop.signal,
     onNewAdministrator: (created) => {
       administrator = created;
-      told.madeNew();
+      serverLog.madeNew();
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
-        told.warn(
+        serverLog.warn(
           `The given administrator's password has fewer than ${shortestPassword} characters: easy to guess.`,
         );
       }
@@ -76,9 +76,9 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   });
   const server = await unlessStopped(starting, stop, settings);
   if (server) {
-    told.warn(unsealedWarning(settings));
+    serverLog.warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
-    told.started(server);
+    serverLog.started(server);
     console.log(howToTry(server, administrator));
     try {
       await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
@@ -86,7 +86,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
       await server.close();
     }
   }
-  told.stopped();
+  serverLog.stopped();
   console.log('Stopped.');
   // Whatever is still waited for has been left.
   process.exit(0);

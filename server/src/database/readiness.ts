@@ -6,7 +6,7 @@
 import { singleFlight } from '../concurrency/single-flight.ts';
 import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database, Reader } from './database.ts';
-import { readSetting } from './stored-settings.ts';
+import { readSetting } from './installation-values.ts';
 
 interface ReadinessOptions {
   readonly database: Reader & Pick<Database, 'findFault'>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { retryFailedWrite } from './stored-settings.ts';
+import { retryFailedWrite } from './installation-values.ts';
 import { reasonOfErrno, WriteState, writeFailureReasons, type WriteFailure } from './write-failure.ts';
 
 describe('the state of writing', () => {

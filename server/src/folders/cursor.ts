@@ -4,8 +4,8 @@
  * or make one up.
  */
 
-import { decodeCursor, encodeCursor } from '../database/cursor-checksum.ts';
-import { readSetting } from '../database/stored-settings.ts';
+import { decodeCursor, encodeCursor } from '../database/cursor-encoding.ts';
+import { readSetting } from '../database/installation-values.ts';
 import { encryptBytes, decryptBytes } from '../database/encrypted-bytes.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';

@@ -7,7 +7,7 @@ import { readUserAccess, type DecidingGrant, type UserAccess } from '../access/u
 import type { Transaction } from '../database/database.ts';
 import { noResult, type Caller, type Changed, type Changes } from '../journal/changes.ts';
 import { Refusal } from '../refusal.ts';
-import type { MovedPaths } from './change-folders.ts';
+import type { MovedPaths } from './folder-writes.ts';
 import { requireLevel } from './change-rules.ts';
 import { requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
 

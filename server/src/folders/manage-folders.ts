@@ -20,7 +20,7 @@ import {
   type MovedPaths,
   type NewFolder,
   type WrittenFolder,
-} from './change-folders.ts';
+} from './folder-writes.ts';
 import { requireFolder, viewTree, type FirstRead, type Folder, type FolderRow } from './folders.ts';
 import { readFirst } from './first-read.ts';
 import {

@@ -1,7 +1,7 @@
 /** Journal entries: their kinds, which are named like the mutations, how they are read, and their cursors. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { encodeCursor, decodeCursor } from '../database/cursor-checksum.ts';
+import { encodeCursor, decodeCursor } from '../database/cursor-encoding.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
-import { deleteKey, rotateSigningKey } from './change-keys.ts';
+import { deleteKey, rotateSigningKey } from './manage-signing-keys.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 import { maxAuthTokenMs } from './revocation.ts';
 import {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
-import { retryFailedWrite } from '../database/stored-settings.ts';
+import { retryFailedWrite } from '../database/installation-values.ts';
 import { purgeTrash } from '../folders/trash.ts';
 import { pruneIdempotencyKeys } from '../journal/idempotency.ts';
 import { pruneJournal } from '../journal/journal.ts';

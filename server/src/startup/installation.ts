@@ -7,11 +7,11 @@ import { createUser } from '../accounts/users.ts';
 import { generatePassword } from '../accounts/passwords.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Database } from '../database/database.ts';
-import { readSetting, insertSetting } from '../database/stored-settings.ts';
+import { readSetting, insertSetting } from '../database/installation-values.ts';
 import { plantDemoTree } from '../folders/import/demo-tree.ts';
 import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
 import { runChange } from '../journal/journal.ts';
-import { ensureSigningKey } from '../sessions/change-keys.ts';
+import { ensureSigningKey } from '../sessions/manage-signing-keys.ts';
 import type { KeyEncryption } from '../sessions/key-encryption.ts';
 import { StartError } from '../config/start-error.ts';
 

@@ -20,7 +20,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { makeBackup } from '../../../server/src/maintenance/backup/backup.ts';
 import { checkBackups } from '../../../server/src/cli/doctor/backups-check.ts';
 import { checkSettings } from '../../../server/src/cli/doctor/settings-check.ts';
-import { checkWatching } from '../../../server/src/cli/doctor/watching-check.ts';
+import { checkWatching } from '../../../server/src/cli/doctor/telemetry-check.ts';
 import { readSettings } from '../../../server/src/config/config.ts';
 import { sqlite } from '../../support/databases.ts';
 import { findFreePort } from '../../support/free-port.ts';

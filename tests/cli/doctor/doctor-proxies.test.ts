@@ -7,7 +7,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { checkClock } from '../../../server/src/cli/doctor/clock-check.ts';
 import { checkCors } from '../../../server/src/cli/doctor/cors-check.ts';
-import { examine } from '../../../server/src/cli/doctor/examined.ts';
+import { examine } from '../../../server/src/cli/doctor/check-context.ts';
 import type { Findings } from '../../../server/src/cli/doctor/finding.ts';
 import { checkServer } from '../../../server/src/cli/doctor/server-check.ts';
 import { systemClock } from '../../../server/src/clock.ts';

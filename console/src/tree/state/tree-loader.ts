@@ -71,6 +71,7 @@ export class TreeLoader {
     else void this.readRoot();
   }
 
+  /** Applies a live change to the store and reads levels that it makes outdated. */
   apply(change: FolderChange): void {
     for (const changes of this.#concurrentChanges) changes.push(change);
     applyChange(this.#store, change);

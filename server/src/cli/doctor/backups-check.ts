@@ -11,8 +11,8 @@ import {
   formatSize,
 } from '../../maintenance/backup/format-size.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
-import { isHidden, nearestFolder } from './database-place.ts';
-import { answers, type Examined } from './examined.ts';
+import { isHidden, nearestFolder } from './database-file-check.ts';
+import { answers, type Examined } from './check-context.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const hourMs = 3_600_000;

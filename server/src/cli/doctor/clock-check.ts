@@ -1,10 +1,10 @@
 /** Compares the clock of this machine with the clocks of the database and of a server. */
 
-import type { Examined } from './examined.ts';
+import type { Examined } from './check-context.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
 
 /** Nodes take each other's tokens within a minute; an end of a token has no tolerance. */
-const mostMs = 60_000;
+const maxMs = 60_000;
 const muchMs = 5_000;
 const firstYear = 2025;
 const lastYear = 2100;
@@ -34,5 +34,5 @@ function compared(whose: string, theirs: number, ours: number): Finding {
   const seconds = Math.round(Math.abs(ahead) / 1000);
   if (seconds * 1000 < muchMs) return ok(`The clock of ${whose} agrees.`);
   const text = `The clock of ${whose} is ${seconds.toLocaleString('en')} seconds ${ahead > 0 ? 'ahead of' : 'behind'} this one.`;
-  return Math.abs(ahead) > mostMs ? problem(text, ntp) : warning(text, ntp);
+  return Math.abs(ahead) > maxMs ? problem(text, ntp) : warning(text, ntp);
 }

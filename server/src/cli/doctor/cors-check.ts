@@ -1,7 +1,7 @@
 /** Whether a web page of an origin may call the server from a browser. */
 
-import { answers, type Examined } from './examined.ts';
-import { ask, type Answer } from './ask.ts';
+import { answers, type Examined } from './check-context.ts';
+import { ask, type Answer } from './http-request.ts';
 import { ok, problem, type Finding, type Findings } from './finding.ts';
 import { checkSocket } from './socket-check.ts';
 

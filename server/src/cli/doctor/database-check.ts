@@ -9,13 +9,13 @@ import { openWithoutMigrating } from '../../database/open-database.ts';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { findDamage } from '../../database/sqlite/backup.ts';
 import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
-import { readSetting } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/installation-values.ts';
 import { createKeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { redactPassword } from '../../config/url-password.ts';
 import { createFileProgress } from '../file-progress.ts';
-import { whyUnusable } from './database-place.ts';
-import type { Examined } from './examined.ts';
+import { whyUnusable } from './database-file-check.ts';
+import type { Examined } from './check-context.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
 
 type Stored = Reader & Pick<Transaction, 'tableNames'>;

@@ -19,14 +19,14 @@ import { checkBackups } from './backups-check.ts';
 import { checkClock } from './clock-check.ts';
 import { checkCors } from './cors-check.ts';
 import { checkDatabase } from './database-check.ts';
-import { examine } from './examined.ts';
+import { examine } from './check-context.ts';
 import { checkFiles } from './files-check.ts';
 import { checkInstallation } from './installation-check.ts';
 import { problem, skipped, warning, type Finding, type State } from './finding.ts';
 import { checkServer } from './server-check.ts';
 import { checkSettings, unusable } from './settings-check.ts';
 import { checkTls } from './tls-check.ts';
-import { checkWatching } from './watching-check.ts';
+import { checkWatching } from './telemetry-check.ts';
 
 export const doctor = command({
   options: {

@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { formatFreeSpace } from '../../maintenance/backup/format-size.ts';
 import { listSecretFiles } from '../../config/config.ts';
 import { listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
-import { isHidden, isWritable, nearestFolder } from './database-place.ts';
-import type { Examined } from './examined.ts';
+import { isHidden, isWritable, nearestFolder } from './database-file-check.ts';
+import type { Examined } from './check-context.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 const megabyte = 2 ** 20;

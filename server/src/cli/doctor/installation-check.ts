@@ -5,9 +5,9 @@ import { databaseOptionsFrom } from '../../config/config.ts';
 import { openWithoutMigrating } from '../../database/open-database.ts';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
-import { ask, jsonOf } from './ask.ts';
-import { whyUnusable } from './database-place.ts';
-import { answers, type Examined } from './examined.ts';
+import { ask, jsonOf } from './http-request.ts';
+import { whyUnusable } from './database-file-check.ts';
+import { answers, type Examined } from './check-context.ts';
 import { ok, warning, type Findings } from './finding.ts';
 
 export async function* checkInstallation(examined: Examined): Findings {

@@ -4,7 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../clock.ts';
-import type { Examined } from './examined.ts';
+import type { Examined } from './check-context.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 const soonMs = 14 * 86_400_000;

@@ -4,7 +4,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { StartError } from '../../config/start-error.ts';
 import { count } from '../progress.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import type { Entry } from './import-call.ts';
 
 /** The folders to import. */
@@ -60,13 +60,13 @@ export async function readDirectory(top: string, options: DirectoryOptions): Pro
     }
     options.onRead(entries.length);
   }
-  const told = [
+  const counts = [
     { count: skipped.links, what: skipped.links === 1 ? 'symbolic link' : 'symbolic links' },
     { count: skipped.others, what: 'of no kind that becomes a folder' },
   ];
   return {
     entries,
-    skipped: told.filter((each) => each.count > 0).map((each) => `${count(each.count)} ${each.what}`),
+    skipped: counts.filter((each) => each.count > 0).map((each) => `${count(each.count)} ${each.what}`),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkEntries } from './checked-entries.ts';
+import { checkEntries } from './validate-entries.ts';
 import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError, writers } from './entry-formats.ts';
 
 const fails = (work: () => unknown, message: RegExp) =>

@@ -1,7 +1,7 @@
 /** Folders in files: as CSV, as JSON, nested or flat, and as a line of JSON each; there and back. */
 
 import { formatJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import { csvLine, parseCsv } from '../csv.ts';
 import type { Entry } from './import-call.ts';
 

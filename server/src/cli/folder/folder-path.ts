@@ -2,8 +2,8 @@
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { UsageError } from '../../config/start-error.ts';
-import { idIn } from '../references.ts';
-import { escapeControls } from '../shown-text.ts';
+import { idIn } from '../resolve-names.ts';
+import { escapeControls } from '../escape-text.ts';
 
 /** The names from below the root; a slash more or less makes no difference. */
 export function namesOf(path: string): string[] {

@@ -3,12 +3,12 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { StartError, UsageError } from '../../config/start-error.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import { CsvError } from '../csv.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
 import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError } from './entry-formats.ts';
 import type { Entry } from './import-call.ts';
-import { readText } from './source-text.ts';
+import { readText } from './read-input.ts';
 
 export const formats = ['csv', 'json', 'ndjson'] as const;
 export type Format = (typeof formats)[number];

@@ -8,9 +8,9 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection, type Connection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { count, countFolders, createProgress, type Progress } from '../progress.ts';
-import { escapeControls } from '../shown-text.ts';
-import { checkEntries } from './checked-entries.ts';
-import { idIn } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { checkEntries } from './validate-entries.ts';
+import { idIn } from '../resolve-names.ts';
 import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from './folder-path.ts';
 import type { Entry } from './import-call.ts';
 import type { Source } from './directory-source.ts';
@@ -18,7 +18,7 @@ import { formats, readSource, type Format } from './import-source.ts';
 import { ImportUpload } from './import-upload.ts';
 
 /** The rest of the body is the query. */
-const mostBytes = endpoints.graph.request.limitBytes - 4_096;
+const maxBytes = endpoints.graph.request.limitBytes - 4_096;
 /** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
 const retrySeconds = 60;
 /** Time to undo an import, which may need a request to the server. */
@@ -90,12 +90,12 @@ async function importInto(
   const list = missing.length === 0 ? source.entries : below(missing.join('/'), source.entries);
   const expected = checkEntries(list);
   const into = pathOf([...namesOf(parent.path), ...missing]);
-  if (Buffer.byteLength(JSON.stringify(list)) > mostBytes) throw tooLarge(list.length);
+  if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLarge(list.length);
   let made = 0;
   if (given.dryRun) await checkTops(client, parent, list);
   else if (list.length > 0) {
     made = await upload.send(client, { parentId: parent.id, list }, signal).catch((error: unknown) => {
-      throw explained(error);
+      throw explain(error);
     });
   }
   progress.end();
@@ -103,7 +103,7 @@ async function importInto(
   if (given.json) {
     const folderCount = given.dryRun ? expected : made;
     await printJson({ folderCount, path: into, isDryRun: given.dryRun, seconds, skipped: source.skipped });
-  } else await print(told({ ...source, expected, made, into, seconds, isDryRun: given.dryRun }));
+  } else await print(describeResult({ ...source, expected, made, into, seconds, isDryRun: given.dryRun }));
 }
 
 async function destination(
@@ -138,16 +138,16 @@ async function checkTops(client: Client, parent: FolderDetails, list: readonly E
     throw new EspalierError('CONFLICT', `${taken.path} is there already: the import would be refused.`);
 }
 
-function explained(error: unknown): unknown {
+function explain(error: unknown): unknown {
   if (!(error instanceof EspalierError)) return error;
   const { code, message, status } = error;
   const [first = ''] = message.split(/(?<=\.) /);
-  const told = {
+  const explanation = {
     CONFLICT: `${first} Nothing was imported. To add to a folder that is there, import into it.`,
     TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, such as one directory after the other.`,
     UNREACHABLE: `${message} It imports all of it or nothing: look whether it is there before you repeat it.`,
   }[code as string];
-  return told === undefined ? error : new EspalierError(code, told, { status, cause: error });
+  return explanation === undefined ? error : new EspalierError(code, explanation, { status, cause: error });
 }
 
 function tooLarge(entries: number): StartError {
@@ -156,7 +156,7 @@ function tooLarge(entries: number): StartError {
   );
 }
 
-function told(
+function describeResult(
   done: Source & {
     readonly expected: number;
     readonly made: number;

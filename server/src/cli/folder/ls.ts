@@ -4,9 +4,9 @@ import type { Folder } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { toMinute } from '../shown-time.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { toMinute } from '../format-time.ts';
+import { folderWord } from '../resolve-names.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
 export const ls = command({

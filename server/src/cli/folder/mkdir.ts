@@ -4,10 +4,10 @@ import { EspalierError, type Client, type FolderDetails } from '@espalier/client
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { folderWord } from '../resolve-names.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
-import { textOptions, toAssignments } from './folder-texts.ts';
+import { textOptions, toAssignments } from './folder-options.ts';
 import { importList, type Entry } from './import-call.ts';
 
 type Texts = Omit<Entry, 'path'>;
@@ -37,7 +37,7 @@ export const mkdir = command({
           ? await makeWay(client, path, texts, signal)
           : { folder: await make(client, path, texts), count: 1 };
         folders.push(made.folder);
-        if (!options.json) await print(told(made));
+        if (!options.json) await print(describeResult(made));
       }
       if (options.json) await printJson(folders);
     });
@@ -49,7 +49,7 @@ interface Made {
   readonly count: number;
 }
 
-function told({ folder, count }: Made): string {
+function describeResult({ folder, count }: Made): string {
   if (count === 0) return `${escapeControls(folder.path)} is there already.`;
   return `Made ${escapeControls(folder.path)}${count > 1 ? `, ${count} folders` : ''}.`;
 }

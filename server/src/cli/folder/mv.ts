@@ -5,10 +5,10 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { ExitError, exitCodes } from '../failures.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { folderWord } from '../resolve-names.ts';
 import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
-import { foretell, foretold, type Move } from './foretold-move.ts';
+import { previewMove, formatPreview, type Move } from './preview-move.ts';
 
 export const mv = command({
   words: [
@@ -23,8 +23,8 @@ To move and rename takes two steps; if the second is refused, the first is taken
     await withConnection({ flags }, async ({ client }) => {
       const move = await plan(client, from, to);
       if (options.dryRun) {
-        const told = await foretell(client, move);
-        await (options.json ? printJson(told) : print(foretold(move, told)));
+        const preview = await previewMove(client, move);
+        await (options.json ? printJson(preview) : print(formatPreview(move, preview)));
         return;
       }
       const moved = await carryOut(client, move);

@@ -2,7 +2,7 @@
 
 import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { StartError } from '../../config/start-error.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 
 export class OutputFile {
   readonly #path: string;

@@ -3,8 +3,8 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { idIn } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { idIn } from '../resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 
 export const restore = command({

@@ -6,7 +6,7 @@ import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import { findFolder } from './folder-path.ts';
 import { mapped } from './ls.ts';
 

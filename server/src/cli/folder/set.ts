@@ -6,10 +6,10 @@ import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { folderWord } from '../resolve-names.ts';
 import { findFolder } from './folder-path.ts';
-import { textOptions, toAssignments } from './folder-texts.ts';
+import { textOptions, toAssignments } from './folder-options.ts';
 
 export const set = command({
   words: [folderWord],

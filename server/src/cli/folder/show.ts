@@ -3,15 +3,15 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, formatJson } from '../output.ts';
-import { escapeControls, shownLines } from '../shown-text.ts';
-import { toMinute } from '../shown-time.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls, escapeLines } from '../escape-text.ts';
+import { toMinute } from '../format-time.ts';
+import { folderWord } from '../resolve-names.ts';
 import { grantReader, type GrantDetails } from '../grant/grant-details.ts';
 import { everyItem } from '../pages.ts';
 import { countFolders } from '../progress.ts';
 import { findFolder } from './folder-path.ts';
 
-interface ShownFolder {
+interface FolderDescription {
   readonly id: string;
   readonly name: string;
   readonly title: string;
@@ -42,7 +42,7 @@ export const show = command({
     await withConnection({ flags }, async (asking) => {
       const { client, signal } = asking;
       const { id } = await findFolder(client, words[0]);
-      type Answer = { readonly folder: Omit<ShownFolder, 'access'> };
+      type Answer = { readonly folder: Omit<FolderDescription, 'access'> };
       const answer = await client.query<Answer, { id: string }>(query, { id }, { signal });
       const access = await everyItem(grantReader(asking, answer.folder, true));
       const folder = { ...answer.folder, access };
@@ -51,17 +51,17 @@ export const show = command({
   },
 });
 
-function inJson({ folders, ...folder }: ShownFolder) {
+function inJson({ folders, ...folder }: FolderDescription) {
   return { ...folder, childCount: folders.totalCount };
 }
 
-export function described(folder: ShownFolder): string {
+export function described(folder: FolderDescription): string {
   const rows: [string, string | null][] = [
     ['Path', escapeControls(folder.path)],
     ['Id', folder.id],
     ['Title', folder.title === folder.name ? null : escapeControls(folder.title)],
     ['Icon', folder.icon && escapeControls(folder.icon)],
-    ['Description', folder.description && shownLines(folder.description)],
+    ['Description', folder.description && escapeLines(folder.description)],
     ...Object.entries(folder.properties).map(([name, value], place): [string, string] => [
       place === 0 ? 'Properties' : '',
       `${escapeControls(name)} = ${escapeControls(formatJson(value))}`,

@@ -4,8 +4,8 @@ import type { Client } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { toMinute } from '../shown-time.ts';
+import { escapeControls } from '../escape-text.ts';
+import { toMinute } from '../format-time.ts';
 import { childPath } from './folder-path.ts';
 import { itemsOf, pageInfo, type Page } from '../pages.ts';
 

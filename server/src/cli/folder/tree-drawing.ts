@@ -1,7 +1,7 @@
 /** Draws a tree as lines or nested JSON from folders in depth-first order. */
 
 import { formatJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 
 export interface TreeFolder {
   readonly id: string;

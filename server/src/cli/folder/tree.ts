@@ -9,8 +9,8 @@ import { connectionSettings, withConnection } from '../connection.ts';
 import { createLines } from '../output.ts';
 import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
 import { countFolders } from '../progress.ts';
-import { escapeControls } from '../shown-text.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { folderWord } from '../resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
 

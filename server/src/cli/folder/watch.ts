@@ -4,8 +4,8 @@ import type { Client } from '@espalier/client';
 import { command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { folderWord } from '../references.ts';
+import { escapeControls } from '../escape-text.ts';
+import { folderWord } from '../resolve-names.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { listTrash } from './trash.ts';
 
@@ -24,7 +24,7 @@ const subscription = `subscription($under: ID, $after: String) { folderChanges(u
   kind cursor folderId at by { username } folder { name path } oldParent { path } folderCount } }`;
 
 /** How many folders of the trash are searched for the path of a deleted folder. */
-const mostTrash = 100;
+const maxTrashSearched = 100;
 
 export const watch = command({
   words: [{ ...folderWord, isOptional: true }],
@@ -72,8 +72,8 @@ async function pathOfGone(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (kind !== 'DELETE') return null;
-  let left = mostTrash;
-  for await (const { folderId: trashed, name, formerParent } of listTrash(client, signal, mostTrash)) {
+  let left = maxTrashSearched;
+  for await (const { folderId: trashed, name, formerParent } of listTrash(client, signal, maxTrashSearched)) {
     if (trashed === folderId) return formerParent ? childPath(formerParent.path, name) : name;
     if (--left === 0) return null;
   }

@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { facts } from '../facts.ts';
+import { facts } from '../format-fields.ts';
 import { print, printJson, escapeControls } from '../output.ts';
 import {
   findFolder,
@@ -11,8 +11,8 @@ import {
   userWord,
   type NamedFolder,
   type NamedUser,
-} from '../references.ts';
-import { toMinute } from '../shown-time.ts';
+} from '../resolve-names.ts';
+import { toMinute } from '../format-time.ts';
 import { grantFields, subjectOf, type GrantDetails } from './grant-details.ts';
 
 interface Explanation {

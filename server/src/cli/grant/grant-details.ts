@@ -5,7 +5,7 @@ import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
 import { escapeControls } from '../output.ts';
 import { pageInfo, type Page, type ReadPage } from '../pages.ts';
-import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../references.ts';
+import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../resolve-names.ts';
 
 export interface GrantDetails {
   readonly level: string;

@@ -4,8 +4,8 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls, table } from '../output.ts';
 import { everyItem } from '../pages.ts';
-import { findFolder, folderWord } from '../references.ts';
-import { toMinute } from '../shown-time.ts';
+import { findFolder, folderWord } from '../resolve-names.ts';
+import { toMinute } from '../format-time.ts';
 import { grantReader, subjectOf } from './grant-details.ts';
 
 export const listGrants = command({

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findFolder, folderWord } from '../references.ts';
+import { findFolder, folderWord } from '../resolve-names.ts';
 import { findSubject, requireOneSubject, subjectOptions } from './grant-details.ts';
 
 const mutation = `mutation ($input: RevokeAccessInput!) { revokeAccess(input: $input) { cursor } }`;

@@ -4,7 +4,7 @@ import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findFolder, folderWord } from '../references.ts';
+import { findFolder, folderWord } from '../resolve-names.ts';
 import { findSubject, requireOneSubject, subjectOptions } from './grant-details.ts';
 
 const levels = ['read', 'write', 'manage', 'none'] as const;

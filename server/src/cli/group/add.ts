@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import type { NamedGroup } from '../references.ts';
+import type { NamedGroup } from '../resolve-names.ts';
 
 interface Payload {
   readonly createGroup: { readonly group: NamedGroup & { readonly createdAt: string } };

@@ -4,7 +4,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls, table } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { toMinute } from '../shown-time.ts';
+import { toMinute } from '../format-time.ts';
 
 interface GroupDetails {
   readonly id: string;

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findGroup, groupWord, type NamedGroup } from '../references.ts';
+import { findGroup, groupWord, type NamedGroup } from '../resolve-names.ts';
 
 interface Payload {
   readonly updateGroup: { readonly group: NamedGroup };

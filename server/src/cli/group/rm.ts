@@ -4,7 +4,7 @@ import { command, json } from '../command.ts';
 import { confirm, yes } from '../confirmation.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findGroup, groupWord } from '../references.ts';
+import { findGroup, groupWord } from '../resolve-names.ts';
 
 const mutation = `mutation ($input: DeleteGroupInput!) { deleteGroup(input: $input) { deletedGroupId } }`;
 

@@ -2,11 +2,11 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { facts } from '../facts.ts';
+import { facts } from '../format-fields.ts';
 import { print, printJson, escapeControls } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { findGroup, groupWord, type NamedUser } from '../references.ts';
-import { toMinute } from '../shown-time.ts';
+import { findGroup, groupWord, type NamedUser } from '../resolve-names.ts';
+import { toMinute } from '../format-time.ts';
 
 interface Answer {
   readonly group: {

@@ -2,7 +2,7 @@
 
 import type { JournalCsvEntry } from '@espalier/contract';
 import { escapeControls } from '../output.ts';
-import { toSecond } from '../shown-time.ts';
+import { toSecond } from '../format-time.ts';
 
 export type Entry = JournalCsvEntry;
 
@@ -10,7 +10,7 @@ export const entryFields = `number cursor at kind byId by { username } folderId 
   formerAncestorIds userId user { username } groupId group { name } sessionId before after`;
 
 const widths = { number: 8, by: 12 };
-const longestValue = 60;
+const maxValueLength = 60;
 /** They say again what the folder, user or group is called, unless they have changed. */
 const names = ['name', 'username'];
 
@@ -65,5 +65,7 @@ function changesOf({ before, after }: Entry): string[] {
 
 function inShort(value: unknown): string {
   const letters = [...escapeControls(typeof value === 'string' ? value : JSON.stringify(value))];
-  return letters.length > longestValue ? `${letters.slice(0, longestValue - 1).join('')}…` : letters.join('');
+  return letters.length > maxValueLength
+    ? `${letters.slice(0, maxValueLength - 1).join('')}…`
+    : letters.join('');
 }

@@ -31,8 +31,8 @@ class Journal {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place);
 
 /** Collects the entries. One step runs before each poll, then the test stops following. */
-async function tell(journal: Journal, first: number, steps: readonly (() => void)[]) {
-  const told: number[] = [];
+async function follow(journal: Journal, first: number, steps: readonly (() => void)[]) {
+  const received: number[] = [];
   const events: string[] = [];
   const left = [...steps];
   const stopped = new Error('stopped');
@@ -43,27 +43,27 @@ async function tell(journal: Journal, first: number, steps: readonly (() => void
       if (!step) return Promise.reject(stopped);
       return Promise.resolve(step());
     },
-    onTrouble: (error) => void events.push((error as Error).message),
+    onError: (error) => void events.push((error as Error).message),
     onReplaced: () => void events.push('replaced'),
   });
   await assert.rejects(async () => {
-    for await (const some of entries) told.push(...some.map(({ number }) => number));
+    for await (const some of entries) received.push(...some.map(({ number }) => number));
   }, stopped);
-  return { told, events };
+  return { received, events };
 }
 
 test('begins with the latest, the oldest of them first, and goes on with what follows', async () => {
   const journal = new Journal();
   journal.add(...range(1, 10));
-  const { told } = await tell(journal, 3, [
+  const { received } = await follow(journal, 3, [
     () => journal.add(11, 12),
     () => undefined,
     () => journal.add(13),
   ]);
-  assert.deepEqual(told, range(8, 13));
+  assert.deepEqual(received, range(8, 13));
 });
 
-test('of more than a page nothing is missed and nothing told twice, also if more comes while it is read', async () => {
+test('of more than a page nothing is missed and nothing received twice, also if more comes while it is read', async () => {
   const journal = new Journal();
   journal.add(1);
   const steps = [
@@ -74,14 +74,14 @@ test('of more than a page nothing is missed and nothing told twice, also if more
     },
     () => undefined,
   ];
-  const { told, events } = await tell(journal, 0, steps);
-  assert.deepEqual(told, range(2, 420));
+  const { received, events } = await follow(journal, 0, steps);
+  assert.deepEqual(received, range(2, 420));
   assert.deepEqual(events, []);
 });
 
 test('an empty journal is followed from its first entry on', async () => {
   const journal = new Journal();
-  assert.deepEqual((await tell(journal, 5, [() => undefined, () => journal.add(1)])).told, [1]);
+  assert.deepEqual((await follow(journal, 5, [() => undefined, () => journal.add(1)])).received, [1]);
 });
 
 test('a look that fails is made up for by the next', async () => {
@@ -93,8 +93,8 @@ test('a look that fails is made up for by the next', async () => {
       throw new Error('away');
     });
   };
-  const { told, events } = await tell(journal, 1, [fail, () => journal.add(3)]);
-  assert.deepEqual(told, [1, 2, 3]);
+  const { received, events } = await follow(journal, 1, [fail, () => journal.add(3)]);
+  assert.deepEqual(received, [1, 2, 3]);
   assert.deepEqual(events, ['away']);
 });
 
@@ -102,7 +102,7 @@ test('a journal that begins anew with smaller numbers is noticed, and followed f
   const journal = new Journal();
   journal.add(...range(1, 9));
   const restore = () => journal.entries.splice(0, journal.entries.length, { number: 4 });
-  const { told, events } = await tell(journal, 1, [restore, () => journal.add(5)]);
-  assert.deepEqual(told, [9, 5]);
+  const { received, events } = await follow(journal, 1, [restore, () => journal.add(5)]);
+  assert.deepEqual(received, [9, 5]);
   assert.deepEqual(events, ['replaced']);
 });

@@ -11,7 +11,7 @@ export interface Following {
   /** Waits before the next look; throws to stop. */
   readonly pause: () => Promise<unknown>;
   /** Called for a failed poll. Throws an error that must not be retried. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** The server has another journal than before, as after a restored backup. */
   readonly onReplaced: () => void;
 }
@@ -21,14 +21,14 @@ const pageSize = 100;
 /** The oldest first. Has no end. */
 export async function* followed<Entry extends { readonly number: number }>(
   read: ReadPage<Entry>,
-  { first, pause, onTrouble, onReplaced }: Following,
+  { first, pause, onError, onReplaced }: Following,
 ): AsyncGenerator<readonly Entry[], never> {
   const start = await everyItem(read, { most: Math.max(first, 1) });
   let last = start[0]?.number ?? 0;
   yield start.slice(0, first).toReversed();
   for (;;) {
     await pause();
-    const seen = await since(read, last).catch(onTrouble);
+    const seen = await since(read, last).catch(onError);
     if (seen?.newest === undefined) continue;
     if (seen.newest < last) onReplaced();
     last = seen.newest;

@@ -4,8 +4,8 @@ import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
-import { findFolder, findGroup, findUser, idIn, type Asking } from '../references.ts';
-import { givenTime, timeAbout } from './given-time.ts';
+import { findFolder, findGroup, findUser, idIn, type Asking } from '../resolve-names.ts';
+import { parseTime, timeAbout } from './parse-time.ts';
 
 const kindNames = journalKinds.map((kind) => kind.toLowerCase().replaceAll('_', '-'));
 
@@ -47,8 +47,8 @@ export interface JournalFilter {
 /** Validates the filter before a request is sent. */
 export function readFilter(given: FilterGiven, now: number): (asking: Asking) => Promise<JournalFilter> {
   const kinds = given.kind.length === 0 ? undefined : given.kind.map(toKind);
-  const from = given.from === undefined ? undefined : givenTime('--from', given.from, now);
-  const until = given.until === undefined ? undefined : givenTime('--until', given.until, now);
+  const from = given.from === undefined ? undefined : parseTime('--from', given.from, now);
+  const until = given.until === undefined ? undefined : parseTime('--until', given.until, now);
   return async (asking) => ({
     byId: await idOf(asking, given.by, findUser),
     userId: await idOf(asking, given.user, findUser),

@@ -7,7 +7,7 @@ import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { pageInfo, pagesOf, type Page, type ReadPage } from '../pages.ts';
-import type { Asking } from '../references.ts';
+import type { Asking } from '../resolve-names.ts';
 import { entryFields, type Entry } from './entry.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { followed } from './follow.ts';
@@ -78,7 +78,7 @@ async function printFollowed(
   const entries = followed(read, {
     first: count,
     pause: () => delay(lookEveryMs, undefined, { signal }),
-    onTrouble(error) {
+    onError(error) {
       if (signal.aborted || !(error instanceof EspalierError && isPassing(error))) throw error;
       if (!isTold) console.error(`espalier: ${error.message} Trying again.`);
       isTold = true;

@@ -2,11 +2,11 @@
 
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
-import { shownTime } from '../../sessions/change-keys.ts';
+import { formatTime } from '../../sessions/manage-signing-keys.ts';
 import { listKeyStatuses } from '../../sessions/key-rotation.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
-import { databaseSettings, onDatabase } from '../on-database.ts';
+import { databaseSettings, onDatabase } from '../database-command.ts';
 import { print, printJson, table } from '../output.ts';
 
 export const listKeys = command({
@@ -15,7 +15,7 @@ export const listKeys = command({
   details: `One signs; one that is published will; the others verify what they signed before. espalier keys alone does the same.`,
   run: ({ options, flags }) =>
     onDatabase(flags, async ({ database, settings }) => {
-      const keys = shownKeys(await readKeyRows(database), settings.refreshTokenSeconds);
+      const keys = describeKeys(await readKeyRows(database), settings.refreshTokenSeconds);
       if (options.json) {
         await printJson(keys);
         return;
@@ -31,11 +31,11 @@ export const listKeys = command({
     }),
 });
 
-function shownKeys(rows: readonly KeyRow[], refreshTokenSeconds: number) {
+function describeKeys(rows: readonly KeyRow[], refreshTokenSeconds: number) {
   return listKeyStatuses(rows, { now: systemClock.now(), refreshTokenSeconds }).map((key) => ({
     ...key,
-    createdAt: shownTime(key.createdAt),
-    signsFrom: shownTime(key.signsFrom),
-    neededUntil: key.neededUntil === null ? null : shownTime(key.neededUntil),
+    createdAt: formatTime(key.createdAt),
+    signsFrom: formatTime(key.signsFrom),
+    neededUntil: key.neededUntil === null ? null : formatTime(key.neededUntil),
   }));
 }

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../clock.ts';
 import { runChange } from '../../journal/journal.ts';
-import { retireAllKeys, retireSigningKey } from '../../sessions/change-keys.ts';
+import { retireAllKeys, retireSigningKey } from '../../sessions/manage-signing-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
@@ -38,7 +38,7 @@ key that is lost.`,
     }
     await onKeys(flags, async (keys) => {
       const done = id === undefined ? await retireAll(keys) : await retireOne(keys, id, options.atOnce);
-      await (options.json ? printJson(done) : print(told(done, id, keys)));
+      await (options.json ? printJson(done) : print(describeResult(done, id, keys)));
     });
   },
 });
@@ -74,7 +74,7 @@ async function retireAll({ database, encryption }: StoredKeys): Promise<Retireme
   });
 }
 
-function told(done: Retirement, id: string | undefined, { encryption }: StoredKeys): string {
+function describeResult(done: Retirement, id: string | undefined, { encryption }: StoredKeys): string {
   const { retired, hasSigned, replacement } = done;
   const all = retired.length === 1 ? 'The only key is' : `All ${retired.length} keys are`;
   const what = id === undefined ? all : `The key ${id} is`;

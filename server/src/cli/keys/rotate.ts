@@ -3,7 +3,7 @@
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
 import { runChange } from '../../journal/journal.ts';
-import { rotateSigningKey, shownTime } from '../../sessions/change-keys.ts';
+import { rotateSigningKey, formatTime } from '../../sessions/manage-signing-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
 import { print, printJson } from '../output.ts';
@@ -21,10 +21,10 @@ themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROT
         return rotateSigningKey(transaction, { encryption, now: systemClock.now() });
       });
       if (options.json) {
-        await printJson({ id, signsFrom: shownTime(signsFrom) });
+        await printJson({ id, signsFrom: formatTime(signsFrom) });
         return;
       }
-      await print(`The key ${id} is published and signs from ${shownTime(signsFrom)} on.
+      await print(`The key ${id} is published and signs from ${formatTime(signsFrom)} on.
 The keys before it go on verifying for as long as a session can need them. Nobody is logged out.`);
     }),
 });

@@ -2,7 +2,7 @@
 
 import { readInputFile } from '../../config/config.ts';
 import { runChange } from '../../journal/journal.ts';
-import { encryptKeys as sealAll } from '../../sessions/change-keys.ts';
+import { encryptKeys as sealAll } from '../../sessions/manage-signing-keys.ts';
 import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encryption.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { StartError } from '../../config/start-error.ts';
@@ -38,7 +38,7 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
       });
       await (options.json
         ? printJson({ changed: count, sealedWith: encryption.id })
-        : print(told(count, encryption)));
+        : print(describeResult(count, encryption)));
     }),
 });
 
@@ -52,7 +52,7 @@ function requireOld(rows: readonly KeyRow[], old: KeyEncryption): void {
   );
 }
 
-function told(count: number, { id }: KeyEncryption): string {
+function describeResult(count: number, { id }: KeyEncryption): string {
   const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
   if (count === 0) return `Nothing to do: every key is ${how}.`;
   return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with that before the next key is made.

@@ -6,7 +6,7 @@ import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encr
 import type { KeyRow } from '../../sessions/signing-keys.ts';
 import { StartError } from '../../config/start-error.ts';
 import type { Given } from '../command.ts';
-import { databaseSettings, onDatabase } from '../on-database.ts';
+import { databaseSettings, onDatabase } from '../database-command.ts';
 
 /** Of the commands that make or open keys. */
 export const keySettings = [...databaseSettings, settingsTable.masterKey];

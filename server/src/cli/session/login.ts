@@ -5,7 +5,7 @@ import { readCommandLineSettings } from '../../config/config.ts';
 import { command } from '../command.ts';
 import { clientFor, connectionSettings, defaultUrl, profileFile, untilSignal } from '../connection.ts';
 import { print } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import { ask, passwordOptions, readPassword } from '../secret-input.ts';
 import { StartError } from '../../config/start-error.ts';
 

@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 import { clientFor, connectionSettings, profileFile, untilSignal } from '../connection.ts';
 import { describeFailure, ExitError } from '../failures.ts';
 import { print } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 
 export const logout = command({
   settings: connectionSettings,

@@ -5,7 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { everyItem } from '../pages.ts';
-import { findUser, type Asking } from '../references.ts';
+import { findUser, type Asking } from '../resolve-names.ts';
 import {
   ownSessionReader,
   sessionFields,

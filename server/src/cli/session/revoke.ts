@@ -6,7 +6,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { ExitError } from '../failures.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, type Asking } from '../references.ts';
+import { findUser, type Asking } from '../resolve-names.ts';
 
 interface Payload {
   readonly revokeSessions: { readonly endedSessions: number };

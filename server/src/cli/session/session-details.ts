@@ -1,10 +1,10 @@
 /** What commands show of a session, and how sessions are read: one's own, or those that administrators see. */
 
-import { facts } from '../facts.ts';
+import { facts } from '../format-fields.ts';
 import { escapeControls, table } from '../output.ts';
 import { pageInfo, type Page, type ReadPage } from '../pages.ts';
-import type { Asking, NamedUser } from '../references.ts';
-import { toMinute, toSecond } from '../shown-time.ts';
+import type { Asking, NamedUser } from '../resolve-names.ts';
+import { toMinute, toSecond } from '../format-time.ts';
 
 export interface SessionDetails {
   readonly id: string;

@@ -5,7 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
 import { pagesOf, type ReadPage } from '../pages.ts';
-import type { Asking } from '../references.ts';
+import type { Asking } from '../resolve-names.ts';
 import {
   ownSessionReader,
   refreshFields,

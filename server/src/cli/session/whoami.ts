@@ -4,8 +4,8 @@ import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { escapeControls } from '../shown-text.ts';
-import { toMinute } from '../shown-time.ts';
+import { escapeControls } from '../escape-text.ts';
+import { toMinute } from '../format-time.ts';
 
 interface Answer {
   readonly viewer: {

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord } from '../references.ts';
+import { findUser, userWord } from '../resolve-names.ts';
 import { updateUser } from './user-change.ts';
 
 export const renameUser = command({

@@ -14,7 +14,7 @@ import { revokeUserSessions } from '../../sessions/revocation.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { newPasswordOptions, readNewPassword } from '../new-password.ts';
-import { databaseSettings, onDatabase } from '../on-database.ts';
+import { databaseSettings, onDatabase } from '../database-command.ts';
 import { print, printJson, escapeControls } from '../output.ts';
 
 export const resetPassword = command({
@@ -38,7 +38,7 @@ In the journal it is a change by the server itself.`,
         await printJson({ id, username, ...done, ...(generated !== undefined && { password: generated }) });
         return;
       }
-      await print(told(user, done, generated));
+      await print(describeResult(user, done, generated));
     }),
 });
 
@@ -77,7 +77,7 @@ async function change(
   });
 }
 
-function told(
+function describeResult(
   { username, isAdministrator }: User,
   { isDisabled, endedSessions }: Done,
   generated: string | undefined,

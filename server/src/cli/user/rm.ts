@@ -4,7 +4,7 @@ import { command, json } from '../command.ts';
 import { confirm, yes } from '../confirmation.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord } from '../references.ts';
+import { findUser, userWord } from '../resolve-names.ts';
 
 const mutation = `mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId } }`;
 

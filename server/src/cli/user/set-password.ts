@@ -5,7 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
 import { escapeControls } from '../output.ts';
-import { findUser, userWord } from '../references.ts';
+import { findUser, userWord } from '../resolve-names.ts';
 
 interface Payload {
   readonly resetPassword: { readonly endedSessions: number };

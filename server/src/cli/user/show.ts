@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { findUser, userWord } from '../references.ts';
+import { findUser, userWord } from '../resolve-names.ts';
 import { userFacts, userFields, withAllGroups, type ReadUser } from './user-details.ts';
 
 const query = `query ($id: ID!) { user(id: $id) { ${userFields} } }`;

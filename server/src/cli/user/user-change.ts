@@ -3,7 +3,7 @@
 import { command, json, type Command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord, type Asking, type NamedUser } from '../references.ts';
+import { findUser, userWord, type Asking, type NamedUser } from '../resolve-names.ts';
 import { userFields, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
 export interface UserChanges {

@@ -1,10 +1,10 @@
 /** What commands show of a user. */
 
-import { facts } from '../facts.ts';
+import { facts } from '../format-fields.ts';
 import { escapeControls, table } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
-import type { Asking } from '../references.ts';
-import { toMinute } from '../shown-time.ts';
+import type { Asking } from '../resolve-names.ts';
+import { toMinute } from '../format-time.ts';
 
 export interface UserDetails {
   readonly id: string;

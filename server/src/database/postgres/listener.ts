@@ -1,11 +1,14 @@
-/** Receives a notification when another process commits. A notification may be lost, so its receivers also poll. */
+/**
+ * Receives a notification when another process commits. `commit` in `transaction.ts` sends it. A notification may be lost, so
+ * its receivers also poll.
+ */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 interface Listener {
   watch(onCommit: () => void): void;
-  /** Called after a commit of this process. */
+  /** Wakes the receivers of this process after its own commit. */
   notify(): void;
   /** False while the connection for notifications is lost. */
   readonly isListening: boolean;

@@ -77,6 +77,7 @@ export class SocketConnection implements LiveConnection {
     services.connections.add(this);
   }
 
+  /** `LiveConnections` calls it several times per second. It closes the socket when the token lease has ended. */
   check(): void {
     if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initWithinMs) {
       this.#close('INIT_TIMEOUT');

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder } from '../../database/sqlite/file.ts';
-import { readSetting } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/installation-values.ts';
 import { StartError } from '../../config/start-error.ts';
 
 export interface StoredBackup {

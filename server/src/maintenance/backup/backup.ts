@@ -10,10 +10,10 @@ import { findDamage } from '../../database/sqlite/backup.ts';
 import { codeOf, isDamage } from '../../database/sqlite/errors.ts';
 import { applicationId, prepareFile, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
-import { beginFile, requireRoom } from './new-file.ts';
+import { beginFile, requireRoom } from './atomic-file.ts';
 import { requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
-import { readSetting } from '../../database/stored-settings.ts';
+import { readSetting } from '../../database/installation-values.ts';
 
 interface BackupOptions {
   readonly from: string;

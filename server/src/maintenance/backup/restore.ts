@@ -13,8 +13,8 @@ import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { readContents, type FileContents } from './backup.ts';
-import { foldersFrom, giveFolders, ownerFor, type Owner } from './new-file.ts';
-import { beginFile, requireRoom, type NewFile } from './new-file.ts';
+import { foldersFrom, giveFolders, ownerFor, type Owner } from './atomic-file.ts';
+import { beginFile, requireRoom, type NewFile } from './atomic-file.ts';
 
 interface RestoreOptions {
   readonly backup: string;

@@ -6,7 +6,7 @@
 import type { ArgBuilder } from '@pothos/core';
 import type { KeyedSlice } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { decodeCursor, encodeCursor } from '../../../database/cursor-checksum.ts';
+import { decodeCursor, encodeCursor } from '../../../database/cursor-encoding.ts';
 import { isRowId } from '../../../database/statement.ts';
 import { Refusal } from '../../../refusal.ts';
 import { completeInSlices } from '../../time-slices.ts';

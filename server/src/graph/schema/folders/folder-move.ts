@@ -4,7 +4,7 @@ import type { AccessLevel } from '../../../access/access.ts';
 import { readAccessChanges } from '../../../access/user-access.ts';
 import { userKey } from '../../../accounts/users.ts';
 import type { Reader } from '../../../database/database.ts';
-import type { MovedPaths } from '../../../folders/change-folders.ts';
+import type { MovedPaths } from '../../../folders/folder-writes.ts';
 import { countDescendants } from '../../../folders/children/child-counts.ts';
 import { mayReadAccessChanges } from '../../../folders/folder-access.ts';
 import { longField } from '../../document-fields.ts';

@@ -1,6 +1,6 @@
 /**
  * The types Node, Folder, FolderConnection and FolderEdge. Add fields of Folder here; the grants on a folder are in `grant.ts`.
- * The fields are listed again in `ownFields`, `selected-columns.ts` and the query plan if those can serve them.
+ * A field that needs no further read is also listed in `ownFields`, `selected-columns.ts` and `graph/plan/folder-plan.ts`.
  */
 
 import { accessLevels, type AccessLevel } from '../../../access/access.ts';

@@ -1,6 +1,6 @@
 /** The types of deleted folders, the query `trash` and the mutation `restoreFolder`. */
 
-import { decodeCursor, encodeCursor } from '../../../database/cursor-checksum.ts';
+import { decodeCursor, encodeCursor } from '../../../database/cursor-encoding.ts';
 import type { Reader } from '../../../database/database.ts';
 import {
   idBytes,

@@ -2,8 +2,8 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { ask, type Answer } from './ask.ts';
-import { answers, placeOf, type Examined } from './examined.ts';
+import { ask, type Answer } from './http-request.ts';
+import { answers, placeOf, type Examined } from './check-context.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const otherPort = 'Stop the other program, or set ESPALIER_METRICS_PORT to another port.';

@@ -34,7 +34,7 @@ export const folderWord = {
 
 const idPrefix = 'id:';
 /** So many names go into one query. */
-const mostAtOnce = 50;
+const maxPerRequest = 50;
 
 /** The id of an `id:` reference. It is not looked up, because deleted objects have ids as well. */
 export function idIn(reference: string): string | undefined {
@@ -52,8 +52,8 @@ export async function findUsers(
   references: readonly string[],
 ): Promise<readonly [NamedUser, ...NamedUser[]]> {
   const found = new Map<string, NamedUser>();
-  for (let start = 0; start < references.length; start += mostAtOnce) {
-    const some = references.slice(start, start + mostAtOnce);
+  for (let start = 0; start < references.length; start += maxPerRequest) {
+    const some = references.slice(start, start + maxPerRequest);
     const users = await lookUp<NamedUser>(asking, some, 'user', 'username', 'id username');
     for (const user of users) found.set(user.id, user);
   }

@@ -5,6 +5,6 @@ import { escapeControls } from '@espalier/contract';
 export { escapeControls };
 
 /** Over several lines, where the text has them. */
-export function shownLines(text: string): string {
+export function escapeLines(text: string): string {
   return text.split(/\r?\n/).map(escapeControls).join('\n');
 }

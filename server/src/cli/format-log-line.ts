@@ -1,7 +1,7 @@
 /** A line of the log in words, for a terminal. What others wrote in it is shown, and never obeyed. */
 
 import { pino } from 'pino';
-import { escapeControls, shownLines } from './shown-text.ts';
+import { escapeControls, escapeLines } from './escape-text.ts';
 
 interface Line {
   readonly level: number;
@@ -19,7 +19,7 @@ interface Line {
 const passedOver = ['level', 'time', 'pid', 'hostname', 'msg', 'err'];
 const ofRequest = ['method', 'route', 'status', 'ms'];
 
-export function shownLogLine(text: string): string {
+export function formatLogLine(text: string): string {
   const line = JSON.parse(text) as Line;
   const level = (pino.levels.labels[line.level] ?? '').toUpperCase().padEnd(5);
   const isRequest = line.msg === 'request';
@@ -28,7 +28,7 @@ export function shownLogLine(text: string): string {
   const facts = Object.entries(line)
     .filter(([name]) => !left.includes(name))
     .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `${localTime(line.time)} ${level} ${escapeControls(said + facts.join(''))}\n${shownError(line['err'])}`;
+  return `${localTime(line.time)} ${level} ${escapeControls(said + facts.join(''))}\n${formatError(line['err'])}`;
 }
 
 /** What could not be read, or did not come, was no request. */
@@ -37,11 +37,11 @@ function askedIn({ method, route = '(nothing there)' }: Line): string {
 }
 
 /** As JSON has it: type, message, stack and whatever else it bears. */
-function shownError(error: unknown): string {
+function formatError(error: unknown): string {
   if (error === undefined || error === null) return '';
   const { stack, message } = error as { stack?: string; message?: string };
   const text = stack ?? message ?? JSON.stringify(error);
-  return `${shownLines(text).replace(/^/gm, '    ')}\n`;
+  return `${escapeLines(text).replace(/^/gm, '    ')}\n`;
 }
 
 function localTime(at: number): string {

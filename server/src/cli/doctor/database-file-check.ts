@@ -3,8 +3,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
-import { jsonOf } from './ask.ts';
-import type { Examined } from './examined.ts';
+import { jsonOf } from './http-request.ts';
+import type { Examined } from './check-context.ts';
 import { problem, warning, type Finding } from './finding.ts';
 
 const { R_OK, W_OK, X_OK } = constants;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../../config/start-error.ts';
-import { givenTime } from './given-time.ts';
+import { parseTime } from './parse-time.ts';
 
 const now = Date.parse('2026-11-15T16:50:00Z');
 
@@ -14,7 +14,7 @@ test('a time is in UTC unless it says otherwise', () => {
     '2026-11-15T18:50:00+02:00': '2026-11-15T16:50:00.000Z',
     '2024-02-29': '2024-02-29T00:00:00.000Z',
   };
-  for (const [text, at] of Object.entries(expected)) assert.equal(givenTime('--from', text, now), at, text);
+  for (const [text, at] of Object.entries(expected)) assert.equal(parseTime('--from', text, now), at, text);
 });
 
 test('or how long ago', () => {
@@ -24,7 +24,7 @@ test('or how long ago', () => {
     '12h': '2026-11-15T04:50:00.000Z',
     '7d': '2026-11-08T16:50:00.000Z',
   };
-  for (const [text, at] of Object.entries(expected)) assert.equal(givenTime('--from', text, now), at, text);
+  for (const [text, at] of Object.entries(expected)) assert.equal(parseTime('--from', text, now), at, text);
 });
 
 test('what is no time is refused with what would be one', () => {
@@ -42,7 +42,7 @@ test('what is no time is refused with what would be one', () => {
   ];
   for (const text of wrong) {
     assert.throws(
-      () => givenTime('--from', text, now),
+      () => parseTime('--from', text, now),
       (error) => error instanceof UsageError && /^--from takes a time/.test(error.message),
       text,
     );

@@ -2,7 +2,7 @@
 
 import type { Client, FolderDetails } from '@espalier/client';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import { count } from '../progress.ts';
 
 /** The changes of a folder. Unchanged values are missing. */
@@ -19,11 +19,11 @@ interface AccessChange {
   readonly after: string;
 }
 
-interface Foretold {
+interface MovePreview {
   readonly from: string;
   readonly to: string;
   readonly folderCount: number;
-  /** Null if you may not know. */
+  /** Null if the user may not see access. */
   readonly accessChanges: readonly AccessChange[] | null;
 }
 
@@ -35,7 +35,7 @@ interface Answer {
   readonly moveFolder: { readonly folderCount: number; readonly accessChanges: Page<AccessChange> | null };
 }
 
-export async function foretell(client: Client, { folder, parent, toPath }: Move): Promise<Foretold> {
+export async function previewMove(client: Client, { folder, parent, toPath }: Move): Promise<MovePreview> {
   const parentId = parent?.id ?? folder.parentId;
   const input = { id: folder.id, parentId, dryRun: true };
   let folderCount = 0;
@@ -49,9 +49,9 @@ export async function foretell(client: Client, { folder, parent, toPath }: Move)
   return { from: folder.path, to: toPath, folderCount, accessChanges: isKnown ? changes : null };
 }
 
-export function foretold(
+export function formatPreview(
   { folder, parent }: Move,
-  { from, to, folderCount, accessChanges }: Foretold,
+  { from, to, folderCount, accessChanges }: MovePreview,
 ): string {
   if (from === to) return `${escapeControls(folder.path)} is there already.`;
   const folders = folderCount === 1 ? '' : ` (${count(folderCount)} folders)`;
@@ -64,7 +64,7 @@ export function foretold(
   ].join('\n');
 }
 
-function accessText(changes: Foretold['accessChanges']): string {
+function accessText(changes: MovePreview['accessChanges']): string {
   if (changes === null) return ' You may not know whose access would change.';
   return changes.length === 0
     ? " Nobody's access would change."

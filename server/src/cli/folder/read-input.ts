@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { StartError } from '../../config/start-error.ts';
 
 /** Far more than one import takes, and less than what a text can hold. */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
 export async function readText(
   path: string | undefined,
@@ -24,7 +24,7 @@ export async function readText(
     for await (const part of stream as AsyncIterable<Buffer>) {
       parts.push(part);
       bytes += part.length;
-      if (bytes > mostBytes)
+      if (bytes > maxBytes)
         throw new StartError(`${name} is larger than one import takes. Import it in parts.`);
       onRead(bytes, total);
     }

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import { sqliteFilePath } from '../../database/open-database.ts';
 import { readServerInfo, type ServerInfo } from '../../database/postgres/server-info.ts';
-import { ask, type Answer } from './ask.ts';
+import { ask, type Answer } from './http-request.ts';
 
 export interface Examined {
   readonly clock: Clock;

@@ -9,7 +9,7 @@ export const timeAbout =
   '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30m, 12h, 7d for so long ago';
 
 /** As the server takes it. */
-export function givenTime(flag: string, text: string, now: number): string {
+export function parseTime(flag: string, text: string, now: number): string {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const at = unit === undefined ? instantOf(text) : now - Number(count) * seconds[unit]! * 1_000;
   if (at === undefined || Number.isNaN(at) || at < 0) {

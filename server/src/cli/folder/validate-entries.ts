@@ -5,10 +5,10 @@ import { toTexts } from '../../folders/folder-texts.ts';
 import { Refusal } from '../../refusal.ts';
 import { StartError } from '../../config/start-error.ts';
 import { count } from '../progress.ts';
-import { escapeControls } from '../shown-text.ts';
+import { escapeControls } from '../escape-text.ts';
 import type { Entry } from './import-call.ts';
 
-const mostShown = 10;
+const maxListed = 10;
 
 /** Returns the number of folders to create, including missing parents. Throws the first problem. */
 export function checkEntries(entries: readonly Entry[]): number {
@@ -20,10 +20,10 @@ export function checkEntries(entries: readonly Entry[]): number {
     const problem = problemOf(entry, seen, made);
     if (problem === undefined) continue;
     wrong++;
-    if (problems.length < mostShown) problems.push(`  ${shownPath(entry.path)}: ${problem}`);
+    if (problems.length < maxListed) problems.push(`  ${formatPath(entry.path)}: ${problem}`);
   }
   if (wrong === 0) return made.size;
-  const rest = wrong > mostShown ? [`  and ${count(wrong - mostShown)} more`] : [];
+  const rest = wrong > maxListed ? [`  and ${count(wrong - maxListed)} more`] : [];
   throw new StartError(
     [
       `${wrong === 1 ? 'One folder' : `${count(wrong)} folders`} cannot be imported, so nothing was:`,
@@ -60,6 +60,6 @@ function namesIn(path: string): string[] {
   return path.replace(/^\/|\/$/g, '').split('/');
 }
 
-function shownPath(path: string): string {
+function formatPath(path: string): string {
   return escapeControls(path.length > 200 ? `${path.slice(0, 200)}…` : path) || '(an empty path)';
 }

@@ -60,7 +60,7 @@ export async function rotateSigningKey(
   const [newest] = await readKeyRows(transaction);
   if (newest && newest.signsFrom > now) {
     throw new StartError(
-      `The key ${newest.id} is published already and signs from ${shownTime(newest.signsFrom)} on.`,
+      `The key ${newest.id} is published already and signs from ${formatTime(newest.signsFrom)} on.`,
     );
   }
   const signsFrom = now + publishingMs;
@@ -127,11 +127,11 @@ export async function encryptKeys(
 }
 
 function recordNew(transaction: Transaction, keyId: string, signsFrom: number, now: number): void {
-  const after = { keyId, signsFrom: shownTime(signsFrom) };
+  const after = { keyId, signsFrom: formatTime(signsFrom) };
   record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after });
 }
 
-export function shownTime(at: number): string {
+export function formatTime(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 

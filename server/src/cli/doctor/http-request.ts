@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 
 const answerWithinMs = 10_000;
-const mostBodyBytes = 2 ** 20;
+const maxBodyBytes = 2 ** 20;
 
 export interface Answer {
   readonly status: number;
@@ -44,7 +44,7 @@ export function ask(
       const atMs = clock.now();
       let size = 0;
       response.on('data', (chunk: Buffer) => {
-        if ((size += chunk.length) > mostBodyBytes) response.destroy(new Error('It answers without end.'));
+        if ((size += chunk.length) > maxBodyBytes) response.destroy(new Error('It answers without end.'));
       });
       text(response).then(
         (read) => resolve({ status: statusCode, headers: answered, body: read, atMs }),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shownLogLine } from './shown-log-line.ts';
+import { formatLogLine } from './format-log-line.ts';
 
 const shownOf = (line: Record<string, unknown>) =>
-  shownLogLine(`${JSON.stringify({ level: 30, time: 0, pid: 1, hostname: 'here', ...line })}\n`).slice(13);
+  formatLogLine(`${JSON.stringify({ level: 30, time: 0, pid: 1, hostname: 'here', ...line })}\n`).slice(13);
 
 test('a request is shown as what was asked and what came of it', () => {
   const facts = { requestId: 'r-1', method: 'POST', route: '/login', status: 401, ms: 12.5 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatJson } from './output.ts';
-import { escapeControls, shownLines } from './shown-text.ts';
+import { escapeControls, escapeLines } from './escape-text.ts';
 
 const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
 
@@ -11,7 +11,7 @@ test('what a terminal would obey is shown, never sent', () => {
 });
 
 test('a text of several lines keeps them, and nothing else', () => {
-  assert.equal(shownLines('a\r\nb\x1b\n'), 'a\nb\\u{1b}\n');
+  assert.equal(escapeLines('a\r\nb\x1b\n'), 'a\nb\\u{1b}\n');
 });
 
 test('JSON holds no such character either, and is the same to a reader', () => {
