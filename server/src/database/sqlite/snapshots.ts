@@ -17,7 +17,7 @@ interface SnapshotConnection {
   readonly rollback: Prepared;
 }
 
-export function createSnapshotPool(connect: () => { connection: Connection; runner: StatementRunner }) {
+export function createSnapshotPool(connect: () => SnapshotConnection) {
   const opened: SnapshotConnection[] = [];
   const free: SnapshotConnection[] = [];
   const semaphore = createSemaphore(maxSnapshots);
@@ -49,11 +49,9 @@ export function createSnapshotPool(connect: () => { connection: Connection; runn
   }
 
   function openConnection(): SnapshotConnection {
-    const { connection, runner } = connect();
-    const begin = connection.prepare('begin');
-    const opening = { connection, runner, begin, rollback: connection.prepare('rollback') };
-    opened.push(opening);
-    return opening;
+    const connection = connect();
+    opened.push(connection);
+    return connection;
   }
 
   return {

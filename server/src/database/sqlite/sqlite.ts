@@ -35,7 +35,9 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   const snapshots = createSnapshotPool(() => {
     try {
       const connection = connectToSameFile(file, faults);
-      return { connection, runner: createStatementRunner(connection, statementOptions) };
+      const runner = createStatementRunner(connection, statementOptions);
+      const [begin, rollback] = [connection.prepare('begin'), connection.prepare('rollback')];
+      return { connection, runner, begin, rollback };
     } catch (error) {
       throw faults.toRefusal(error);
     }
