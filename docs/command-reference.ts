@@ -1,7 +1,6 @@
 /** Creates the page of all commands from the tables of the command line. */
 
-import { commandHelp, type Command } from '../server/src/cli/command.ts';
-import type { ListedCommand } from '../server/src/cli/command.ts';
+import { commandHelp, type Command, type ListedCommand } from '../server/src/cli/command.ts';
 import { commandGroups } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
 import { environmentName, settingGroups } from '../server/src/config/config.ts';

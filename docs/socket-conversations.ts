@@ -3,8 +3,11 @@
  * test runs them against a real server. `…` stands for values that vary.
  */
 
-import type { SocketProtocol } from '../server/src/http/websocket/protocols.ts';
-import { legacyProtocol, transportProtocol } from '../server/src/http/websocket/protocols.ts';
+import {
+  legacyProtocol,
+  transportProtocol,
+  type SocketProtocol,
+} from '../server/src/http/websocket/protocols.ts';
 
 export interface ExampleFrame {
   readonly from: 'client' | 'server';

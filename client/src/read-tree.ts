@@ -10,7 +10,7 @@ import { LiveTree, type FolderLevel, type SubtreeSnapshot } from './live-tree.ts
 import { adaptivePageSize, type Page } from './pages.ts';
 
 export interface TreeSnapshot extends SubtreeSnapshot {
-  /** The cursor of the moment before the first page. */
+  /** The position in the change feed before the first page. */
   readonly cursor: string;
 }
 

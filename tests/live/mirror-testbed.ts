@@ -12,11 +12,16 @@ import type { Database, DatabaseOptions, Reader } from '../../server/src/databas
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { prepareInstallation } from '../../server/src/startup/installation.ts';
 import { purgeTrash } from '../../server/src/folders/trash.ts';
-import type { GraphOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
-import { createGraph, type Graph } from '../../server/src/graph/graph.ts';
-import type { Limits } from '../../server/src/graph/cost/limits.ts';
-import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
 import {
+  createGraph,
+  type Graph,
+  type GraphOptions,
+  type GraphResult,
+  type GraphStream,
+} from '../../server/src/graph/graph.ts';
+import type { Limits } from '../../server/src/graph/cost/limits.ts';
+import {
+  fromJournalCursor,
   readEntries,
   type JournalEntry,
   type JournalPosition,

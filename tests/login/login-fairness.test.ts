@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkPassword } from '../../server/src/accounts/credentials.ts';
-import { createUser } from '../../server/src/accounts/users.ts';
+import { createUser, readUserByName } from '../../server/src/accounts/users.ts';
 import { createPasswords, type Passwords } from '../../server/src/accounts/passwords.ts';
-import { readUserByName } from '../../server/src/accounts/users.ts';
 import { readSettings } from '../../server/src/config/config.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';

@@ -1,7 +1,6 @@
 /** The most expensive queries that the default cost limits allow, and a tree for them. */
 
-import type { RunQuery } from '../large-tree/estate.ts';
-import { importBatch } from '../large-tree/estate.ts';
+import { importBatch, type RunQuery } from '../large-tree/estate.ts';
 
 interface FolderInput {
   readonly name: string;

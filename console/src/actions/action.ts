@@ -1,10 +1,10 @@
-/** Actions as data: each is one mutation, with the equivalent command of the command line. */
+/** Actions and queries as data, which the console runs or copies as GraphQL, curl or a command. */
 
 export interface Action<Variables extends object = object, Result = unknown> {
   /** The text of a button: "Rename folder". */
   readonly label: string;
   readonly document: string;
-  /** The arguments after `espalier`. Without them, `espalier query` sends the document. */
+  /** The arguments after `espalier`, which must not contain a secret. Without them, `espalier query` sends the document. */
   cliArguments?(variables: Variables): readonly string[] | undefined;
   /** Input fields that are never copied. */
   readonly secrets?: readonly string[];

@@ -12,13 +12,12 @@ import { apiRoot } from '../console-address.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { Loading } from '../ui/states.tsx';
-import { editorThemes } from './editor-theme.ts';
+import { editorThemes, useActiveTheme } from './editor-theme.ts';
 import { knownDocument, readExampleIds, formatExample, type KnownAnswer } from './example.ts';
 import { examples } from './examples.ts';
 import { ask } from './fetcher.ts';
 import { createQueryStorage } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
-import { useActiveTheme } from './editor-theme.ts';
 import { Workbench } from './workbench.tsx';
 
 /** GraphiQL accepts three kinds of subscriptions. Our fetcher returns an observable. */

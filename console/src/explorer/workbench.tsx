@@ -15,13 +15,12 @@ import { Button, IconButton, Spinner } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { Loading } from '../ui/states.tsx';
 import { redactCall } from './redact-query.ts';
-import { useEditorTheme } from './editor-theme.ts';
+import { useEditorTheme, type ActiveTheme } from './editor-theme.ts';
 import { ExampleMenu } from './example-menu.tsx';
 import { formatExample, type Example, type ExampleIds } from './example.ts';
 import { ExplorerTabs, panelId, getTabId } from './explorer-tabs.tsx';
 import { queryHistory } from './query-history.tsx';
 import { Split } from './split.tsx';
-import type { ActiveTheme } from './editor-theme.ts';
 
 export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTheme }) {
   const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));

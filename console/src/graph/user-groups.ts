@@ -1,8 +1,7 @@
 /** Reads the groups of a user. */
 
-import { useAllPages } from './use-pages.ts';
+import { useAllPages, type Page } from './use-pages.ts';
 import type { GraphQueryKey } from './use-graph.ts';
-import type { Page } from './use-pages.ts';
 
 export interface GroupName {
   readonly id: string;

@@ -2,9 +2,8 @@
 
 import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, useLocation } from '../router.tsx';
-import { SearchField } from '../ui/fields.tsx';
+import { SearchField, Switch } from '../ui/fields.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
-import { Switch } from '../ui/fields.tsx';
 import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
 import './settings.css';
 

@@ -2,13 +2,11 @@
 
 import type { Grantee } from '../actions/access-actions.ts';
 import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
-import { readGrantedLevel } from '../actions/grants.ts';
-import { grantTask, revokeTask, type GrantTarget } from '../actions/grants.ts';
+import { grantTask, readGrantedLevel, revokeTask, type GrantTarget } from '../actions/grants.ts';
 import { perform, performOrReport } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
-import { useAllPages } from '../graph/use-pages.ts';
+import { useAllPages, type Page } from '../graph/use-pages.ts';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
-import type { Page } from '../graph/use-pages.ts';
 import { formatLevel } from '../ui/access-level.tsx';
 import { grantFields, type GrantRow } from './people-data.ts';
 

@@ -19,9 +19,8 @@ import {
 import { use, useEffect, useEffectEvent, useState, type KeyboardEvent } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
-import { isComposing } from './typing.ts';
+import { isComposing, useDebounced } from './typing.ts';
 import { Icon } from './icons.tsx';
-import { useDebounced } from './typing.ts';
 import './person-picker.css';
 
 export interface PickedPerson {

@@ -4,8 +4,10 @@ import { readGroup } from '../accounts/groups.ts';
 import { readUser } from '../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { readInBatches, type Reader, type Transaction } from '../database/database.ts';
-import { isRowId, lastId, firstId } from '../database/statement.ts';
 import {
+  firstId,
+  isRowId,
+  lastId,
   list,
   listForEach,
   readListsOfEach,

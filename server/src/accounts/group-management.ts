@@ -8,10 +8,11 @@ import {
   createGroup,
   deleteGroup,
   removeFromGroup,
+  requireGroup,
   updateGroup,
+  type Group,
   type Membership,
 } from './groups.ts';
-import { requireGroup, type Group } from './groups.ts';
 
 export interface ChangedGroup {
   readonly id: string;

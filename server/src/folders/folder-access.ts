@@ -92,8 +92,8 @@ function describeGrant(username: string, folder: Folder, deciding: AccessExplana
 }
 
 /**
- * Whether the viewer may read whose access a move changes: with MANAGE on the folder and both parents. Since the move, one of
- * their ancestors may have been moved to where the viewer may not see who has access. Then the answer is no.
+ * Whether the viewer may read whose access a move changes: with MANAGE on the folder and both parents. Also false if an
+ * ancestor has moved since to a folder whose access the viewer may not read.
  */
 export async function mayReadAccessChanges(
   { access, ancestry }: TreeView,

@@ -5,8 +5,7 @@ import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { FolderTexts } from './folder-texts.ts';
-import { foldForStorage } from './text-keys.ts';
-import { sortKey } from './text-keys.ts';
+import { foldForStorage, sortKey } from './text-keys.ts';
 
 export interface NewRow extends FolderTexts {
   readonly id: string;

@@ -7,10 +7,9 @@ import { accessLevels, type Access, type AccessLevel } from '../access/access.ts
 import { Ancestry } from '../access/ancestry.ts';
 import { together, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { readInBatches, type ConsistentReader } from '../database/database.ts';
-import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
+import { isRowId, list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { isRowId } from '../database/statement.ts';
 import type { FolderColumns } from './children/folder-slice.ts';
 import { withoutNul, type FolderTexts } from './folder-texts.ts';
 

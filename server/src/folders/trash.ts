@@ -3,28 +3,25 @@
  * folders of an interrupted import are detached in the same way and purged sooner.
  */
 
-import { accessLevels, type AccessLevel } from '../access/access.ts';
+import { accessLevels, type Access, type AccessLevel } from '../access/access.ts';
 import { readAccess } from '../access/access-cache.ts';
-import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import { isRowId, lastId, list, sql } from '../database/statement.ts';
 import { runChange, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
-  checkNameIsFree,
   checkAccessNotWidened,
+  checkNameIsFree,
+  checkSubtreeDepth,
   checkVersion,
   requireWritable,
 } from './change-rules.ts';
 import { lastTime } from './cursor.ts';
-import { checkSubtreeDepth } from './change-rules.ts';
-import { isRowId, lastId } from '../database/statement.ts';
 import { toFolderName } from './folder-texts.ts';
-import { foldForStorage } from './text-keys.ts';
+import { foldForStorage, sortKey } from './text-keys.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
-import { sortKey } from './text-keys.ts';
 
 export interface TrashedFolder {
   readonly id: string;

@@ -16,13 +16,12 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { Refusal } from '../refusal.ts';
 import { countComparisons } from './cost/comparisons.ts';
 import { coded } from './graph-results.ts';
-import type { Limits } from './cost/limits.ts';
+import { toFieldPath, tooExpensive, type Limits } from './cost/limits.ts';
 import { copyForCache, parseWithoutText, withLocations } from './locations.ts';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import { checkCost } from './cost/cost.ts';
 import { measureSchema } from './cost/schema-sizes.ts';
 import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
-import { tooExpensive, toFieldPath } from './cost/limits.ts';
 import { inGroups, rulesFor } from './validation-rules.ts';
 
 export type CheckedDocument = ValidDocument | InvalidDocument;

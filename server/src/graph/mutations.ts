@@ -15,9 +15,13 @@ import { identifyChange } from '../journal/idempotency.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { managePasswords, type PasswordChanges } from '../sessions/user-management.ts';
+import {
+  managePasswords,
+  manageUsers,
+  type PasswordChanges,
+  type Users,
+} from '../sessions/user-management.ts';
 import { manageSessions, type SessionRevocations } from '../sessions/revocation.ts';
-import { manageUsers, type Users } from '../sessions/user-management.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import type { Budget } from './cost/budget.ts';
 import { createFieldCheck, isListField } from './document-fields.ts';

@@ -7,10 +7,15 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import { abandoned, Refusal } from '../refusal.ts';
 import type { Viewer } from '../sessions/viewer.ts';
 import { operationKind, type CheckedDocument, type Documents } from './documents.ts';
-import { nestedTooDeeply, notExecuted, persistedQueryNotSupported, type Results } from './graph-results.ts';
+import {
+  areNestedTooDeeply,
+  nestedTooDeeply,
+  notExecuted,
+  persistedQueryNotSupported,
+  type Results,
+} from './graph-results.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { GraphTracing } from './traced-graph.ts';
-import { areNestedTooDeeply } from './graph-results.ts';
 
 export interface GraphLimits {
   /** Rejects mutations. */

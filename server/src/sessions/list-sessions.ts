@@ -2,8 +2,15 @@
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
-import { isRowId, lastId } from '../database/statement.ts';
-import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
+import {
+  isRowId,
+  lastId,
+  list,
+  listForEach,
+  readListsOfEach,
+  sql,
+  type ListOfEach,
+} from '../database/statement.ts';
 
 export interface Session extends Client {
   readonly id: string;

@@ -2,12 +2,10 @@
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { firstId } from '../database/statement.ts';
-import { list, sql } from '../database/statement.ts';
+import { firstId, list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
-import { type ViewerRights, requireAdministrator } from '../accounts/users.ts';
-import { requireUser } from '../accounts/users.ts';
+import { requireAdministrator, requireUser, type ViewerRights } from '../accounts/users.ts';
 import { type Caller, type Changed, type Changes, noResult, numberResult } from '../journal/changes.ts';
 import { Refusal } from '../refusal.ts';
 import { readActiveSession } from './list-sessions.ts';

@@ -5,18 +5,19 @@
 
 import { requireAccountName } from '../accounts/account-name.ts';
 import { checkPassword } from '../accounts/credentials.ts';
-import { requireAdministrator, type ViewerRights } from '../accounts/users.ts';
 import {
   changePassword,
   createUser,
   deleteUser,
+  requireAdministrator,
+  requireUser,
   resetPassword,
   updateUser,
+  type User,
   type UserChanges,
+  type ViewerRights,
 } from '../accounts/users.ts';
-import { requireGoodPassword } from '../accounts/passwords.ts';
-import { hashQueueEntry, type Passwords } from '../accounts/passwords.ts';
-import { requireUser, type User } from '../accounts/users.ts';
+import { hashQueueEntry, requireGoodPassword, type Passwords } from '../accounts/passwords.ts';
 import {
   numberResult,
   noResult,

@@ -7,11 +7,10 @@ import { useViewer } from '../../session/session.tsx';
 import { accessLevels, LevelChip } from '../../ui/access-level.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/fields.tsx';
+import { SearchField, Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, revokeGrant, type Grant } from './grants.ts';
-import { SearchField } from '../../ui/fields.tsx';
 import { TruncatedList } from '../../ui/show-more.tsx';
 import { filterByName } from './grant-order.ts';
 

@@ -11,8 +11,7 @@ import {
 } from '../../actions/grants.ts';
 import { perform, performOrReport } from '../../actions/perform.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
-import { useAllPages } from '../../graph/use-pages.ts';
-import type { Page } from '../../graph/use-pages.ts';
+import { useAllPages, type Page } from '../../graph/use-pages.ts';
 import { formatLevel } from '../../ui/access-level.tsx';
 import type { PickedPerson } from '../../ui/person-picker.tsx';
 

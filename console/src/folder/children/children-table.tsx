@@ -4,10 +4,9 @@ import type { AccessLevel } from '../../graph/live.tsx';
 import { Link, navigate } from '../../router.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
 import { ActionMenu, type MenuAction } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { FolderIcon, Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sortBy, type ChildFolder, type ListOptions, type OrderField } from './children-list.ts';
-import { FolderIcon } from '../../ui/icons.tsx';
 import type { OpenDialog } from '../folder-dialogs.tsx';
 import { hasLevel } from '../open-folder.ts';
 

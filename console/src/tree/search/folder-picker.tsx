@@ -3,8 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLive, type FolderRow } from '../../graph/live.tsx';
 import { FolderSearch } from './folder-search.tsx';
-import { TreeLoadState } from '../view/tree-view.tsx';
-import { TreeView } from '../view/tree-view.tsx';
+import { TreeLoadState, TreeView } from '../view/tree-view.tsx';
 import { Tree } from '../tree.ts';
 import { formatPath, type FolderMatch } from './use-folder-search.ts';
 

@@ -2,8 +2,7 @@
 
 import { memo, type ReactNode } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
-import { Icon } from '../../ui/icons.tsx';
-import { FolderIcon } from '../../ui/icons.tsx';
+import { FolderIcon, Icon } from '../../ui/icons.tsx';
 
 interface TreeRowProps {
   readonly elementId: string;

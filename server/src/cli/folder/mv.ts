@@ -67,9 +67,9 @@ async function carryOut(client: Client, move: Move): Promise<FolderDetails> {
     client.folders.update(id, { name: to, expectedVersion });
   const moveTo = (to: string) => (expectedVersion: number) =>
     client.folders.move(id, to, { expectedVersion });
-  const renaming = { does: rename(name), undoes: rename(folder.name) };
-  const moving = { does: moveTo(parent.id), undoes: moveTo(folder.parentId!) };
-  // The name that it has in between must be free where it is then.
+  const renaming = { run: rename(name), undo: rename(folder.name) };
+  const moving = { run: moveTo(parent.id), undo: moveTo(folder.parentId!) };
+  // Between the steps it has the new name in the old parent, or the old name in the new parent. That name must be free.
   if (!(await isTaken(client, folder, { name }))) return inTwoSteps(renaming, moving, version);
   if (!(await isTaken(client, folder, { parent }))) return inTwoSteps(moving, renaming, version);
   throw new EspalierError(
@@ -88,18 +88,18 @@ async function isTaken(
 }
 
 interface Step {
-  readonly does: (expectedVersion: number) => Promise<FolderDetails>;
-  readonly undoes: (expectedVersion: number) => Promise<FolderDetails>;
+  readonly run: (expectedVersion: number) => Promise<FolderDetails>;
+  readonly undo: (expectedVersion: number) => Promise<FolderDetails>;
 }
 
 async function inTwoSteps(first: Step, second: Step, version: number): Promise<FolderDetails> {
-  const between = await first.does(version);
+  const between = await first.run(version);
   try {
-    return await second.does(between.version);
+    return await second.run(between.version);
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error;
     try {
-      await first.undoes(between.version);
+      await first.undo(between.version);
     } catch {
       throw new ExitError(
         exitCodes.failed.code,

@@ -1,7 +1,6 @@
 /** What an import is checked for before anything is sent: by the rules of the server, which judges it again. */
 
-import { toFolderName } from '../../folders/folder-texts.ts';
-import { toTexts } from '../../folders/folder-texts.ts';
+import { toFolderName, toTexts } from '../../folders/folder-texts.ts';
 import { Refusal } from '../../refusal.ts';
 import { StartError } from '../../config/start-error.ts';
 import { count } from '../progress.ts';

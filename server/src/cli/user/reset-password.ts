@@ -3,10 +3,14 @@
  * sufficient.
  */
 
-import { resetPassword as setPassword, updateUser } from '../../accounts/users.ts';
-import { requireGoodPassword } from '../../accounts/passwords.ts';
-import { createPasswords } from '../../accounts/passwords.ts';
-import { readAdministrators, readUserByName, type User } from '../../accounts/users.ts';
+import {
+  readAdministrators,
+  readUserByName,
+  resetPassword as setPassword,
+  updateUser,
+  type User,
+} from '../../accounts/users.ts';
+import { createPasswords, requireGoodPassword } from '../../accounts/passwords.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { runChange } from '../../journal/journal.ts';

@@ -17,7 +17,7 @@ export interface AccessChangesServices {
 }
 
 /** The first entry that a subscription reports after a change of access. */
-export interface ChangedAt {
+export interface AccessChangeEntry {
   /** The rights before the change. */
   readonly before: AccessSnapshot;
   readonly entry: JournalEntry;
@@ -47,13 +47,13 @@ export class AccessChanges {
   }
 
   /** Undefined if no subscription of the viewer has read the effects yet. */
-  find({ before, entry, under }: ChangedAt): Promise<AccessEffects> | undefined {
+  find({ before, entry, under }: AccessChangeEntry): Promise<AccessEffects> | undefined {
     this.#dropOld();
     const read = this.#reads.get(keyOf({ before, entry, under }));
     return read?.before?.access === before.access ? (read.found as Promise<AccessEffects>) : undefined;
   }
 
-  read(changed: ChangedAt): Promise<AccessEffects> {
+  read(changed: AccessChangeEntry): Promise<AccessEffects> {
     const { before, entry, under } = changed;
     const { userId } = before.access;
     const read = () =>
@@ -101,8 +101,8 @@ export class AccessChanges {
   }
 }
 
-/** Rights that were read before the entry share a key. */
-function keyOf({ before, entry, under }: ChangedAt): string {
+/** All rights that were read before the entry lead to the same effects, so they share a key. */
+function keyOf({ before, entry, under }: AccessChangeEntry): string {
   const after = Math.max(before.position.number, entry.number - 1);
   return `${before.access.userId} ${after} ${entry.number} ${under}`;
 }
@@ -113,7 +113,7 @@ function keyOf({ before, entry, under }: ChangedAt): string {
  */
 async function isHistoryLost(
   reader: ConsistentReader,
-  { before, entry: { number } }: ChangedAt,
+  { before, entry: { number } }: AccessChangeEntry,
   latest: LatestAccess,
 ): Promise<boolean> {
   if (latest.position.number <= number) return false;

@@ -6,14 +6,15 @@
 import { isPromise, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { readInBatches, maxRowsPerStatement } from '../../database/database.ts';
 import {
+  countStatement,
   maxRows,
+  parametersOf,
   readTogether,
   restrictionOf,
   rowsOf,
   rowsWithTexts,
   type ChildList,
 } from './child-lists.ts';
-import { countStatement, parametersOf } from './child-lists.ts';
 import type { ListPosition } from '../cursor.ts';
 import { byName, positionOf, sliceOf, type FolderFilter, type Slice } from './folder-slice.ts';
 import { findByIds, withLevel, type Folder, type TreeView } from '../folders.ts';

@@ -1,9 +1,8 @@
 /** Slices of lists of sub-folders: their order, filter and limits, and the positions of folders in them. */
 
 import { timeKey, timeKeyBytes, type ListPosition } from '../cursor.ts';
-import { foldText } from '../text-keys.ts';
+import { foldText, sortKey } from '../text-keys.ts';
 import type { Folder } from '../folders.ts';
-import { sortKey } from '../text-keys.ts';
 
 export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
 

@@ -10,8 +10,7 @@ import { list, sql, textList } from '../../database/statement.ts';
 import type { Caller, Changed, Changes, ResultCodec } from '../../journal/changes.ts';
 import { runChange, record } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
-import { addChildren, nameTaken, requireWritable } from '../change-rules.ts';
-import { checkDepth } from '../change-rules.ts';
+import { addChildren, checkDepth, nameTaken, requireWritable } from '../change-rules.ts';
 import { insertRow, insertRows, newRow, type NewRow } from '../folder-rows.ts';
 import { viewTree, type Folder, type TreeView } from '../folders.ts';
 import {

@@ -2,10 +2,8 @@
 
 import { Refusal } from '../../refusal.ts';
 import { maxDepth, tooDeep } from '../change-rules.ts';
-import { newFolderIds } from '../folder-rows.ts';
-import { toFolderName } from '../folder-texts.ts';
-import { newRow, type NewRow } from '../folder-rows.ts';
-import { toTexts, type TextsInput } from '../folder-texts.ts';
+import { newFolderIds, newRow, type NewRow } from '../folder-rows.ts';
+import { toFolderName, toTexts, type TextsInput } from '../folder-texts.ts';
 
 /** A folder with its subtree. */
 export interface ImportedTree extends TextsInput {

@@ -3,10 +3,16 @@
  * hidden folders cost nothing. For everyone else an index selects the folders whose name or title may match.
  */
 
-import { accessLevels } from '../../access/access.ts';
-import type { Access } from '../../access/access.ts';
-import { firstId } from '../../database/statement.ts';
-import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../../database/statement.ts';
+import { accessLevels, type Access } from '../../access/access.ts';
+import {
+  childrenOf,
+  firstId,
+  hexOf,
+  list,
+  possibleMatches,
+  sql,
+  type Statement,
+} from '../../database/statement.ts';
 import { readChildren, visibleChildCount } from '../children/children.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from '../folders.ts';
 import type { CandidatePosition, Section } from '../cursor.ts';

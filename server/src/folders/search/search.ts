@@ -5,12 +5,11 @@
 
 import { accessLevels } from '../../access/access.ts';
 import { Refusal } from '../../refusal.ts';
-import type { ListPosition } from '../cursor.ts';
+import { searchCursors, wholeSearch, type ListPosition, type SearchPosition } from '../cursor.ts';
 import { foldText } from '../text-keys.ts';
 import type { FolderColumns } from '../children/folder-slice.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from '../folders.ts';
 import { batchSize, isInside, isInsideText, readCandidates, type Candidate } from './search-candidates.ts';
-import { searchCursors, wholeSearch, type SearchPosition } from '../cursor.ts';
 
 export interface SearchSlice {
   readonly text: string;

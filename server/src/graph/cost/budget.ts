@@ -6,14 +6,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Refusal } from '../../refusal.ts';
 import type { ElementFields, Selected } from './element-fields.ts';
-import type { Limits } from './limits.ts';
-import { tooExpensive, toFieldPath } from './limits.ts';
+import { toFieldPath, tooExpensive, type Limits } from './limits.ts';
 
 export type BudgetLimits = Pick<
   Limits,
   'maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxPageSize' | 'maxScanned' | 'maxExportFolders'
 >;
-export type Place = Pick<GraphQLResolveInfo, 'path'>;
+export type FieldLocation = Pick<GraphQLResolveInfo, 'path'>;
 
 const valuesPerExported = 10;
 
@@ -37,13 +36,13 @@ export class Budget {
   }
 
   /** Charges a list and returns it. */
-  spend<T>(list: readonly T[], info: Place & Selected): readonly T[] {
+  spend<T>(list: readonly T[], info: FieldLocation & Selected): readonly T[] {
     this.spendFolders(list.length, info);
     return list;
   }
 
   /** Charges so many folders. */
-  spendFolders(count: number, info: Place & Selected): void {
+  spendFolders(count: number, info: FieldLocation & Selected): void {
     const { maxFolders, maxValues } = this.#limits;
     this.#folders += count;
     if (this.#folders > maxFolders) throw this.#tooManyFolders(this.#folders, info);
@@ -63,7 +62,7 @@ export class Budget {
   }
 
   /** Charges an export and returns it. Exports have their own budget for folders and their selected fields. */
-  spendExport<T>(list: readonly T[], info: Place & Selected): readonly T[] {
+  spendExport<T>(list: readonly T[], info: FieldLocation & Selected): readonly T[] {
     const budget = this.#limits.maxExportFolders * valuesPerExported;
     if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
     if (this.#exported <= budget) return list;
@@ -75,7 +74,7 @@ export class Budget {
   }
 
   /** Charges folders that are examined, whether they are part of the response or not. */
-  scan(count: number, info: Place): void {
+  scan(count: number, info: FieldLocation): void {
     const { maxScanned } = this.#limits;
     this.#scanned += count;
     if (this.#scanned <= maxScanned) return;
@@ -87,11 +86,11 @@ export class Budget {
   }
 
   /** The error for a reader that found more than `foldersLeft`. */
-  exceeded(info: Place): Refusal {
+  exceeded(info: FieldLocation): Refusal {
     return this.#tooManyFolders(this.#limits.maxFolders + 1, info);
   }
 
-  #tooManyFolders(cost: number, info: Place): Refusal {
+  #tooManyFolders(cost: number, info: FieldLocation): Refusal {
     const { maxFolders } = this.#limits;
     // Names the list, because only the list can be paged.
     const field = fieldNames(info).replace(/\.(edges|items)$/, '');
@@ -102,13 +101,13 @@ export class Budget {
   }
 
   /** Charges a text and returns it. */
-  spendText<T extends string | null | undefined>(text: T, info: Place): T {
+  spendText<T extends string | null | undefined>(text: T, info: FieldLocation): T {
     if (typeof text === 'string') this.spendTextBytes(Buffer.byteLength(text), info);
     return text;
   }
 
   /** Charges so many bytes of text. */
-  spendTextBytes(count: number, info: Place): void {
+  spendTextBytes(count: number, info: FieldLocation): void {
     const { maxTextBytes } = this.#limits;
     this.#textBytes += count;
     if (this.#textBytes > maxTextBytes) {
@@ -121,7 +120,7 @@ export class Budget {
   }
 
   /** Refuses a page size over the maximum, also if there are fewer folders. */
-  checkPage(size: number | null | undefined, argumentName: string, info: Place): void {
+  checkPage(size: number | null | undefined, argumentName: string, info: FieldLocation): void {
     const { maxPageSize } = this.#limits;
     if (typeof size !== 'number' || size <= maxPageSize) return;
     const field = fieldNames(info);
@@ -132,7 +131,7 @@ export class Budget {
   }
 }
 
-function fieldNames({ path }: Place): string {
+function fieldNames({ path }: FieldLocation): string {
   const names: string[] = [];
   for (let at: GraphQLResolveInfo['path'] | undefined = path; at; at = at.prev) {
     if (typeof at.key === 'string') names.unshift(at.key);

@@ -17,9 +17,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { fieldTypeOf } from './schema-sizes.ts';
+import { fieldTypeOf, isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
 import { weightOf } from './field-weights.ts';
-import { isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
 import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 
 export interface QueryCost {

@@ -11,9 +11,8 @@ import type { LongTexts } from '../../folders/folders.ts';
 import type { PageInfo } from '../schema/connections/keyset-connection.ts';
 import type { FolderConnection, FolderEdge } from '../schema/folders/folder-connection.ts';
 import type { FolderNode } from '../schema/folders/folder-batch.ts';
-import { quote } from './plan-run.ts';
+import { quote, type PlanRun } from './plan-run.ts';
 import { innerObject, listTexts, objectWriter, type FieldWriter, type ObjectWriter } from './json-writer.ts';
-import type { PlanRun } from './plan-run.ts';
 import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
 
 type FolderWriter = FieldWriter<FolderNode>;

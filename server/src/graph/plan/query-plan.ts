@@ -7,8 +7,7 @@ import type { FolderConnection } from '../schema/folders/folder-connection.ts';
 import type { FolderNode } from '../schema/folders/folder-batch.ts';
 import { planFirstRead, type PlannedFirstRead } from './first-read.ts';
 import { planConnections, planFolders } from './folder-plan.ts';
-import { quote } from './plan-run.ts';
-import { LocatedRefusal, PlanRun, type TraceField } from './plan-run.ts';
+import { LocatedRefusal, PlanRun, quote, type TraceField } from './plan-run.ts';
 import { Selections, Unplannable, type SelectedField, type Variables } from './selections.ts';
 
 /** The text of `data`, and the errors of the fields that are null in it. */

@@ -31,6 +31,7 @@ export function addGuards(
   server.maxConnections = options.maxConnections ?? connectionLimit();
   reportDropped(server, log);
   limitPipelining(server);
+  // Requests with an unsupported Expect header. They are routed, so that the 417 has the usual headers and log line.
   const expecting = new WeakSet<IncomingMessage>();
   server.on('checkExpectation', (request, response) => {
     expecting.add(request);
@@ -95,7 +96,7 @@ function reportDropped(server: Server, log: Logger): void {
  */
 function limitPipelining(server: Server): void {
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    // Most requests are the first of their connection without a response, and get the socket at once.
+    // A response has its socket unless it waits behind an earlier one. Only waiting responses are counted.
     if (response.socket !== null) return;
     const pipelined = ((socket as PipelinedSocket)[pipelinedKey] ??= new PipelinedRequests());
     if (++pipelined.waiting > maxPipelined) socket.destroy();

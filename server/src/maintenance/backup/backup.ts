@@ -5,8 +5,12 @@
 
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { copyDatabaseFile, type DatabaseFile, openDatabaseFile } from '../../database/sqlite/backup.ts';
-import { findDamage } from '../../database/sqlite/backup.ts';
+import {
+  copyDatabaseFile,
+  findDamage,
+  openDatabaseFile,
+  type DatabaseFile,
+} from '../../database/sqlite/backup.ts';
 import { codeOf, isDamage } from '../../database/sqlite/errors.ts';
 import { applicationId, prepareFile, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';

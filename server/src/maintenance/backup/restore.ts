@@ -7,14 +7,20 @@ import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrations } from '../../database/migrations.ts';
-import { lockExclusively, type FileLock } from '../../database/sqlite/backup.ts';
-import { findDamage } from '../../database/sqlite/backup.ts';
+import { findDamage, lockExclusively, type FileLock } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { readContents, type FileContents } from './backup.ts';
-import { foldersFrom, giveFolders, ownerFor, type Owner } from './atomic-file.ts';
-import { beginFile, requireRoom, type NewFile } from './atomic-file.ts';
+import {
+  beginFile,
+  foldersFrom,
+  giveFolders,
+  ownerFor,
+  requireRoom,
+  type NewFile,
+  type Owner,
+} from './atomic-file.ts';
 
 interface RestoreOptions {
   readonly backup: string;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { isSame, RowDigest } from './table-rows.ts';
-import type { Row, Value } from './table-rows.ts';
+import { isSame, RowDigest, type Row, type Value } from './table-rows.ts';
 
 function digestOf(...pages: Row[][]) {
   const digest = new RowDigest(['id', 'value']);

@@ -3,7 +3,7 @@
 import type { KeyedSlice } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import type { KeysetList } from './keyset-connection.ts';
-import type { Budget, Place } from '../../cost/budget.ts';
+import type { Budget, FieldLocation } from '../../cost/budget.ts';
 
 export interface ListsOfEach<Item> {
   /** Reads the same slice of each owner's list. The map has no entry for an owner without items. */
@@ -14,7 +14,7 @@ export interface ListsOfEach<Item> {
 /** The budget and the field that the items are charged to. */
 export interface Charge {
   readonly budget: Budget;
-  readonly info: Place;
+  readonly info: FieldLocation;
 }
 
 /** Bounds the memory and the time of one statement. */

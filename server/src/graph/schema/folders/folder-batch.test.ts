@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessLevels } from '../../../access/access.ts';
-import type { Access } from '../../../access/access.ts';
+import { accessLevels, type Access } from '../../../access/access.ts';
 import { Ancestry } from '../../../access/ancestry.ts';
 import type { ConsistentReader } from '../../../database/database.ts';
 import type { Folder, TreeView } from '../../../folders/folders.ts';

@@ -3,9 +3,14 @@
  * manages a folder may look up single users and groups.
  */
 
-import { requireAdministrator } from '../../../accounts/users.ts';
+import {
+  readUser,
+  readUserByName,
+  requireAdministrator,
+  requireUser,
+  type User as UserRow,
+} from '../../../accounts/users.ts';
 import { readGroup, readGroupByName, type Group as GroupRow } from '../../../accounts/groups.ts';
-import { readUser, readUserByName, requireUser, type User as UserRow } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
