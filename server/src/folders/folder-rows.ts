@@ -1,6 +1,6 @@
 /** New rows of folders, and their ids. */
 
-import { randomUUID } from 'crypto';
+import { randomUUID } from 'node:crypto';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';

@@ -9,9 +9,9 @@ import { codeOf } from './errors.ts';
 import { openTimeoutMs } from './file.ts';
 import { prepare } from './dialect.ts';
 import type { Statement } from '../statement.ts';
-import { spawn } from 'child_process';
+import { spawn } from 'node:child_process';
 import { text } from 'stream/consumers';
-import { fileURLToPath } from 'url';
+import { fileURLToPath } from 'node:url';
 
 /** Pages that are copied without yielding: about a millisecond. */
 const pagesAtOnce = 100;

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { syncFolders } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { formatFreeSpace, formatSize } from './format-size.ts';
-import { statSync, fstatSync, fchownSync, lchownSync } from 'fs';
+import { statSync, fstatSync, fchownSync, lchownSync } from 'node:fs';
 
 /** Errors of file systems without hard links. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
