@@ -53,12 +53,14 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
+
 const chosen = positionals.length === 0 ? groups.flatMap(listNames) : positionals.flatMap(findScenarios);
 const rounds = parseWholeNumber('rounds', values.rounds, 1);
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
+
 const results: Result[] = [];
 await run();
 if (results.length > 0) console.log(formatResults());

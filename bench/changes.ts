@@ -10,9 +10,8 @@ import {
   type Subject,
 } from './measure.ts';
 import { recordRequest } from './request.ts';
-import type { Bench, Group, Scenario, Series } from './scenario.ts';
+import type { Bench, Group, Scenario, Series, PreparedSite } from './scenario.ts';
 import { administrator, type DatabaseName } from './site.ts';
-import type { PreparedSite } from './sites.ts';
 import { repeat, type Tree } from './tree.ts';
 
 interface ChangeScenario extends Scenario {

@@ -6,9 +6,8 @@ import { Child } from './child.ts';
 import { startBaselineSubject, measureCpu, tryRequest, type Subject } from './measure.ts';
 import { loadCore, pinToCore, readResidentBytes } from './processes.ts';
 import { post } from './request.ts';
-import type { Bench, Group } from './scenario.ts';
+import type { Bench, Group, PreparedSite } from './scenario.ts';
 import type { DatabaseName } from './site.ts';
-import type { PreparedSite } from './sites.ts';
 import type { DeliverInput, OpenInput } from './sockets.ts';
 import type { RunQuery, Tree } from './tree.ts';
 

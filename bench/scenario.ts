@@ -1,8 +1,8 @@
 /** The types of scenarios and their results. */
 
 import type { Child } from './child.ts';
-import type { DatabaseName } from './site.ts';
-import type { PreparedSite } from './sites.ts';
+import type { DatabaseName, Site } from './site.ts';
+import type { Tree } from './tree.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -14,6 +14,13 @@ export interface Group {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
   run(chosen: readonly string[], on: Prepared, bench: Bench): Promise<void>;
+}
+
+/** An installation with its tree. */
+export interface PreparedSite {
+  readonly label: string;
+  readonly site: Site;
+  readonly tree: Tree;
 }
 
 /** The installations on one database. */

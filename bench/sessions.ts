@@ -1,6 +1,6 @@
 /** Scenarios for login and refresh, as `@espalier/client` sends them. */
 
-import { createPasswords, hashQueueEntry } from '../server/src/accounts/passwords.ts';
+import { Passwords, hashQueueEntry } from '../server/src/accounts/passwords.ts';
 import type { RefreshableTokens } from './load.ts';
 import {
   startBaselineSubject,
@@ -12,9 +12,8 @@ import {
   type Subject,
 } from './measure.ts';
 import { recordRequest, type BenchRequest } from './request.ts';
-import type { Bench, Group } from './scenario.ts';
+import type { Bench, Group, PreparedSite } from './scenario.ts';
 import { administrator, type DatabaseName } from './site.ts';
-import type { PreparedSite } from './sites.ts';
 
 /** Times in tokens differ in their number of digits. */
 const slackBytes = 16;
@@ -40,7 +39,7 @@ async function measureLogin(sites: readonly PreparedSite[], database: DatabaseNa
   const { password } = administrator;
   const verified = {
     password,
-    hash: await createPasswords().hash(password, hashQueueEntry({ userId: 'baseline' })),
+    hash: await new Passwords().hash(password, hashQueueEntry({ userId: 'baseline' })),
   };
   const variation = { slackBytes, connections: loginConnections };
   const subjects = sites.map(({ label, site }, index) =>

@@ -1,14 +1,8 @@
 /** The installations that are measured in the same rounds: this checkout, another size of the tree, another checkout. */
 
-import type { Bench } from './scenario.ts';
+import type { Bench, PreparedSite } from './scenario.ts';
 import { Site, type DatabaseName } from './site.ts';
-import { createTree, minFolders, type Tree } from './tree.ts';
-
-export interface PreparedSite {
-  readonly label: string;
-  readonly site: Site;
-  readonly tree: Tree;
-}
+import { createTree, minFolders } from './tree.ts';
 
 interface SiteChoice {
   readonly label: string;

@@ -4,7 +4,7 @@ import { commandHelp, type Command, type ListedCommand } from '../server/src/cli
 import { commandGroups } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
 import { environmentName, settingGroups } from '../server/src/config/config.ts';
-import { commandLineSettings } from '../server/src/config/start-settings.ts';
+import { commandLineSettings } from '../server/src/config/server-settings.ts';
 import type { Setting } from '../server/src/config/setting.ts';
 
 const serverSettings = Object.values(settingGroups).flatMap((group) => Object.values(group));
@@ -22,21 +22,21 @@ export async function createCommandReference(): Promise<string> {
 
 # Commands
 
-What \`espalier help\` tells, of every command; [The command line](command-line.md) shows how they are used. In a clone,
-\`espalier …\` is \`npx espalier …\`.
+The help of every command. For examples, see [The command line](command-line.md). In a clone, run \`npx espalier …\` instead
+of \`espalier …\`.
 
 ${groups.join('\n\n')}
 
 ## Exit codes
 
-| Code | What it means |
+| Code | Meaning |
 | --- | --- |
 ${codes.join('\n')}
-| 128+n | Ended by the signal n, as by Ctrl-C (130) |
+| 128+n | Ended by signal n, for example 130 after Ctrl-C |
 `;
 }
 
-async function formatCommand({ name, about, load, isMeantByFirstWord }: ListedCommand): Promise<string> {
+async function formatCommand({ name, about, load, isGroupDefault }: ListedCommand): Promise<string> {
   const command = await load();
   const help = commandHelp(name, about, command, { showsSettings: false });
   const text = ['```text', help, '```'].join('\n');
@@ -44,7 +44,7 @@ async function formatCommand({ name, about, load, isMeantByFirstWord }: ListedCo
   return [
     `### espalier ${name}`,
     text,
-    ...(isMeantByFirstWord ? [`\`espalier ${firstWord}\` alone does the same.`] : []),
+    ...(isGroupDefault ? [`\`espalier ${firstWord}\` alone does the same.`] : []),
     ...listSettings(command),
   ].join('\n\n');
 }
@@ -55,10 +55,12 @@ function listSettings({ settings }: Command): string[] {
   const server = settings.filter((each) => serverSettings.includes(each)).map(formatName);
   const isAll = server.length === serverSettings.length;
   return [
-    ...(own.length > 0 ? [`Which server: ${own.join(', ')} ([Log in](command-line.md#log-in)).`] : []),
+    ...(own.length > 0
+      ? [`Settings for the server and the session: ${own.join(', ')} ([Log in](command-line.md#log-in)).`]
+      : []),
     ...(server.length > 0
       ? [
-          `Settings, also as flags: ${isAll ? 'all of those' : `${server.join(', ')},`} on the page [Configuration](configuration.md).`,
+          `Settings, also available as flags: ${isAll ? 'all settings' : server.join(', ')} ([Configuration](configuration.md)).`,
         ]
       : []),
   ];

@@ -143,10 +143,7 @@ ${formatTable(
   ]),
 )}
 
-Refusal codes that are not among them appear as: ${Object.keys(refusals)
-    .filter((code) => toGraphCode(code as RefusalCode) !== code)
-    .map((code) => `\`${code}\` as \`${toGraphCode(code as RefusalCode)}\``)
-    .join(', ')}.
+Refusal codes that are not among them appear as: ${formatMappedCodes(Object.keys(refusals))}.
 
 ## Close codes of sockets
 
@@ -162,6 +159,13 @@ ${formatTable(
   ]),
 )}
 `;
+}
+
+function formatMappedCodes(codes: readonly string[]): string {
+  return codes
+    .filter((code) => toGraphCode(code as RefusalCode) !== code)
+    .map((code) => `\`${code}\` as \`${toGraphCode(code as RefusalCode)}\``)
+    .join(', ');
 }
 
 function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string {

@@ -13,9 +13,9 @@ export async function createMetricsReference(
 
 # Metrics
 
-With \`ESPALIER_METRICS_PORT\` a node tells [Prometheus](https://prometheus.io) how it is, at \`/metrics\` of that port, in its text format
-0.0.4. The port is on \`127.0.0.1\` unless \`ESPALIER_METRICS_HOST\` says otherwise, and needs no token: whoever reaches it can read it. There
-is no name, id or address of anybody in it.
+Set \`ESPALIER_METRICS_PORT\` to publish metrics for [Prometheus](https://prometheus.io) at \`/metrics\` of that port, in its text format 0.0.4.
+The port is on \`127.0.0.1\` unless you set \`ESPALIER_METRICS_HOST\`. It requires no token: every program that can connect to the port can read
+the metrics. They contain no name, id or address of a user.
 
 \`\`\`sh
 ESPALIER_METRICS_PORT=9464 npm start
@@ -29,14 +29,14 @@ scrape_configs:
           - 127.0.0.1:9464
 \`\`\`
 
-[deploy/grafana-dashboard.json](../deploy/grafana-dashboard.json) is a dashboard to import into Grafana, and
-[deploy/alert-rules.yaml](../deploy/alert-rules.yaml) are alerts for Prometheus to start from. With several workers one port tells of all of them,
-each number added up unless it says otherwise here.
+[deploy/grafana-dashboard.json](../deploy/grafana-dashboard.json) is a dashboard for Grafana, and
+[deploy/alert-rules.yaml](../deploy/alert-rules.yaml) contains example alerts for Prometheus. With several workers, one port publishes the metrics
+of all of them. Each value is the sum of all workers unless this page states otherwise.
 
-## Of Espalier
+## Metrics of Espalier
 
 ${own.map(formatMetric).join('\n')}
-## Of the process
+## Metrics of the process
 
 With several workers, the event loop delays are those of the slowest worker, and the start time is that of the first. All other values are sums. The
 primary, which starts and stops the workers, is not included.
@@ -51,7 +51,7 @@ function formatMetric({ name, type, help, labels = {}, bounds, aggregation }: Me
   const facts = [
     ...Object.entries(labels).map(([label, meaning]) => `- Label \`${label}\`: ${meaning}.`),
     ...(bounds ? [`- Buckets up to: ${bounds.join(', ')}.`] : []),
-    ...(aggregation ? [`- Of several workers: ${aggregationTexts[aggregation]}.`] : []),
+    ...(aggregation ? [`- With several workers: ${aggregationTexts[aggregation]}.`] : []),
   ];
   return `### ${name}
 
@@ -61,4 +61,8 @@ ${facts.join('\n')}
 `;
 }
 
-const aggregationTexts = { first: 'that of the first', min: 'the least', max: 'the greatest' };
+const aggregationTexts = {
+  first: 'the value of the first worker',
+  min: 'the smallest value',
+  max: 'the largest value',
+};

@@ -4,7 +4,7 @@
  * --required, which a release uses, it then fails.
  */
 
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readShippedPackages } from './sbom.ts';
@@ -66,7 +66,7 @@ export function evaluateAudit(
   );
   if (failures.length === 0) return { wasAudited: true, isClean: true, lines: [] };
   const help =
-    'Update the package. If it does not concern us, say why and until when in release/audit-exceptions.json.';
+    'Update the package. If the advisory does not affect Espalier, add an exception with a reason and an end date to release/audit-exceptions.json.';
   return { wasAudited: true, isClean: false, lines: [...new Set(failures), help] };
 }
 
@@ -82,22 +82,13 @@ function parseReport(output: string | undefined): Report | undefined {
  * Audits all packages, because `--omit=dev` would leave out those that the console bundles. Returns undefined after the
  * timeout.
  */
-export async function runAudit(
-  root: string,
-  command = 'npm',
-  timeoutMs = 4_500,
-): Promise<string | undefined> {
+export function runAudit(root: string, command = 'npm', timeoutMs = 4_500): Promise<string | undefined> {
   const args = ['audit', '--json', '--fetch-retries=0', `--fetch-timeout=${timeoutMs}`];
-  const npm = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
-  let output = '';
-  npm.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  const timeout = setTimeout(() => npm.kill('SIGKILL'), timeoutMs);
-  const hasEnded = await new Promise<boolean>((resolve) => {
-    npm.on('close', (_code, signal) => resolve(signal === null));
-    npm.on('error', () => resolve(false));
+  const options = { cwd: root, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: Infinity } as const;
+  // npm exits with 1 if there are advisories.
+  return new Promise((resolve) => {
+    execFile(command, args, options, (error, output) => resolve(error?.killed ? undefined : output));
   });
-  clearTimeout(timeout);
-  return hasEnded ? output : undefined;
 }
 
 if (import.meta.main) {

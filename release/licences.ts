@@ -49,15 +49,15 @@ export async function createLicencePage(packages: Iterable<ShippedPackage>): Pro
   return format(
     `<!-- Made by npm run licences. -->
 
-# Licences of what comes along
+# Third-party licences
 
-Espalier is under the Apache License 2.0. It hands on the work of others: *installed* are the packages that npm installs with
-\`espalier\` and \`@espalier/client\`, some of them on one kind of machine only; *bundled* are those that the console imports,
-with what they need, of which its files hold what is used.
+Espalier is under the Apache License 2.0. A release also contains packages of other authors. npm installs the *installed* packages
+together with \`espalier\` and \`@espalier/client\`, some of them only on certain platforms. The console imports the *bundled* packages
+directly or indirectly, and its files contain the parts that it uses.
 
 ${all.length} packages: ${kinds.map(([licence, under]) => `${under.length} under ${licence}`).join(', ')}.
 
-| Package | Version | Licence | Comes |
+| Package | Version | Licence | Included as |
 |---|---|---|---|
 ${rows.join('\n')}
 `,
@@ -77,7 +77,7 @@ if (import.meta.main) {
   if (!process.argv.includes('--check')) {
     writeFileSync(file, page);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== page) {
-    console.error('docs/licences.md is not what package-lock.json says. Run: npm run licences');
+    console.error('docs/licences.md does not match package-lock.json. Run: npm run licences');
     process.exitCode = 1;
   }
 }

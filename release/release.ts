@@ -34,16 +34,17 @@ export function checkRelease(root: string, version?: string): void {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   const current = readManifest(join(root, 'package.json')).version;
   // npm ignores untracked files, and the release would commit them.
-  if (git('status', '--porcelain') !== '') throw new Error('There is something that is not committed.');
+  if (git('status', '--porcelain') !== '')
+    throw new Error('There are uncommitted changes. Commit or remove them first.');
   if (readUnreleased(read(root, 'CHANGELOG.md')) === '') {
     throw new Error('CHANGELOG.md has nothing under "## Unreleased".');
   }
   const unnamed = imageFiles.find((file) => read(root, file).search(imageVersion) < 0);
-  if (unnamed) throw new Error(`${unnamed} does not name the version of the image.`);
+  if (unnamed) throw new Error(`${unnamed} does not contain the version of the image.`);
   if (version === undefined) return;
   if (git('tag', '--list', `v${version}`) !== '') throw new Error(`There is a release v${version} already.`);
   if (compareVersions(version, current) < 0) {
-    throw new Error(`${version} is older than ${current}, which is there.`);
+    throw new Error(`${version} is older than the current version ${current}.`);
   }
   const isFirst = git('tag', '--list', `v${current}`) === '';
   if (!isFirst && !mayBreak(current, version)) rejectBreaks(root, version);
@@ -86,7 +87,7 @@ function mayBreak(current: string, version: string): boolean {
 function rejectBreaks(root: string, version: string): void {
   const released = read(root, 'contract/released-schema.graphql');
   const [broken] = listSchemaBreaks(released, read(root, 'contract/schema.graphql'));
-  if (broken) throw new Error(`${version} may break no client, and this does: ${broken}`);
+  if (broken) throw new Error(`${version} must not break clients, but this change does: ${broken}`);
 }
 
 function compareVersions(a: string, b: string): number {
@@ -106,7 +107,7 @@ const publishing = `Publish the release with:
   git push --follow-tags
   npm publish --workspaces --provenance
 
-Add dist/sbom.cdx.json to the page of the release.`;
+Then add dist/sbom.cdx.json to the release page.`;
 
 if (import.meta.main) {
   const root = process.cwd();

@@ -22,9 +22,9 @@ export function listUnannouncedBreaks(released: string, current: string, changel
 }
 
 const whatToDo = `
-Clients of the last release use that. Keep it, mark it as deprecated with what to use instead, and add the new beside it.
-If it has to break, the next release is a major one (before 1.0.0, a minor one): repeat each line above, word for word, in
-CHANGELOG.md under "## Unreleased", "### Breaking", with what clients do about it.
+Clients of the last release use these parts of the schema. Keep them, deprecate them with a hint to the replacement, and add the
+replacement. If a break is necessary, the next release must be a major one (before 1.0.0, a minor one). Repeat each line above, word
+for word, in CHANGELOG.md under "## Unreleased", "### Breaking", and explain what clients must change.
 `;
 
 if (import.meta.main) {

@@ -93,25 +93,25 @@ describe('calls', { timeout: 30_000 }, () => {
     [
       'a page that is not there',
       () => new Response('', { status: 404, headers: html }),
-      /answered 404 with text\/html/,
+      /returned 404 with text\/html/,
     ],
-    ['a login portal', () => new Response('<form>', { headers: html }), /answered 200 with text\/html/],
+    ['a login portal', () => new Response('<form>', { headers: html }), /returned 200 with text\/html/],
     [
       '401 of a proxy',
       () => new Response('', { status: 401, headers: html }),
-      /answered 401 with text\/html/,
+      /returned 401 with text\/html/,
     ],
-    ['JSON of something else', () => json({ hello: 1 }), /answered 200 with application\/json/],
-    ['a list', () => json([1]), /answered 200 with application\/json/],
+    ['JSON of something else', () => json({ hello: 1 }), /returned 200 with application\/json/],
+    ['a list', () => json([1]), /returned 200 with application\/json/],
     [
       'no such address',
       () => json({ code: 'NOT_FOUND' }, { status: 404 }),
-      /answered 404 with application\/json/,
+      /returned 404 with application\/json/,
     ],
     [
       'a redirection',
       () => new Response(null, { status: 302, headers: { location: 'https://other.test/' } }),
-      /sends elsewhere, to https:\/\/other\.test\//,
+      /redirects to https:\/\/other\.test\//,
     ],
   ];
   for (const [what, reply, message] of foreignReplies) {
@@ -165,9 +165,9 @@ describe('calls', { timeout: 30_000 }, () => {
 
   test('ends an attempt after the timeout of the client or of the call', async () => {
     const { client } = scripted(['never', 'never'], { retrySeconds: 0, timeoutSeconds: 0.02 });
-    assert.match((await failure(client.query('{a}'))).message, /no answer within 0.02 s/);
+    assert.match((await failure(client.query('{a}'))).message, /no response within 0.02 s/);
     const error = await failure(client.query('{a}', undefined, { timeoutSeconds: 0.01 }));
-    assert.match(error.message, /no answer within 0.01 s/);
+    assert.match(error.message, /no response within 0.01 s/);
   });
 
   test('rejects with the reason of the signal during a request, a pause or a refresh', async () => {

@@ -201,10 +201,13 @@ function parseApiRoot(input: string | URL): string {
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const url = URL.canParse(String(input), page) ? new URL(input, page) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new EspalierError('BAD_INPUT', 'The url of a client is that of the API root: https://example.com');
+    throw new EspalierError(
+      'BAD_INPUT',
+      'The url of a client must be the API root, for example https://example.com.',
+    );
   }
   if (url.username || url.password) {
-    throw new EspalierError('BAD_INPUT', 'The url of a client holds no user name and no password.');
+    throw new EspalierError('BAD_INPUT', 'The url of a client must not contain a user name or a password.');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

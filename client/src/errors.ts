@@ -87,7 +87,7 @@ export class EspalierError extends Error {
 }
 
 export function loggedOutError(hasEnded = false): EspalierError {
-  return new EspalierError('LOGGED_OUT', hasEnded ? 'The session is over.' : 'Nobody is logged in.');
+  return new EspalierError('LOGGED_OUT', hasEnded ? 'The session has ended.' : 'You are not logged in.');
 }
 
 /** Checks whether a later attempt can succeed: the server is unreachable or temporarily unavailable. */

@@ -4,7 +4,7 @@ import type { DocumentRunner } from './calls.ts';
 import { EspalierError, isTransient } from './errors.ts';
 import type { SubscribeOptions } from './graph-socket.ts';
 import { folderFields, toFolder, type Folder, type FolderResult } from './folder.ts';
-import type { FolderChange, FolderChangeKind } from './live-tree.ts';
+import type { FolderChange, FolderChangeKind } from './tree-copy.ts';
 import type { TreeSnapshot } from './read-tree.ts';
 import { backoffMs, wait } from './timers.ts';
 

@@ -223,7 +223,7 @@ describe('client socket', { timeout: 30_000 }, () => {
     const refusal = {
       name: 'EspalierError',
       code: 'NO_WEB_SOCKET',
-      message: 'There is no WebSocket here: use Node 22.13 or newer, or give createClient a `webSocket`.',
+      message: 'This runtime has no WebSocket. Use Node 22.13 or newer, or pass `webSocket` to createClient.',
     };
     await assert.rejects(client.subscribe('subscription{a}').next(), refusal);
     await assert.rejects(client.watch(), refusal);

@@ -71,7 +71,7 @@ const printers: Readonly<Record<string, (node: SyntaxNode) => string>> = {
 function print(node: SyntaxNode | undefined): string {
   if (!node) return '';
   const printer = printers[node.kind];
-  if (!printer) throw new TypeError(`A document that can be run holds no ${node.kind}.`);
+  if (!printer) throw new TypeError(`An executable document cannot contain ${node.kind}.`);
   return printer(node);
 }
 

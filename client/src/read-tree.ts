@@ -6,7 +6,7 @@
 
 import type { DocumentRunner } from './calls.ts';
 import { folderFields, toFolder, type Folder, type FolderResult } from './folder.ts';
-import { LiveTree, type FolderLevel, type SubtreeSnapshot } from './live-tree.ts';
+import { TreeCopy, type FolderLevel, type SubtreeSnapshot } from './tree-copy.ts';
 import { adaptivePageSize, type Page } from './pages.ts';
 
 export interface TreeSnapshot extends SubtreeSnapshot {
@@ -43,7 +43,7 @@ export async function readTree(
   const { cursor, folder, at: top } = await readPage(null, id);
   if (!folder) return undefined;
   const { descendants, ...root } = folder;
-  const tree = new LiveTree(folder.id);
+  const tree = new TreeCopy(folder.id);
   const ancestors: FolderLevel[] = [...top!.ancestors];
   const movedIds = new Set<string>();
   const put = (folders: readonly FolderResult<Folder>[]) => {

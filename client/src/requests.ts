@@ -94,7 +94,7 @@ export class Requests {
       text = await abortable(response.text(), attempt.signal);
     } catch (cause) {
       signal?.throwIfAborted();
-      const why = attempt.signal.aborted ? `no answer within ${timeoutSeconds} s` : describeCause(cause);
+      const why = attempt.signal.aborted ? `no response within ${timeoutSeconds} s` : describeCause(cause);
       const error = new EspalierError('UNREACHABLE', `${url} cannot be reached: ${why}.`, { cause });
       if (permanentFailure.test(why)) throw error;
       return new TransientFailure(error);
@@ -144,8 +144,8 @@ export class Requests {
     const target = headers.get('location');
     const what =
       status === 0 || (status > 299 && status < 400)
-        ? `sends elsewhere${target ? `, to ${target}` : ''}`
-        : `answered ${status} with ${type ?? 'nothing'}`;
+        ? `redirects${target ? ` to ${target}` : ''}`
+        : `returned ${status} with ${type ?? 'no content type'}`;
     const message = `This is not an Espalier server: ${this.#options.url}${path} ${what}.`;
     return new EspalierError('NOT_ESPALIER', message, { status });
   }
@@ -168,7 +168,7 @@ export class Requests {
       value = isJson ? JSON.parse(text) : undefined;
     } catch {
       return new TransientFailure(
-        new EspalierError('UNREACHABLE', `The answer of ${url} was cut off.`, details),
+        new EspalierError('UNREACHABLE', `The response of ${url} was cut off.`, details),
       );
     }
     const isObject = typeof value === 'object' && value !== null;
@@ -185,7 +185,7 @@ export class Requests {
       if (error.code !== 'NOT_ESPALIER') return new TransientFailure(error);
       if (permanentStatuses.has(status)) throw error;
       // The response comes from a proxy in front of the server.
-      const message = `${url} answered ${status}: it cannot do this right now.`;
+      const message = `${url} returned ${status}: the server is temporarily unavailable.`;
       return new TransientFailure(new EspalierError('UNAVAILABLE', message, details));
     }
     if (!isObject && status !== 204) throw this.notEspalier(path, status, headers);

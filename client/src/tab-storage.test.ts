@@ -159,7 +159,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     const [tab, otherTab] = [open(), open()];
     await tab.write(tokensOf('a'));
     assert.deepEqual(await otherTab.read(), tokensOf('a'));
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the channel below
+    // oxlint-disable-next-line typescript/unbound-method -- called with the channel below
     const { postMessage } = BroadcastChannel.prototype;
     context.mock.method(
       BroadcastChannel.prototype,

@@ -15,7 +15,7 @@ export interface TokenStorage {
   /** Returns the stored tokens, or undefined if there is no session. */
   read(): Tokens | undefined | Promise<Tokens | undefined>;
   /**
-   * Stores new tokens, or undefined when the session is over. `hasEnded` is true if the server ended the session; other
+   * Stores new tokens, or undefined when the session has ended. `hasEnded` is true if the server ended the session; other
    * clients of this storage need it to distinguish that from a logout.
    */
   write(tokens: Tokens | undefined, hasEnded?: boolean): void | Promise<void>;

@@ -26,7 +26,7 @@ export function requireWebSocket(configured: typeof WebSocket | undefined): type
   if (Socket) return Socket;
   throw new EspalierError(
     'NO_WEB_SOCKET',
-    'There is no WebSocket here: use Node 22.13 or newer, or give createClient a `webSocket`.',
+    'This runtime has no WebSocket. Use Node 22.13 or newer, or pass `webSocket` to createClient.',
   );
 }
 

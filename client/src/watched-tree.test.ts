@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { ChangeFeed } from './change-feed.ts';
+import { ChangeEmitter } from './change-emitter.ts';
 import type { SubscribeOptions } from './client.ts';
 import { EspalierError, type ErrorCode } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
@@ -26,7 +26,7 @@ interface PageVariables {
 interface Subscription {
   readonly variables: () => { readonly under?: string; readonly after: string };
   readonly options: SubscribeOptions;
-  readonly feed: ChangeFeed<unknown>;
+  readonly emitter: ChangeEmitter<unknown>;
 }
 
 const node = (id: string, parent: string | null, name = id): Node => ({
@@ -77,10 +77,10 @@ class ScriptedServer {
       };
     },
     subscribe: (_: unknown, variables: Subscription['variables'], options: SubscribeOptions) => {
-      const feed = new ChangeFeed<unknown>();
-      options.signal!.addEventListener('abort', () => feed.end());
-      this.subscriptions.push({ variables, options, feed });
-      return feed[Symbol.asyncIterator]();
+      const emitter = new ChangeEmitter<unknown>();
+      options.signal!.addEventListener('abort', () => emitter.end());
+      this.subscriptions.push({ variables, options, emitter });
+      return emitter[Symbol.asyncIterator]();
     },
   } as unknown as WatchingClient;
 
@@ -103,7 +103,7 @@ class ScriptedServer {
 
   publish(kind: string, id: string, cursor: string): void {
     const folder = kind === 'DELETE' ? null : (this.#node(id) ?? null);
-    this.last.feed.publish({
+    this.last.emitter.publish({
       folderChanges: { kind, folderId: id, cursor, at: null, by: { username: 'ada' }, folder },
     });
   }
@@ -233,11 +233,11 @@ describe('watched tree', () => {
     server.publish('UPDATE', 'a', 'one');
     await settle();
     for (const code of ['UNREACHABLE', 'UNAVAILABLE'] as const) {
-      server.last.feed.end(refusal(code));
+      server.last.emitter.end(refusal(code));
       await settle();
       await wait();
     }
-    server.last.feed.end();
+    server.last.emitter.end();
     await settle();
     await wait();
     assert.equal(server.subscriptions.length, 4);
@@ -265,7 +265,7 @@ describe('watched tree', () => {
   test('reads everything again after RESYNC', async () => {
     const { names, changes, watched } = await watch();
     server.nodes = [node('top', null), node('z', 'top')];
-    server.last.feed.publish({
+    server.last.emitter.publish({
       folderChanges: { kind: 'RESYNC', folderId: null, cursor: 'new', at: null, by: null },
     });
     await settle();
@@ -277,7 +277,7 @@ describe('watched tree', () => {
     assert.equal(watched.root?.name, 'a');
     const { nodes } = server;
     server.nodes = [];
-    server.last.feed.end(refusal('NOT_FOUND'));
+    server.last.emitter.end(refusal('NOT_FOUND'));
     await settle();
     assert.deepEqual([watched.root, watched.size], [undefined, 0]);
     await wait();
@@ -308,7 +308,7 @@ describe('watched tree', () => {
         server.refusals.push(refusal('LOGGED_OUT'));
         server.publish('CREATE', 'a', 'one');
       } else {
-        server.last.feed.end(refusal('LOGGED_OUT'));
+        server.last.emitter.end(refusal('LOGGED_OUT'));
       }
       await assert.rejects(next, { code: 'LOGGED_OUT' });
       await assert.rejects(watched.closed, { code: 'LOGGED_OUT' });
@@ -338,7 +338,7 @@ describe('watched tree', () => {
 
   test('does not subscribe again if the subscription ended before the client was closed', async () => {
     const { watched } = await watch();
-    server.last.feed.end();
+    server.last.emitter.end();
     await settle();
     server.closing.abort();
     await watched.closed;

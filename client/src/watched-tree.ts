@@ -1,6 +1,6 @@
 /** Keeps a part of the tree in memory equal to the server's: reads it once, then follows its changes without a gap. */
 
-import { ChangeFeed } from './change-feed.ts';
+import { ChangeEmitter } from './change-emitter.ts';
 import { EspalierError } from './errors.ts';
 import type { Folder } from './folder.ts';
 import { ChangeFollower, type TreeChange, type WatchingClient } from './follow-changes.ts';
@@ -30,7 +30,8 @@ export interface WatchedTree extends AsyncIterable<TreeChange> {
   get(id: string): Folder | undefined;
   /** Returns the sub-folders in the server's order. */
   children(id: string): readonly Folder[];
-  /** Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. */
+  /** Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. Undefined if
+   * the tree does not contain it. */
   path(id: string): string | undefined;
   /** The cursor of the last applied change. You can pass it as `after` to `folderChanges`. */
   readonly cursor: string;
@@ -43,7 +44,7 @@ export interface WatchedTree extends AsyncIterable<TreeChange> {
   [Symbol.asyncIterator](): AsyncIterableIterator<TreeChange>;
 }
 
-const pageSize = 2_000;
+const defaultPageSize = 2_000;
 
 /** Rejects with NOT_FOUND if the folder does not exist or is not visible. */
 export async function watchTree(client: WatchingClient, options: WatchOptions = {}): Promise<WatchedTree> {
@@ -51,7 +52,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   signal?.throwIfAborted();
   client.closing?.throwIfAborted();
   const stopping = new AbortController();
-  const feed = new ChangeFeed<TreeChange>();
+  const emitter = new ChangeEmitter<TreeChange>();
   let settle: (error?: Error) => void;
   const closed = new Promise<void>((resolve, reject) => {
     settle = (error) => (error ? reject(error) : resolve());
@@ -62,14 +63,14 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
     stopping.abort(signal?.reason);
     signal?.removeEventListener('abort', close);
     client.closing?.removeEventListener('abort', close);
-    feed.end(error);
+    emitter.end(error);
     settle(error as Error | undefined);
   };
   const close = () => end();
   signal?.addEventListener('abort', close);
   client.closing?.addEventListener('abort', close);
 
-  const readOptions = { pageSize: options.pageSize ?? pageSize, signal: stopping.signal };
+  const readOptions = { pageSize: options.pageSize ?? defaultPageSize, signal: stopping.signal };
   const read = (id: string | undefined) => readTree(client, id, readOptions);
   let first;
   try {
@@ -82,9 +83,11 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   }
 
   const watched = { cursor: first.cursor, tree: first.tree };
-  const publish = (change: TreeChange) => feed.publish(change);
-  const follower = { client, under, watched, read, publish, fail: end, signal: stopping.signal };
-  new ChangeFollower(follower).run().catch(end);
+  const publish = (change: TreeChange) => emitter.publish(change);
+  const { signal: stopSignal } = stopping;
+  new ChangeFollower({ client, under, watched, read, publish, fail: end, signal: stopSignal })
+    .run()
+    .catch(end);
   return {
     get root() {
       return watched.tree.get(watched.tree.rootId);
@@ -98,9 +101,9 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
     get: (id) => watched.tree.get(id),
     children: (id) => watched.tree.children(id),
     path: (id) => watched.tree.path(id),
-    onChange: (listener) => feed.listen(listener),
+    onChange: (listener) => emitter.listen(listener),
     closed,
     close,
-    [Symbol.asyncIterator]: () => feed[Symbol.asyncIterator](),
+    [Symbol.asyncIterator]: () => emitter[Symbol.asyncIterator](),
   };
 }

@@ -51,7 +51,7 @@ export function toAddress(path: string): string {
 }
 
 /** The explorer is a separate page, because its editor needs a less strict Content Security Policy. */
-function needsLoad(path: string): boolean {
+function needsPageLoad(path: string): boolean {
   const isExplorer = (pathname: string) => /^\/explorer\b/.test(pathname);
   return isExplorer(path) !== isExplorer(current.path);
 }
@@ -59,7 +59,7 @@ function needsLoad(path: string): boolean {
 export function navigate(path: string, { replace = false } = {}): void {
   if (path === current.path) return;
   const address = toAddress(path);
-  if (needsLoad(path)) {
+  if (needsPageLoad(path)) {
     if (replace) location.replace(address);
     else location.assign(address);
     return;

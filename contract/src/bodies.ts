@@ -80,7 +80,7 @@ const text = (description: string) => ({ type: 'string', description });
 export const bodies = {
   Credentials: {
     type: 'object',
-    description: 'Who logs in.',
+    description: 'The credentials of a user.',
     required: ['username', 'password'],
     properties: { username: text('The user name.'), password: text('The password.') },
   },
@@ -104,25 +104,25 @@ export const bodies = {
       query: text('The GraphQL document.'),
       operationName: {
         type: ['string', 'null'],
-        description: 'Which operation to run, if there are several.',
+        description: 'The operation to run, if the document contains several.',
       },
       variables: { type: ['object', 'null'], description: 'Values of the variables of the operation.' },
       extensions: {
         type: ['object', 'null'],
         description:
-          'Ignored, except `persistedQuery` without `query`: the answer is the error PERSISTED_QUERY_NOT_SUPPORTED.',
+          'Ignored, except that `persistedQuery` without `query` returns the error PERSISTED_QUERY_NOT_SUPPORTED.',
       },
     },
   },
   LoginResponse: {
     type: 'object',
-    description: 'A token pair.',
+    description: 'An auth token and a refresh token.',
     required: ['authToken', 'expires_in', 'refreshToken'],
     properties: {
       authToken: text('The auth token (AT): a signed token (JWT) to send as `Authorization: Bearer <AT>`.'),
-      expires_in: { type: 'integer', description: 'How long the auth token lives, in seconds.' },
+      expires_in: { type: 'integer', description: 'The lifetime of the auth token, in seconds.' },
       refreshToken: {
-        ...text('The refresh token (RT): good for one exchange at `/login/refresh`.'),
+        ...text('The refresh token (RT): valid for one exchange at `/login/refresh`.'),
         format: 'uuid',
       },
     },
@@ -132,7 +132,7 @@ export const bodies = {
     description: 'The result of a query: `data`, and `errors` if there were any.',
     required: [],
     properties: {
-      data: { type: ['object', 'null'], description: 'The fields that the query asked for.' },
+      data: { type: ['object', 'null'], description: 'The fields that the query selects.' },
       errors: {
         type: 'array',
         description: 'GraphQL errors, each with a stable `extensions.code`.',
@@ -188,7 +188,7 @@ export const bodies = {
   },
   IntrospectionRequest: {
     type: 'object',
-    description: 'The token that is asked about.',
+    description: 'The token to introspect.',
     required: ['token'],
     properties: {
       token: text('The auth token (AT).'),
@@ -197,11 +197,11 @@ export const bodies = {
   },
   IntrospectionResponse: {
     type: 'object',
-    description: 'What there is to say of a token (RFC 7662).',
+    description: 'The state and the claims of a token (RFC 7662).',
     required: ['active'],
     properties: {
-      active: { type: 'boolean', description: 'Whether it is an AT of this service, and good now.' },
-      token_type: text('`Bearer`; as the fields below, only if it is active.'),
+      active: { type: 'boolean', description: 'Whether the token is an AT of this service and valid now.' },
+      token_type: text('`Bearer`. This field and those below exist only for an active token.'),
       iss: text('The issuer.'),
       sub: text('The id of the user.'),
       sid: text('The id of the session.'),
@@ -210,19 +210,19 @@ export const bodies = {
   },
   ProbeResponse: {
     type: 'object',
-    description: 'How this node is.',
+    description: 'The state of this node.',
     required: ['status'],
     properties: {
       status: { ...text('`ok` or `ready`.'), enum: ['ok', 'ready'] },
       checks: {
         type: 'object',
         description:
-          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
+          'With `/readyz?verbose`: `ok` or `failed` for each check: `database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
       },
       reasons: {
         type: 'object',
         description:
-          'Of `/readyz?verbose`: a sentence for each failed check whose cause is known, for example why changes cannot be written.',
+          'With `/readyz?verbose`: a sentence for each failed check with a known cause, for example why changes cannot be written.',
       },
     },
   },
@@ -232,13 +232,16 @@ export const bodies = {
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
     properties: {
       type: { type: 'string', const: 'about:blank' },
-      title: text('What the status means.'),
+      title: text('The meaning of the status.'),
       status: { type: 'integer', description: 'The HTTP status.' },
-      detail: text('What happened, for people.'),
-      code: text('What happened, for programs: one of a closed list.'),
+      detail: text('A description of the error, for people.'),
+      code: text('A code of the error, for programs: one of a closed list.'),
       requestId: text('The id under which the service logged this request.'),
-      checks: { type: 'object', description: 'Of `/readyz?verbose` only: as in a ProbeResponse.' },
-      reasons: { type: 'object', description: 'Of `/readyz?verbose` only: as in a ProbeResponse.' },
+      checks: { type: 'object', description: 'With `/readyz?verbose` only: the same as in a ProbeResponse.' },
+      reasons: {
+        type: 'object',
+        description: 'With `/readyz?verbose` only: the same as in a ProbeResponse.',
+      },
     },
   },
 } as const satisfies Record<string, ObjectSchema>;

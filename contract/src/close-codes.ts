@@ -7,32 +7,36 @@ export interface SocketClose {
 }
 
 export const closeCodes = {
-  TERMINATED: { code: 1000, reason: 'Normal closure', when: 'The client asked for it' },
+  TERMINATED: {
+    code: 1000,
+    reason: 'Normal closure',
+    when: 'The client asked the server to close the connection',
+  },
   GOING_AWAY: {
     code: 1001,
     reason: 'Going away',
-    when: 'The service stops; connect again. For a socket with subscriptions the reason is `Going away; cursor=…`: everything up to that cursor was told to all of them',
+    when: 'The server stops; connect again. If the socket has subscriptions, the reason is `Going away; cursor=…`: all of them have received every event up to this cursor',
   },
-  TOO_LARGE: { code: 1009, reason: '', when: 'A frame over 64 KiB' },
+  TOO_LARGE: { code: 1009, reason: '', when: 'A frame is larger than 64 KiB' },
   UNAVAILABLE: {
     code: 1013,
     reason: 'Try again later',
-    when: 'The service cannot admit anybody right now, or the user has too many connections; the reason says which',
+    when: 'The server cannot accept connections right now, or the user has too many connections; the reason says which',
   },
   INVALID_MESSAGE: {
     code: 4400,
     reason: 'Invalid message',
-    when: 'A message that the sub-protocol does not know, or of a wrong shape; the reason says what is wrong',
+    when: 'A message has a type that the sub-protocol does not define, or invalid content; the reason names the error',
   },
   NOT_ACKNOWLEDGED: {
     code: 4401,
     reason: 'Unauthorized: wait for connection_ack',
-    when: 'An operation before the connection was acknowledged',
+    when: 'The client started an operation before the connection was acknowledged',
   },
   INVALID_AUTH_TOKEN: {
     code: 4403,
     reason: 'INVALID_AUTH_TOKEN',
-    when: 'The auth token is missing or not valid, or it has expired, or its session or user was ended: connect again with a fresh one',
+    when: 'The auth token is missing, invalid or expired, its session was revoked, its user disabled or deleted, or its signing key retired; connect again with a new token',
   },
   NO_SUB_PROTOCOL: {
     code: 4406,
@@ -42,22 +46,22 @@ export const closeCodes = {
   INIT_TIMEOUT: {
     code: 4408,
     reason: 'Connection initialisation timeout',
-    when: 'No `connection_init` within ten seconds',
+    when: 'The client did not send `connection_init` within ten seconds',
   },
   ID_IN_USE: {
     code: 4409,
     reason: 'Subscriber already exists',
-    when: 'An operation under an id that is in use (graphql-transport-ws only); unless the id is too long for it, the reason is `Subscriber for <id> already exists`',
+    when: 'The id of an operation is in use (graphql-transport-ws only); the reason is `Subscriber for <id> already exists` unless the id is too long',
   },
   SECOND_INIT: {
     code: 4429,
     reason: 'Too many initialisation requests',
-    when: 'A second `connection_init`',
+    when: 'The client sent a second `connection_init`',
   },
   INTERNAL: {
     code: 4500,
     reason: 'Internal server error',
-    when: 'The service failed; the cause is in its log',
+    when: 'The server failed; its log contains the cause',
   },
 } as const satisfies Record<string, SocketClose>;
 

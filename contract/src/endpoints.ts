@@ -47,12 +47,12 @@ const tokenBodyLimitBytes = 16 * 1024;
 const graphBodyLimitBytes = 32 * 1024 * 1024;
 
 const tooLarge = { status: 413, when: 'Body over 16 KiB' };
-const malformed = { status: 400, when: 'Malformed payload, for example one nested more than 64 levels deep' };
+const malformed = { status: 400, when: 'Malformed payload, for example with more than 64 levels of nesting' };
 const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
 const overloaded = { status: 503, when: 'Overloaded, or the database cannot be used; see Retry-After' };
 const keysNotRead = {
   status: 503,
-  when: 'The database cannot be read, and the AT is of a key that this node may not know yet; see Retry-After',
+  when: 'The database cannot be read, and the AT may be signed by a key that this node has not read yet; see Retry-After',
 };
 
 export const endpoints = {
@@ -61,10 +61,10 @@ export const endpoints = {
     path: '/login',
     summary: 'Log in',
     description:
-      'Exchanges a user name and a password for an auth token (AT) and a refresh token (RT). Logins are independent of each other: a new one never ends another.',
+      'Exchanges a user name and a password for an auth token (AT) and a refresh token (RT). Logins are independent: a new login never ends another one.',
     authHeader: 'none',
     request: { body: 'Credentials', isRequired: true, limitBytes: tokenBodyLimitBytes },
-    success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
+    success: { status: 200, body: 'LoginResponse', description: 'A new AT and RT' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
@@ -74,7 +74,7 @@ export const endpoints = {
       TOO_LARGE: tooLarge,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'After the 50th failure for this user name, or the 500th in all, from this address within 15 minutes, there is a pause after each; see Retry-After',
+        when: 'After the 50th failure for this user name, or the 500th in all, from this address within 15 minutes, each further failure is followed by a pause; see Retry-After',
       },
       UNAVAILABLE: overloaded,
     },
@@ -84,10 +84,10 @@ export const endpoints = {
     path: '/login/refresh',
     summary: 'Exchange a refresh token',
     description:
-      'Replaces a token pair by a new one. Send the RT in the body and the AT of the same login, expired or not, in the Authorization header. An RT can be exchanged once; of several attempts at the same time exactly one succeeds.',
+      'Replaces both tokens of a login by new ones. Send the RT in the body and the AT of the same login, expired or not, in the Authorization header. An RT can be exchanged only once: if several requests use it at the same time, exactly one succeeds.',
     authHeader: 'required',
     request: { body: 'RefreshTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
-    success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
+    success: { status: 200, body: 'LoginResponse', description: 'A new AT and RT' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
@@ -148,14 +148,14 @@ export const endpoints = {
     path: '/graphql',
     summary: 'Query the tree of folders',
     description:
-      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables, too expensive by its text) have status 200 for `application/json` and 400 for `application/graphql-response+json`; errors while it runs have 200. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the way for a subscription without a WebSocket. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`; if it has an Authorization header, its token must be good (401, with `token-expired`), and web pages of other origins are refused (403), both with `application/problem+json`.',
+      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables, query cost) have status 200 for `application/json` and 400 for `application/graphql-response+json`; errors during execution have status 200. With `Accept: text/event-stream` the server sends Server-Sent Events (GraphQL over SSE, distinct connections mode). Use this for a subscription without a WebSocket. A GET with an upgrade header opens a WebSocket, at this address and at `/graphql/ws`. An Authorization header of this request must contain a valid AT (otherwise 401, with `token-expired`). Web pages of other origins are refused (403). Both errors are `application/problem+json`.',
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
     headers: {
       'Idempotency-Key': {
         pattern: '^[!-~]{1,255}$',
         description:
-          'A random UUID, a new one for each request. When the reply to a mutation was lost, the same request sent again under the same key answers, and what was done is not done again. Known for 24 hours; ignored for queries.',
+          'A random UUID, different for each request. If the response to a mutation is lost, send the same request with the same key again: the server returns the result and does not repeat the change. Keys are stored for 24 hours and ignored for queries.',
       },
     },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
@@ -164,22 +164,22 @@ export const endpoints = {
     refusals: {
       BAD_INPUT: {
         status: 400,
-        when: 'The body is not JSON, or holds no query; or the Idempotency-Key is not 1 to 255 visible ASCII characters',
+        when: 'The body is not JSON or contains no query, or the Idempotency-Key is not 1 to 255 visible ASCII characters',
       },
       INVALID_AUTH_TOKEN: {
         status: 401,
-        when: 'AT missing, of a wrong scheme, invalid or expired',
+        when: 'The AT is missing, invalid or expired, or the scheme is wrong',
       },
       METHOD_NOT_ALLOWED: { status: 405, when: 'A mutation by GET' },
       NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
       TOO_LARGE: {
         ...tooLarge,
-        when: 'Body over 32 MiB, over 1 MiB from a user who may write nowhere, or of more than two million values',
+        when: 'Body over 32 MiB, over 1 MiB from a user without write access to any folder, or with more than two million values',
       },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: {
         status: 503,
-        when: 'Overloaded, the database cannot be used, or an event stream more than the user may have open; see Retry-After',
+        when: 'Overloaded, the database cannot be used, or the user has too many open event streams; see Retry-After',
       },
     },
   },
@@ -188,7 +188,7 @@ export const endpoints = {
     path: '/.well-known/jwks.json',
     summary: 'The public keys of auth tokens',
     description:
-      'A JSON Web Key Set (RFC 7517): with it, other services can verify ATs by themselves. A key is in it at least four minutes before it signs; keep a copy for as long as `Cache-Control` allows, and read it anew when a token names a key that is not in it. What has been ended or logged out since a token was signed, only this service knows.',
+      'A JSON Web Key Set (RFC 7517), with which other services can verify ATs themselves. It contains each key at least four minutes before the key signs. Cache it for as long as `Cache-Control` allows, and read it again when a token names an unknown key. It does not show which sessions were revoked or logged out after their AT was signed: only this service can check that.',
     authHeader: 'none',
     success: { status: 200, body: 'KeySet', description: 'The keys, the newest first' },
     reportsExpiry: false,
@@ -198,9 +198,9 @@ export const endpoints = {
   introspect: {
     methods: ['POST'],
     path: '/introspect',
-    summary: 'Ask about an auth token',
+    summary: 'Introspect an auth token',
     description:
-      'For other services: whether an AT is good at this moment, and whose it is (RFC 7662). There only if `ESPALIER_INTROSPECTION_CLIENT` is set; the service shows that name and password by HTTP Basic. The body is a form: `token=<AT>`.',
+      'For other services: returns whether an AT is valid now, and its user (RFC 7662). Available only if `ESPALIER_INTROSPECTION_CLIENT` is set. The calling service authenticates with this name and password (HTTP Basic). The body is a form: `token=<AT>`.',
     authHeader: 'client',
     request: {
       body: 'IntrospectionRequest',
@@ -211,18 +211,18 @@ export const endpoints = {
     success: {
       status: 200,
       body: 'IntrospectionResponse',
-      description: 'What there is to say of the token; of any that is not good, only that it is not active',
+      description: 'The claims of a valid token; for any other token only `active: false`',
     },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'The form has no token, or several' },
+      BAD_INPUT: { status: 400, when: 'The form contains no token or several tokens' },
       UNSUPPORTED_MEDIA_TYPE: {
         status: 400,
         when: 'Content-Type other than application/x-www-form-urlencoded',
       },
-      INVALID_CREDENTIALS: { status: 401, when: 'No name and password of a client, or wrong ones' },
-      NOT_FOUND: { status: 404, when: 'There is no client for it' },
+      INVALID_CREDENTIALS: { status: 401, when: 'The name and password of the client are missing or wrong' },
+      NOT_FOUND: { status: 404, when: '`ESPALIER_INTROSPECTION_CLIENT` is not set' },
       TOO_LARGE: tooLarge,
       UNAVAILABLE: keysNotRead,
     },
@@ -244,7 +244,7 @@ export const endpoints = {
     path: '/livez',
     summary: 'Whether the process answers',
     description:
-      'For a supervisor that restarts what hangs: answered as long as the process answers at all. It says nothing of the database, which a restart would not bring back.',
+      'For a supervisor that restarts a process that hangs: succeeds as long as the process answers requests. It does not check the database, because a restart would not repair it.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'The process answers: `ok`' },
     reportsExpiry: false,
@@ -256,7 +256,7 @@ export const endpoints = {
     path: '/readyz',
     summary: 'Whether requests are served',
     description:
-      'For a load balancer: whether to send requests to this node. The answer may be a quarter of a second old. With `?verbose` it lists what the node needs, and whether it has it.',
+      'For a load balancer: whether to send requests to this node. The result may be a quarter of a second old. With `?verbose` the response contains the result of each check.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'Requests are served: `ready`' },
     reportsExpiry: false,
@@ -264,7 +264,7 @@ export const endpoints = {
     refusals: {
       UNAVAILABLE: {
         status: 503,
-        when: 'The database does not answer within 1.5 seconds, the node cannot sign auth tokens, or is stopping; see Retry-After',
+        when: 'The database does not answer within 1.5 seconds, the node cannot sign auth tokens, or the node is stopping; see Retry-After',
       },
     },
   },

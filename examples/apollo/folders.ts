@@ -86,8 +86,8 @@ try {
   process.once('SIGINT', () => void stop());
 
   const { data } = await apollo.query({ query: topFolders });
-  const shown = apollo.watchQuery({ query: topFolders, notifyOnNetworkStatusChange: false });
-  shown.subscribe((now) => {
+  const watched = apollo.watchQuery({ query: topFolders, notifyOnNetworkStatusChange: false });
+  watched.subscribe((now) => {
     if (now.dataState === 'complete') console.log(namesOf(now.data));
   });
   const made = await apollo.mutate({ mutation: createFolder, variables: { name } });
@@ -95,10 +95,10 @@ try {
 
   // From before what was read: nothing is missed. After a lost connection some changes are told twice, which does no harm.
   const changes = apollo.subscribe({ query: folderChanges, variables: { after: data!.cursor } });
-  following = changes.subscribe(({ data: told, error }) => {
+  following = changes.subscribe(({ data, error }) => {
     if (error) return void fail(error);
-    if (!told) return;
-    console.log(`${told.folderChanges.kind} ${told.folderChanges.folder?.path ?? ''}`);
+    if (!data) return;
+    console.log(`${data.folderChanges.kind} ${data.folderChanges.folder?.path ?? ''}`);
     // The cache knows folders by their ids and so a new name, but not which have come and gone.
     apollo.refetchQueries({ include: [topFolders] }).catch(fail);
   });

@@ -48,8 +48,12 @@ async function mirror(client: Client, path: string, file: string): Promise<void>
     const over = Promise.race([tree.closed, broken]);
     await Promise.race([save(), over]);
     console.log(`Mirrors ${path} into ${file}, ${tree.size} folders now. Stop with Ctrl-C.`);
-    tellOfConnection(client, signal);
-    await over.finally(save);
+    reportConnection(client, signal);
+    try {
+      await over;
+    } finally {
+      await save();
+    }
     console.log(`Stopped. ${file} has ${tree.size} folders.`);
   } catch (error) {
     // It was stopped before it had begun.
@@ -94,7 +98,7 @@ function contentOf(tree: WatchedTree): unknown {
 }
 
 /** For whoever wonders why nothing changes. The client comes back by itself. */
-function tellOfConnection({ socket }: Client, signal: AbortSignal): void {
+function reportConnection({ socket }: Client, signal: AbortSignal): void {
   let isLost = false;
   socket.on('closed', () => {
     if (!isLost && !signal.aborted) console.log('The connection is lost. It will be back.');

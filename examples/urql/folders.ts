@@ -84,10 +84,10 @@ try {
 
   const first = await urql.query(topFolders, {}).toPromise();
   if (first.error || !first.data) throw first.error!;
-  const shown = urql.query(topFolders, {}).subscribe(({ data, stale }) => {
+  const watched = urql.query(topFolders, {}).subscribe(({ data, stale }) => {
     if (data && !stale) console.log(namesOf(data));
   });
-  running.push(shown);
+  running.push(watched);
   const made = await urql.mutation(createFolder, { name }).toPromise();
   // A refusal has data, too: that of a field that is null.
   if (made.error || !made.data) throw made.error!;

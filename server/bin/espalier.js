@@ -21,7 +21,7 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
 }
 
 // Before anything is loaded: graphql-js checks in every other environment, with each value, whether there are two of it.
-// eslint-disable-next-line no-restricted-properties -- not a setting of ours
+// oxlint-disable-next-line no-restricted-properties -- not a setting of ours
 process.env.NODE_ENV ??= 'production';
 
 if (isClone) {

@@ -2,7 +2,7 @@
 
 import { refusals, type Problem, type RefusalCode } from '@espalier/contract';
 
-export interface RefusalDetails {
+interface RefusalDetails {
   /** For the log only. */
   cause?: unknown;
   /** The auth token is authentic and has expired. */
@@ -28,6 +28,11 @@ export class Refusal extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+export function tooManyLogins(): Refusal {
+  const message = 'Too many logins at once. Try again in a moment.';
+  return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 5 });
 }
 
 /** The error of work that no client waits for: the connection is closed, or the operation was stopped. */

@@ -5,12 +5,11 @@ import { withTimeout } from './concurrency/timeout.ts';
 import { databaseOptionsFrom, type Settings } from './config/config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { openDatabase, sqliteFilePath } from './database/open-database.ts';
-import { writeFailureReasons } from './database/write-failure.ts';
-import { createApp } from './http/app.ts';
-import { baseUrl, listenOrExplain, readTlsFiles, requireFreePorts } from './http/listen.ts';
+import { createApp, type App } from './http/app.ts';
+import { baseUrl, listenOrExplain, readTlsFiles, requireFreePorts, type TlsFiles } from './http/listen.ts';
 import { readHead } from './journal/journal.ts';
-import type { MetricsPort } from './observability/metrics-port.ts';
-import { createHousekeeping, type Housekeeping } from './startup/housekeeping.ts';
+import type { MetricsPort } from './observability/metrics.ts';
+import { Housekeeping } from './startup/housekeeping.ts';
 import { createServices, type ServerBase, type ServiceOptions, type Services } from './startup/services.ts';
 import { loadMetrics, openMetrics, openTraces } from './startup/telemetry.ts';
 
@@ -58,14 +57,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const { host, port } = settings;
     const sharing = worker && { reusePort: true, requireUnused: worker.isFirst };
     const address = await listenOrExplain(() => app.listen({ host, port, ...sharing }), settings);
-    const housekeeping = createHousekeeping(services);
+    const housekeeping = new Housekeeping(services);
     if (!options.isHousekeepingManual) housekeeping.start();
     return {
-      url: baseUrl(settings, address),
+      url: baseUrl(settings, address.port),
       port: address.port,
       metricsUrl: metricsPort?.url,
       runHousekeeping: () => housekeeping.run(),
-      close: closeOnce(app, services, housekeeping, metricsPort),
+      close: closeAll(app, services, housekeeping, metricsPort),
     };
   } catch (error) {
     services?.feed.close();
@@ -83,7 +82,7 @@ async function openBase(options: ServerOptions): Promise<ServerBase> {
     ...databaseOptionsFrom(settings),
     onStatement,
     onDuration: metrics?.timeDatabase,
-    onAnnounced: worker?.publishCommit,
+    notifyOtherProcesses: worker?.publishCommit,
     onWriteFailure: metrics?.countWriteFailure,
     log: (severity, text) => log[severity](text),
   });
@@ -96,11 +95,7 @@ function databaseSystem(databaseFile: string | undefined): 'postgresql' | 'sqlit
   return databaseFile === undefined ? 'postgresql' : 'sqlite';
 }
 
-function createServerApp(
-  services: Services,
-  { consoleFolder }: ServerOptions,
-  tls: ReturnType<typeof readTlsFiles>,
-): ReturnType<typeof createApp> {
+function createServerApp(services: Services, { consoleFolder }: ServerOptions, tls: TlsFiles): Promise<App> {
   const { database, metrics, tracing, settings, worker } = services;
   return createApp({
     ...services,
@@ -114,38 +109,35 @@ function createServerApp(
 }
 
 async function openServerMetrics(services: Services): Promise<MetricsPort | undefined> {
-  const { metrics, version, database, databaseFile, feed, activity } = services;
-  if (!metrics) return undefined;
-  metrics.collectFrom({
+  const { metrics, version, database, databaseFile } = services;
+  metrics?.collectFrom({
     ...services,
     build: { version, database: databaseSystem(databaseFile) },
-    open: activity,
-    writeFailureReasons,
-    journal: { seen: () => feed.last, readHead: async () => (await readHead(database)).number },
+    readHead: async () => (await readHead(database)).number,
   });
-  return openMetrics(metrics, services);
+  return metrics && openMetrics(metrics, services);
 }
 
-function closeOnce(
-  app: Awaited<ReturnType<typeof createApp>>,
+function closeAll(
+  app: App,
   { backups, feed, database, tracing, log }: Services,
   housekeeping: Housekeeping,
   metricsPort: MetricsPort | undefined,
 ): () => Promise<void> {
+  const closeRest = async () => {
+    await housekeeping.stop();
+    feed.close();
+    await database.close();
+    return true;
+  };
   return async () => {
     const stopBackups = backups?.stop();
     await app.stop();
     await stopBackups;
     await metricsPort?.close();
-    const closeRest = async () => {
-      await housekeeping.stop();
-      feed.close();
-      await database.close();
-      return true;
-    };
     // A transaction that has not committed when the timeout ends is rolled back.
     const isClosed = await withTimeout(closeTimeoutMs, closeRest(), false);
-    if (!isClosed) log.warn('the database still works on something, and is left to it');
+    if (!isClosed) log.warn('the database did not close in time');
     await tracing?.close();
   };
 }

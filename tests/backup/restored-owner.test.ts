@@ -62,7 +62,11 @@ describe('a restored database', () => {
       environment: { ESPALIER_DATABASE_URL: `sqlite:${to}` },
     });
     assert.equal(code, 0);
-    assert.equal(/\nIt belongs to the user 64321, as that does\.\n/.test(output), isRoot, output);
+    assert.equal(
+      /\nIt belongs to the user 64321, like the previous database\.\n/.test(output),
+      isRoot,
+      output,
+    );
     assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
     const [earlierFile] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
     assert.deepEqual(ownerOf(join(folder, earlierFile!)), { user: uid, group: gid, mode: 0o600 });

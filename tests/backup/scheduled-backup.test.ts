@@ -65,7 +65,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     assert.deepEqual(await health(), {
       name: 'backup',
       isOk: true,
-      detail: 'The first backup is about to be made.',
+      detail: 'The first backup starts soon.',
     });
     await tree.testbed.purge();
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
@@ -78,7 +78,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     assert.deepEqual(await health(), {
       name: 'backup',
       isOk: true,
-      detail: 'The last backup is of 2026-03-01T12:00:00.000Z.',
+      detail: 'The last backup is from 2026-03-01T12:00:00.000Z.',
     });
   });
 
@@ -89,10 +89,10 @@ describe('the scheduled backups of a server on SQLite', () => {
     await withWriteLimit(200_000, () => tree.testbed.purge());
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
     const logLine = logged(warning).find(({ msg }) => msg.startsWith('the scheduled backup failed'))!;
-    assert.match(logLine.why!, /^The backup cannot be written to .*(full|disk I\/O error)\.$/);
+    assert.match(logLine.why!, /^Cannot write the backup to .*(full|disk I\/O error)\.$/);
     assert.match(
       JSON.stringify(await health()),
-      /"isOk":false,.*The last good one is of 2026-03-01T12:00:00/,
+      /"isOk":false,.*The last backup is from 2026-03-01T12:00:00/,
     );
     tree.testbed.clock.advanceSeconds(15 * 60);
     await tree.testbed.purge();
@@ -115,13 +115,15 @@ describe('the scheduled backups of a server on SQLite', () => {
       tree.testbed.database.url,
       Array.from({ length: 6_000 }, (_, index) => `More ${index}`),
     );
-    const args = ['--conditions=espalier-source', program, from, join(folder, 'told.db')];
+    const args = ['--conditions=espalier-source', program, from, join(folder, 'copy.db')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const reports: unknown[] = [];
-    child.on('message', (report: { doing?: string }) => reports.push(report.doing ?? Object.keys(report)[0]));
+    child.on('message', (report: { progress?: string }) =>
+      reports.push(report.progress ?? Object.keys(report)[0]),
+    );
     await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
-    const pages = statSync(join(folder, 'told.db')).size / 4_096;
-    rmSync(join(folder, 'told.db'));
+    const pages = statSync(join(folder, 'copy.db')).size / 4_096;
+    rmSync(join(folder, 'copy.db'));
     assert.ok(pages > 600, String(pages));
     assert.deepEqual([...new Set(reports)], ['copy', 'check', 'made']);
   });
@@ -143,7 +145,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     const database = { url: `sqlite:${join(folder, 'another.db')}`, remove: () => Promise.resolve() };
     await assert.rejects(
       Testbed.start(sqlite, { database, settings: { BACKUP_FOLDER: backups() } }),
-      /there is a backup of another installation\. Give each a folder of its own\. .* look at ESPALIER_DATABASE_URL; .* by espalier restore \S+Z\.db --replace\.$/,
+      / is a backup of another installation\. Set another folder, .* check whether ESPALIER_DATABASE_URL names its database\. .* run: espalier restore \S+Z\.db --replace$/,
     );
     assert.equal(listBackups().length, 2);
   });

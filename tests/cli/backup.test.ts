@@ -128,7 +128,7 @@ describe('espalier backup and restore', () => {
     };
     assert.match(
       await runWithProgress(['backup', inFolder('one.db')], database.url),
-      /one\.db holds 1 folder, 1 user, .*: \d+ kB in/,
+      /one\.db contains 1 folder, 1 user, .*: \d+ kB in/,
     );
     const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
     assert.match(
@@ -162,19 +162,25 @@ describe('espalier backup and restore', () => {
 
   test('report whether the keys in the backup are sealed', async () => {
     const plain = await run(['backup', inFolder('plain.db')]);
-    assert.match(plain.output, /\nKeep it as you keep passwords: the keys that sign tokens are in it\.\n$/);
+    assert.match(
+      plain.output,
+      /\nProtect the file like a password: it contains the keys that sign tokens\.\n$/,
+    );
     await stop();
     const url = `sqlite:${inFolder('sealed.db')}`;
     const settings = { MASTER_KEY: randomBytes(32).toString('base64') };
     const other = { url, remove: () => Promise.resolve() };
     testbed = await Testbed.start(sqlite, { database: other, settings });
     const sealed = await run(['backup', inFolder('two.db'), '--database-url', url]);
-    assert.match(sealed.output, /are in it, sealed with the master key, which is not\.\n$/);
+    assert.match(
+      sealed.output,
+      /the keys that sign tokens, sealed with the master key, which it does not contain\.\n$/,
+    );
   });
 
   test('refuse an existing file unless forced, and never overwrite the database', async () => {
     writeFileSync(inFolder('taken'), 'mine');
-    await refused(['backup', inFolder('taken')], /There is a file .*taken already\. Give --force/);
+    await refused(['backup', inFolder('taken')], /There is a file .*taken already\. Use --force/);
     assert.equal(readFileSync(inFolder('taken'), 'utf8'), 'mine');
     await done(['backup', inFolder('taken'), '--force']);
     const file = join(folder, 'data', 'espalier.db');
@@ -182,7 +188,7 @@ describe('espalier backup and restore', () => {
     await refused(['backup', folder, '--force'], /is not a file/);
     await refused(['backup', '/dev/null', '--force'], /is not a file/);
     await refused(['backup', inFolder('none/one.db')], /There is no folder .*none/);
-    await refused(['backup', '/proc/one.db'], /No file can be made in \/proc/);
+    await refused(['backup', '/proc/one.db'], /Cannot create a file in \/proc/);
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'taken']);
   });
 
@@ -191,7 +197,7 @@ describe('espalier backup and restore', () => {
       database.url,
       Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
     );
-    await refused(['backup', inFolder('one.db')], /cannot be written to .*(full|disk I\/O error)\.\n/, {
+    await refused(['backup', inFolder('one.db')], /Cannot write the backup to .*(full|disk I\/O error)\.\n/, {
       maxFileBytes: 300_000,
     });
     const stopping = new AbortController();
@@ -233,20 +239,20 @@ describe('espalier backup and restore', () => {
     copyFileSync(inFolder('one.db'), inFolder('live.db'));
     writeFileSync(inFolder('live.db-wal'), 'something');
     for (const [file, expected] of [
-      [newer, /of a newer Espalier/],
+      [newer, /schema of a newer Espalier/],
       [unfinished, /an unfinished copy/],
       [inFolder('cut.db'), /It is damaged: .* Nothing was changed/],
       [inFolder('text.db'), /It is not a database\. Nothing was changed/],
       [inFolder('empty.db'), /It is empty/],
       [inFolder('live.db'), /espalier backup <file> --database-url sqlite:/],
       [inFolder('none.db'), /There is no file/],
-      [inFolder('data'), /data is not a file\. Name the backup itself/],
+      [inFolder('data'), /data is not a file\. Give the name of the backup file/],
       [join(folder, 'data', 'espalier.db'), /is the database itself/],
     ] as const) {
       await refused(['restore', file, '--replace'], expected);
     }
-    await refused(['restore', inFolder('one.db')], /There is a file .* Give --replace/);
-    await refused(['restore', inFolder('one.db'), '--replace'], /cannot be copied/, {
+    await refused(['restore', inFolder('one.db')], /There is a file .* Use --replace/);
+    await refused(['restore', inFolder('one.db'), '--replace'], /Cannot copy /, {
       maxFileBytes: 100_000,
     });
     assert.deepEqual(readFileSync(join(folder, 'data', 'espalier.db')), before);
@@ -271,7 +277,10 @@ describe('espalier backup and restore', () => {
     database = { ...database, url: `sqlite:${join(folder, 'new', 'deep', 'espalier.db')}` };
     const { output, code } = await run(['restore', inFolder('one.db')]);
     assert.equal(code, 0);
-    assert.match(output, /is restored, with 2 folders and 1 user; the last change is of \S+Z\.\n\nNow start/);
+    assert.match(
+      output,
+      /is restored, with 2 folders and 1 user; the last change was at \S+Z\.\n\nNow start/,
+    );
     assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, 'new', 'deep', 'espalier.db')).mode & 0o777, 0o600);
     await start();
@@ -293,7 +302,7 @@ describe('backups of PostgreSQL', () => {
       assert.equal(ended.code, 1);
       assert.match(
         ended.errors,
-        new RegExp(`^espalier: .* use ${tool}, as docs/deployment.md#backup shows\\.\\n$`),
+        new RegExp(`^espalier: .* Use ${tool}; see docs/deployment.md#backup\\.\\n$`),
       );
     }
   });

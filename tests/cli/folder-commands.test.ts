@@ -83,17 +83,17 @@ describe('the folder commands', () => {
     const made = await testbed.output(
       ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
     );
-    assert.equal(made, 'Made /mkdir/a.\n');
+    assert.equal(made, 'Created /mkdir/a.\n');
     const { title, properties } = await testbed.json<FolderJson>('folder', 'show', '/mkdir/a');
     assert.deepEqual({ title, properties }, { title: 'The a', properties: { n: 2, who: 'me' } });
     assert.equal(
       await testbed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
-      '/mkdir/a is there already.\nMade /mkdir/b/c/d, 3 folders.\nMade /mkdir/a/e.\n',
+      '/mkdir/a already exists.\nCreated /mkdir/b/c/d (3 folders).\nCreated /mkdir/a/e.\n',
     );
     await refused(1, /not free/, 'mkdir', '/mkdir/a');
-    await refused(1, /There is no folder \/mkdir\/x that you may see/, 'mkdir', '/mkdir/x/y');
+    await refused(1, /There is no folder \/mkdir\/x, or you do not have access/, 'mkdir', '/mkdir/x/y');
     await refused(1, /control character/, 'mkdir', '-p', '/mkdir/new/bad\nname');
-    await refused(2, /^espalier: The root is there already/, 'mkdir', '/mkdir/z', '/');
+    await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
   });
 
   test('mv moves into an existing folder, renames, and does both', async () => {
@@ -103,10 +103,10 @@ describe('the folder commands', () => {
       [['/mv/to/x', '/mv/to/y'], 'Moved /mv/to/x to /mv/to/y.\n'],
       [
         ['-n', '/mv/to/y', '/mv/from/z'],
-        "Would move /mv/to/y (2 folders) to /mv/from/z. Nobody's access would change.\n",
+        'Would move /mv/to/y (2 folders) to /mv/from/z. The access of users would not change.\n',
       ],
       [['/mv/to/y', '/mv/from/z'], 'Moved /mv/to/y to /mv/from/z.\n'],
-      [['/mv/from/z', '/mv/from/'], '/mv/from/z is there already.\n'],
+      [['/mv/from/z', '/mv/from/'], '/mv/from/z is already there.\n'],
     ];
     for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
     assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
@@ -133,11 +133,12 @@ describe('the folder commands', () => {
 
   test('rm prints the count and how to restore; trash lists and restore restores', async () => {
     await testbed.tree.import(['rm/a/b/c', 'rm/d']);
-    await refused(1, /-r deletes them, too/, 'rm', '/rm/a');
+    await refused(1, /To delete them as well, use -r/, 'rm', '/rm/a');
     await refused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
     const deleted = await testbed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
     const [, id] =
-      /^Deleted \/rm\/a, 3 folders\. To bring it back: espalier folder restore (\S+)\n/.exec(deleted) ?? [];
+      /^Deleted \/rm\/a \(3 folders\)\. To restore it, run espalier folder restore (\S+)\n/.exec(deleted) ??
+      [];
     assert.ok(id, deleted);
     assert.deepEqual(await paths('/rm'), []);
     const trash = await testbed.output('folder', 'trash');
@@ -165,10 +166,10 @@ describe('the folder commands', () => {
       { id },
     );
     assert.deepEqual(folder, { title: 'set', icon: '🌳', properties: { b: 2, c: [3] } });
-    assert.equal(await set('--icon', '🌳'), '/set is as it was.\n');
+    assert.equal(await set('--icon', '🌳'), '/set is unchanged.\n');
     await refused(1, /version/, 'set', '/set', '--title', 'x', '--expect-version', '1');
-    await refused(2, /both given/, 'set', '/set', '--title', 'x', '--no-title');
-    await refused(2, /Nothing is given/, 'set', '/set');
+    await refused(2, /either --title or --no-title/, 'set', '/set', '--title', 'x', '--no-title');
+    await refused(2, /There is nothing to change/, 'set', '/set');
   });
 
   test('search finds inside a folder and up to a limit', async () => {

@@ -59,7 +59,7 @@ describe('import and export', () => {
         testbed.output('folder', 'export', '/sample', '--format', format),
         testbed.output('folder', 'export', '/sample', '--format', format, '--output', path),
       ]);
-      assert.equal(message, `Exported 5 folders of /sample into ${path}.\n`);
+      assert.equal(message, `Exported 5 folders from /sample to ${path}.\n`);
       assert.equal(readFileSync(path, 'utf8'), text);
       const [byFile, byPipe] = await Promise.all([
         testbed.output('folder', 'import', path, `/${format}`, '--parents'),
@@ -76,7 +76,7 @@ describe('import and export', () => {
   test('replace a file only with --force, and create it with the default mode', async () => {
     const path = file('there.json', 'precious');
     const { code, errors } = await testbed.run(['folder', 'export', '/sample', '-o', path]);
-    assert.deepEqual([code, errors], [1, `espalier: ${path} is there already. --force replaces it.\n`]);
+    assert.deepEqual([code, errors], [1, `espalier: ${path} already exists. To replace it, use --force.\n`]);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
     await testbed.output('folder', 'export', '/sample', '-f', '-o', path);
     assert.match(readFileSync(path, 'utf8'), /^\[\n\{"path":"a"/);
@@ -84,7 +84,7 @@ describe('import and export', () => {
     const full = join(testbed.folder, 'full.json');
     const ended = await testbed.run(['folder', 'export', '/sample', '-o', full], { maxFileBytes: 0 });
     assert.equal(ended.code, 1);
-    assert.match(ended.errors, /^espalier: .*full.json cannot be written: .*\n$/);
+    assert.match(ended.errors, /^espalier: Cannot write .*full.json: .*\n$/);
     assert.deepEqual(
       readdirSync(testbed.folder).filter((name) => name.startsWith('full')),
       [],
@@ -107,13 +107,13 @@ describe('import and export', () => {
         const message = await testbed.output('folder', 'import', top, `/directory ${index}`, '-p', ...flags);
         assert.match(
           message,
-          new RegExp(`^Imported ${paths.length + 1} folders .* Left out: 1 symbolic link\\.\\n$`),
+          new RegExp(`^Imported ${paths.length + 1} folders .* Skipped: 1 symbolic link\\.\\n$`),
         );
         assert.deepEqual(await testbed.tree.paths(await testbed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
     await refused(1, /"a" is not free.* Nothing was imported\. To add/, [top, '/directory 0']);
-    await refused(1, /\/directory 0\/a is there already/, ['--dry-run', top, '/directory 0']);
+    await refused(1, /\/directory 0\/a already exists/, ['--dry-run', top, '/directory 0']);
     assert.match(
       await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
       /^Would import 4 folders into \/not there\/yet\./,
@@ -124,21 +124,21 @@ describe('import and export', () => {
     const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
     await refused(
       1,
-      /^espalier: 12 folders cannot be imported, so nothing was:\n( {2}bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
+      /^espalier: Nothing was imported, because 12 folders are invalid:\n( {2}bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
       [file('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
     );
     await refused(
       1,
-      / {2}\/a\/: It is there twice\.\n$/,
+      / {2}\/a\/: It appears twice\.\n$/,
       ['-', '--format', 'ndjson'],
       '{"path":"a"}\n{"path":"/a/"}\n',
     );
   });
 
   const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
-    ['a missing source', /none cannot be read: ENOENT/, [() => 'none']],
-    ['a file of an unknown format', /Give --format csv, json, ndjson/, [() => file('x.txt', 'a')]],
-    ['invalid JSON', /x\.json: It is not JSON/, [() => file('x.json', '[{"path":')]],
+    ['a missing source', /Cannot read none: ENOENT/, [() => 'none']],
+    ['a file of an unknown format', /Use --format with one of csv, json, ndjson/, [() => file('x.txt', 'a')]],
+    ['invalid JSON', /x\.json: The content is not valid JSON/, [() => file('x.json', '[{"path":')]],
     [
       'an entry with an unknown field',
       /no field "titel"/,
@@ -151,15 +151,15 @@ describe('import and export', () => {
     ],
     [
       'a line of invalid JSON',
-      /z\.ndjson: Line 2 is not JSON/,
+      /z\.ndjson: Line 2 is not valid JSON/,
       [() => file('z.ndjson', '{"path":"a"}\n{\n')],
     ],
-    ['CSV without a path', /one of them must be path/, [() => file('x.csv', 'name\na\n')]],
+    ['CSV without a path', /including the column path/, [() => file('x.csv', 'name\na\n')]],
     ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
-    ['a file that is not UTF-8', /not written in UTF-8/, [() => latin1(testbed.folder)]],
+    ['a file that is not UTF-8', /not valid UTF-8/, [() => latin1(testbed.folder)]],
     [
       'a missing folder',
-      /no folder \/none that you may see. --parents makes it/,
+      /no folder \/none, or you do not have access to it\. To create it, use --parents/,
       [() => file('a.json', '[]'), () => '/none'],
     ],
   ];

@@ -14,7 +14,7 @@ import { hasPseudoTerminal } from './pseudo-terminal.ts';
 const folders = 8_000;
 const areas = 40;
 const finished =
-  'espalier: The import was finished before it could be stopped. espalier folder rm -r takes it back.\n';
+  'espalier: The import was completed before it could be stopped. To undo it, run espalier folder rm -r.\n';
 
 /** Stops the import after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {

@@ -85,7 +85,7 @@ export class LargeImport {
 
 /** Returns the first and the last line of each step. */
 function stepsOf(text: string): string[] {
-  // eslint-disable-next-line no-control-regex -- the sequence that clears a line
+  // oxlint-disable-next-line no-control-regex -- the sequence that clears a line
   const lines = text.split(/\r\x1b\[K|\r?\n/).filter(Boolean);
   const step = (line: string | undefined) => line?.replace(/[\d[].*/, '');
   return lines.filter(

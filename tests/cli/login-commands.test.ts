@@ -61,8 +61,8 @@ describe('a stored login', () => {
     assert.ok(!existsSync(profileIn('leaving')));
     assert.equal((await testbed.tree.testbed.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
-    assert.deepEqual([again.code, again.output], [0, 'Nobody is logged in.\n']);
-    assert.deepEqual([who.code, who.errors], [3, 'espalier: Nobody is logged in. Run espalier login.\n']);
+    assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
+    assert.deepEqual([who.code, who.errors], [3, 'espalier: You are not logged in. Run espalier login.\n']);
   });
 
   test('is selected by its profile', async () => {
@@ -80,7 +80,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The login is for .*, and not for http:\/\/127.0.0.1:9. Run espalier login.\n$/,
+      /^espalier: The stored session is for .*, not for http:\/\/127.0.0.1:9. Run espalier login.\n$/,
     );
   });
 
@@ -100,7 +100,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The file .*default.json holds no login any more. Run espalier login.\n$/,
+      /^espalier: The file .*default.json does not contain a valid session. Run espalier login.\n$/,
     );
     assert.equal((await logIn('damaged')).code, 0);
   });
@@ -111,7 +111,10 @@ describe('a stored login', () => {
     const whoami = () => testbed.run(['whoami'], { environment: elsewhere('open') });
     const first = await whoami();
     assert.equal(first.code, 0);
-    assert.match(first.errors, /^espalier: Others could read the login in .* Now it is for you alone.\n$/);
+    assert.match(
+      first.errors,
+      /^espalier: Other users could read your session in .* Only you can read it now.\n$/,
+    );
     assert.equal(statSync(profileIn('open')).mode & 0o777, 0o600);
     assert.equal((await whoami()).errors, '');
   });
@@ -126,7 +129,7 @@ describe('a stored login', () => {
       { input: administrator.password, environment: elsewhere('full'), maxFileBytes: 0 },
     );
     assert.equal(code, 1);
-    assert.match(errors, /^espalier: The login in .* cannot be kept: .*\n$/);
+    assert.match(errors, /^espalier: Cannot store the session in .*: .*\n$/);
     assert.deepEqual(readdirSync(dirname(profileIn('full'))), []);
     assert.equal(await sessions(), before);
   });
@@ -223,10 +226,7 @@ describe('an unexpected server', () => {
       assert.equal((await logInAt(url)).code, 0);
       const { code, output, errors } = await runEspalier(['whoami'], { environment: environment() });
       assert.deepEqual([code, output], [1, '']);
-      assert.match(
-        errors,
-        /^espalier: The server at \S+ is of another version, .*: Cannot query field .*\n$/,
-      );
+      assert.match(errors, /^espalier: The server at \S+ has another version .*: Cannot query field .*\n$/);
     });
   });
 });

@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       if (kind === sqlite) {
         assert.match(
           dry.output,
-          /^-- There is no database file \S+ yet\. A new one takes these steps:\n\n-- Step 1/,
+          /^-- The database file \S+ does not exist yet\. A new database needs these steps:\n\n-- Step 1/,
         );
         assert.equal(existsSync(database.url.slice('sqlite:'.length)), false);
       }
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
         migrations.map((_, index) => index + 1),
       );
       assert.ok(!URL.canParse(displayedUrl) || !new URL(displayedUrl).password);
-      assert.match((await run()).output, /was up to date already\.\n$/);
+      assert.match((await run()).output, /is already up to date\.\n$/);
       assert.equal((await run('--dry-run')).output, '-- Nothing to do: the database is up to date.\n');
       assert.deepEqual((await asJson()).steps, []);
     });
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual({ code, output }, { code: 1, output: '' });
         assert.match(
           errors,
-          /^espalier: The database holds an unfinished copy .* Run the same espalier copy again/,
+          /^espalier: The database contains an unfinished copy .* run the same espalier copy command again/,
         );
       }
     });
@@ -110,14 +110,14 @@ describe('espalier copy', () => {
     assert.equal(again.code, 1);
     assert.match(
       again.errors,
-      /^espalier: The destination is not empty: it holds this installation already, .* that is done: .*\n$/,
+      /^espalier: The destination is not empty: it already contains this installation\. .* the copy is complete: .*\n$/,
     );
     rmSync(join(folder, 'to.db'));
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const resumed = await run([]);
     assert.match(
       resumed.output,
-      /^Going on with a copy that was interrupted: [\d,]+ of 4,[\d,]+ rows are there\.\nTable /,
+      /^Continuing an interrupted copy: [\d,]+ of 4,[\d,]+ rows are already copied\.\nTable /,
     );
   });
 });

@@ -49,7 +49,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.match(await add('admin', '--password-file', file), /^1: .*taken/);
     assert.match(await add('x', '--password-file', testbed.writeTempFile('12345678')), /^1: .*most common/);
     assert.match(await add('x', '--password-file', `${file}-not-there`), /^1: .*--password-file/);
-    assert.match(await add('x', '--password-file', file, '--generate'), /^2: --generate/);
+    assert.match(await add('x', '--password-file', file, '--generate'), /^2: Use either --generate/);
     assert.match(await add('x'), /^1: There is no terminal/);
     assert.match(
       await add('x', '--password', 'abc'),
@@ -60,14 +60,14 @@ describe(`user and group commands on ${sqlite.name}`, () => {
 
   test('find users by name in any letter case and by id; rename, disable, enable, promote and demote them', async () => {
     const cara = await testbed.people.createUser({ username: 'Cara' });
-    assert.equal(await testbed.runOk('user', 'rename', 'cara', 'Clara'), 'Cara is called Clara now.\n');
+    assert.equal(await testbed.runOk('user', 'rename', 'cara', 'Clara'), 'Renamed Cara to Clara.\n');
     assert.equal((await show(`id:${cara.id}`)).username, 'Clara');
     assert.match(await testbed.runOk('user', 'disable', 'CLARA'), /^Clara is disabled/);
     assert.equal(await logInStatus('Clara', cara.password), 401);
     assert.match(await testbed.runOk('user', 'enable', 'clara'), /^Clara is enabled/);
     assert.equal(await logInStatus('Clara', cara.password), 200);
     assert.equal((await testbed.json<User>('user', 'promote', 'clara')).isAdministrator, true);
-    assert.match(await testbed.runOk('user', 'demote', 'clara'), /^Clara is no administrator/);
+    assert.match(await testbed.runOk('user', 'demote', 'clara'), /^Clara is no longer an administrator/);
     const table = await testbed.runOk('user', 'ls', '--text', 'clar');
     assert.match(
       table,
@@ -105,10 +105,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.equal(await logInStatus('erik', first), 200);
     await testbed.runOk('whoami', '--profile', 'erik');
     const set = ['user', 'set-password', '--password-file', testbed.writeTempFile(second)];
-    assert.equal(
-      await testbed.runOk(...set, 'erik'),
-      'erik has a new password. Sessions that were ended: 2.\n',
-    );
+    assert.equal(await testbed.runOk(...set, 'erik'), 'erik has a new password. Sessions ended: 2.\n');
     assert.equal(await logInStatus('erik', second), 200);
     assert.match(await testbed.runRefused('whoami', '--profile', 'erik'), /^3: /);
     assert.match(await testbed.runRefused(...set, 'admin'), /^1: .*espalier user password/);
@@ -138,14 +135,14 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     assert.equal(joined.added, 2);
     assert.deepEqual(await membersOf('Gardeners'), ['Fay', 'Gus']);
     assert.deepEqual((await show('fay')).groups, [{ name: 'Gardeners' }]);
-    assert.equal(await testbed.runOk('group', 'join', 'gardeners', 'fay'), 'Added to Gardeners: nobody.\n');
+    assert.equal(await testbed.runOk('group', 'join', 'gardeners', 'fay'), 'Added to Gardeners: no users.\n');
     assert.equal(
       await testbed.runOk('group', 'leave', 'gardeners', `id:${fay.id}`),
       'Removed from Gardeners: one user.\n',
     );
     assert.equal(
       await testbed.runOk('group', 'rename', 'gardeners', 'Growers'),
-      'The group Gardeners is called Growers now.\n',
+      'Renamed the group Gardeners to Growers.\n',
     );
     assert.match(
       await testbed.runOk('group', 'show', 'growers'),
@@ -181,10 +178,10 @@ describe(`user and group commands on ${sqlite.name}`, () => {
     const refused = (...args: string[]) => testbed.runRefused(...args, '--profile', 'ida');
     assert.equal(await refused('user', 'ls'), '1: Only administrators may do this.');
     assert.equal(await refused('user', 'add', 'x', '--generate'), '1: Only administrators may do this.');
-    assert.match(await refused('group', 'ls'), /^1: Only administrators and whoever manages a folder/);
+    assert.match(await refused('group', 'ls'), /^1: Only administrators and users with MANAGE on a folder/);
     assert.match(
       await refused('user', 'disable', 'admin'),
-      /^1: There is no user admin that you may see: only administrators/,
+      /^1: There is no user admin, or you may not see it\. Only administrators/,
     );
     assert.match(await testbed.runOk('user', 'show', 'ida', '--profile', 'ida'), /^Name: +Ida\n/);
   });

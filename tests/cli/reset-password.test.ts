@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
       const { output } = await run(['anna', '--password-stdin'], { input });
       assert.match(
         output,
-        /^anna has a new password\. There was no session to end\.\nThe user is disabled.*--enable/,
+        /^anna has a new password\. The user had no sessions\.\nThe user is disabled.*--enable/,
       );
       assert.equal((await testbed.post('/login', credentials)).status, 401);
       const again = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
         [['admin', '--password-stdin'], 'short', 1, /8 to 128 characters/],
         [['admin', '--password-stdin'], 'password1', 1, /one of the most common/],
         [['admin', '--password', 'x'], '', 2, /There is no flag --password\. Did you mean --password-file/],
-        [['admin', '--generate', '--password-stdin'], 'x', 2, /take one of them/],
+        [['admin', '--generate', '--password-stdin'], 'x', 2, /either --generate or/],
         [['admin', '--password-file', join(folder, 'none')], '', 1, /cannot be read/],
       ] as const) {
         const result = await run(args, { input });

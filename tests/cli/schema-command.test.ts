@@ -29,7 +29,7 @@ describe(`espalier schema on ${sqlite.name}`, () => {
     );
     assert.match(
       await testbed.runRefused('schema', '--remote', '--profile', 'nobody'),
-      /^3: Nobody is logged in/,
+      /^3: You are not logged in/,
     );
   });
 });

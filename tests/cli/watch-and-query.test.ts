@@ -17,7 +17,7 @@ describe('espalier folder watch', () => {
     const watch = testbed.start('folder', 'watch', '/watched');
     assert.match(
       await watch.waitForOutput(/\n/, 'errors'),
-      /^Watching \/watched at http:\S+; Ctrl-C ends it\.\n$/,
+      /^Watching \/watched at http:\S+\. Press Ctrl-C to stop\.\n$/,
     );
     await testbed.tree.create('elsewhere');
     const inner = await testbed.tree.create('a', id, { title: 'A \u202etitle' });
@@ -122,9 +122,9 @@ describe('espalier query', () => {
   test('refuses invalid arguments without a request', async () => {
     const cases: [args: string[], message: RegExp][] = [
       [['{ folder { name } }', '--variables', '[1]'], /--variables takes a JSON object/],
-      [['{ folder { name } }', '--variables', '{'], /--variables holds no JSON/],
+      [['{ folder { name } }', '--variables', '{'], /--variables is not valid JSON/],
       [['{ folder { name } }', '--variable', 'x'], /--variable takes name=value/],
-      [['{ folder { name } }', '--file', 'x'], /given twice/],
+      [['{ folder { name } }', '--file', 'x'], /either as an argument or/],
     ];
     for (const [args, message] of cases) {
       const { code, errors } = await testbed.run(['query', ...args]);

@@ -8,7 +8,7 @@
 import fc from 'fast-check';
 import type { Folder } from '../../client/src/folder.ts';
 import type { WatchingClient } from '../../client/src/follow-changes.ts';
-import type { FolderChangeKind } from '../../client/src/live-tree.ts';
+import type { FolderChangeKind } from '../../client/src/tree-copy.ts';
 import { inNaturalOrder } from '../../client/src/natural-order.ts';
 
 export interface Operation {

@@ -21,7 +21,7 @@ describe('access in the console on SQLite', () => {
   test('takes effect for the other user at once and is explained', async () => {
     const id = await testbed.demo.idOf('/Places/Hill Campus');
     const other = await testbed.openSignedIn('margaret', `/folders/${id}`);
-    await other.getByText('This folder is not there').waitFor();
+    await other.getByText('There is no such folder').waitFor();
 
     const page = await testbed.openSignedIn('admin', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).click();
@@ -37,12 +37,12 @@ describe('access in the console on SQLite', () => {
     await folder.getByRole('button', { name: 'New folder' }).waitFor();
 
     await choose(page, 'Explain the access of', 'margaret');
-    const path = page.getByRole('list', { name: 'The way from the root' });
+    const path = page.getByRole('list', { name: 'Path from the root' });
     await path.getByText('Write for margaret').waitFor();
     assert.match(await path.innerText(), /Write for margaret\s*decides/);
 
-    await page.getByRole('button', { name: 'Take away from margaret' }).click();
-    await other.getByText('This folder is not there').waitFor();
+    await page.getByRole('button', { name: 'Remove the grant to margaret' }).click();
+    await other.getByText('There is no such folder').waitFor();
   });
 
   test('changes the available actions of an open page', async () => {
@@ -82,7 +82,7 @@ describe('access in the console on SQLite', () => {
     await field.press('Enter');
     await page.getByRole('option', { name: 'linus' }).waitFor({ state: 'detached' });
     assert.equal(await field.inputValue(), 'linus');
-    await page.getByRole('list', { name: 'The way from the root' }).waitFor();
+    await page.getByRole('list', { name: 'Path from the root' }).waitFor();
   });
 
   test('shows the first of many grants by name and finds any grant', async () => {
@@ -114,7 +114,7 @@ describe('access in the console on SQLite', () => {
       .getByRole('button', { name: 'Delete…' });
     await opener.press('Enter');
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('folders go').waitFor();
+    await dialog.getByText('folders will be deleted').waitFor();
     const focused = page.locator(':focus');
     assert.equal(await focused.innerText(), 'Cancel');
     await page.keyboard.press('Tab');

@@ -7,7 +7,7 @@ import * as accessActions from '../../console/src/actions/access-actions.ts';
 import { quoteForShell, formatCall, type Action } from '../../console/src/actions/action.ts';
 import * as folderActions from '../../console/src/actions/folder-actions.ts';
 import * as peopleActions from '../../console/src/actions/people-actions.ts';
-import { readGiven } from '../../server/src/cli/command.ts';
+import { readInput } from '../../server/src/cli/command.ts';
 import { findCommand } from '../../server/src/cli/commands.ts';
 import { CliTestbed } from '../cli/cli-testbed.ts';
 import { sqlite } from '../support/databases.ts';
@@ -80,7 +80,7 @@ describe('copy as', () => {
       assert.equal(program, 'espalier');
       const { found, rest } = findCommand(words)!;
       assert.equal(found.name, command ?? 'query');
-      const parsed = readGiven(found.name, await found.load(), rest);
+      const parsed = readInput(found.name, await found.load(), rest);
       if (command === null) {
         const { variables } = parsed.options as { variables?: string };
         assert.deepEqual(JSON.parse(variables!), { input });

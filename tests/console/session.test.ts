@@ -20,7 +20,7 @@ describe('the console session on SQLite', () => {
     await page.goto(testbed.address('/users'));
     testbed.expectFaults(/status of 401 .*\/login\)$/);
     await testbed.fillIn(page, 'admin', 'quince in brown paper');
-    await page.getByRole('alert').getByText('The user name or the password is not right.').waitFor();
+    await page.getByRole('alert').getByText('The user name or the password is wrong.').waitFor();
     assert.equal(await page.getByLabel('Password').inputValue(), '');
     await testbed.signIn(page, 'admin');
     assert.equal(page.url(), testbed.address('/users'));
@@ -107,8 +107,8 @@ describe('the console session on SQLite', () => {
 
   test("hides the administrators' screens from other users and explains why", async () => {
     const page = await testbed.openSignedIn('grace', '/users');
-    await page.getByText('You may not see this').waitFor();
-    await page.getByText('“Users” is for administrators.').waitFor();
+    await page.getByText('You do not have access to this').waitFor();
+    await page.getByText('“Users” is only for administrators.').waitFor();
     const linkTexts = await page
       .getByRole('navigation', { name: 'Screens' })
       .getByRole('link')
@@ -116,7 +116,7 @@ describe('the console session on SQLite', () => {
     assert.deepEqual(linkTexts, ['Folders', 'Trash', 'Explorer', 'API docs']);
     for (const part of ['groups', 'sessions', 'overview', 'journal', 'keys', 'settings']) {
       await page.goto(testbed.address(`/${part}`));
-      await page.getByText('You may not see this').waitFor();
+      await page.getByText('You do not have access to this').waitFor();
     }
   });
 
@@ -133,9 +133,9 @@ describe('the console session on SQLite', () => {
     );
     await eventually(async () => {
       await testbed.pass(10, page);
-      return (await verdict.innerText()) === 'What works is not known';
+      return (await verdict.innerText()) === 'The current health is unknown';
     }, 'the verdict changes');
-    await page.getByRole('alert').getByText(`${message} What is shown here is of`).waitFor();
+    await page.getByRole('alert').getByText(`${message} The displayed data is from`).waitFor();
     assert.equal(await page.getByText('Works', { exact: true }).count(), 0);
     await page.unroute('**/graphql');
     await testbed.pass(10, page);
@@ -145,7 +145,7 @@ describe('the console session on SQLite', () => {
   test('shows an unknown page with a link back', async () => {
     const page = await testbed.openSignedIn('ada', '/nothing/here');
     await page.getByText('There is no such page').waitFor();
-    await page.getByRole('link', { name: 'To the folders' }).click();
+    await page.getByRole('link', { name: 'Go to the folders' }).click();
     await page.waitForURL('**/console/folders');
   });
 });

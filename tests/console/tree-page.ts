@@ -18,7 +18,7 @@ export class TreePage {
     return this.tree.getByRole('treeitem').filter({ has: named });
   }
 
-  async waitUntilShown(...names: readonly string[]): Promise<void> {
+  async waitUntilVisible(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.row(name).waitFor();
   }
 

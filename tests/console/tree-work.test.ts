@@ -24,7 +24,7 @@ describe('tree work in the console on SQLite', () => {
     benchId = await testbed.tree.create(`Bench ${++benches}`);
     await testbed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
     await tree.page.goto(testbed.address(`/folders/${await testbed.demo.idOf(`/Bench ${benches}/Pots`)}`));
-    await tree.waitUntilShown('Shed', 'Pots', 'Seeds');
+    await tree.waitUntilVisible('Shed', 'Pots', 'Seeds');
   });
   afterEach(async () => {
     testbed.assertNoFaults();
@@ -49,7 +49,7 @@ describe('tree work in the console on SQLite', () => {
     const dialog = tree.page.getByRole('dialog', { name: 'New folder in “Shed”' });
     await dialog.getByLabel('Name').fill('Hoes');
     await tree.page.keyboard.press('Enter');
-    await tree.waitUntilShown('Hoes');
+    await tree.waitUntilVisible('Hoes');
     await waitForPaths(...initialPaths, 'Shed/Hoes');
     await tree.undo('Created “Hoes”');
     await tree.waitUntilGone('Hoes');
@@ -67,12 +67,12 @@ describe('tree work in the console on SQLite', () => {
     assert.equal(await field.inputValue(), 'Shed');
     await field.fill('Jars');
     await field.press('Enter');
-    await tree.waitUntilShown('Jars');
+    await tree.waitUntilVisible('Jars');
     await waitForPaths(...initialPaths.map((path) => path.replace('Pots', 'Jars')));
     await tree.waitForFocus('Jars');
     await tree.message('Renamed to “Jars”').waitFor();
     await tree.press('Control+z');
-    await tree.waitUntilShown('Pots');
+    await tree.waitUntilVisible('Pots');
     await waitForPaths(...initialPaths);
   });
 
@@ -100,7 +100,7 @@ describe('tree work in the console on SQLite', () => {
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     await field.pressSequentially('dlings');
     held.resolve();
-    await tree.message('“Pots” was not renamed to “Shed”').waitFor();
+    await tree.message('Cannot rename “Pots” to “Shed”').waitFor();
     assert.equal(await field.inputValue(), 'Seedlings');
     await field.press('Enter');
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seedlings');
@@ -112,7 +112,7 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Seeds', 'Pots');
     await tree.waitUntilGone('Seeds');
     await tree.toggle('Shed');
-    await tree.waitUntilShown('Seeds');
+    await tree.waitUntilVisible('Seeds');
     await tree.undo('Moved “Seeds” into “Shed”');
     await waitForPaths(...initialPaths);
     assert.equal((await tree.readAttributes('Seeds'))['level'], '3');
@@ -121,7 +121,7 @@ describe('tree work in the console on SQLite', () => {
   test('moves nothing if a drag is cancelled or a folder is dragged into itself', async () => {
     const { page } = tree;
     await tree.toggle('Shed');
-    await tree.waitUntilShown('Rakes');
+    await tree.waitUntilVisible('Rakes');
     await tree.drag('Shed', 'Rakes');
     const [from, to] = await Promise.all(['Pots', 'Shed'].map((name) => tree.row(name).boundingBox()));
     await page.mouse.move(from!.x + 60, from!.y + 8);
@@ -141,9 +141,9 @@ describe('tree work in the console on SQLite', () => {
     await dialog.getByRole('combobox', { name: 'Find a folder' }).fill('Spades');
     await dialog.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
-    await dialog.getByText(`Chosen: /Bench ${benches}/Shed/Spades`).waitFor();
+    await dialog.getByText(`Selected: /Bench ${benches}/Shed/Spades`).waitFor();
     // The button is disabled until the preview of the move is loaded.
-    await dialog.getByText('One folder moves.').waitFor();
+    await dialog.getByText('Moves one folder.').waitFor();
     await dialog.getByRole('button', { name: 'Move', exact: true }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Seeds');
@@ -160,12 +160,12 @@ describe('tree work in the console on SQLite', () => {
     await tree.row('Shed').click();
     await tree.press('Delete');
     const dialog = tree.page.getByRole('dialog', { name: 'Delete “Shed”?' });
-    await dialog.getByText('3 folders go').waitFor();
+    await dialog.getByText('3 folders will be deleted').waitFor();
     await dialog.getByRole('button', { name: 'Delete 3 folders' }).click();
     await tree.waitUntilGone('Shed');
     await waitForPaths('Pots', 'Seeds');
     await tree.undo('Deleted “Shed” with 2 inside');
-    await tree.waitUntilShown('Shed');
+    await tree.waitUntilVisible('Shed');
     await waitForPaths(...initialPaths);
   });
 

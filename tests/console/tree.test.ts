@@ -21,7 +21,7 @@ describe('the console tree on SQLite', () => {
 
   test('is navigated with the mouse, and the URL follows', async () => {
     const tree = await open(null);
-    await tree.waitUntilShown('Archive', 'Correspondence', 'Places', 'Projects', 'Suppliers');
+    await tree.waitUntilVisible('Archive', 'Correspondence', 'Places', 'Projects', 'Suppliers');
     await tree.toggle('Projects');
     await tree.row('Roof 2027').click();
     const { page } = tree;
@@ -43,7 +43,7 @@ describe('the console tree on SQLite', () => {
     for (const isAgain of [false, true]) {
       if (isAgain) await page.reload();
       await page.getByRole('heading', { level: 1, name }).waitFor();
-      await tree.waitUntilShown(name, `Letter ${number + 1}`);
+      await tree.waitUntilVisible(name, `Letter ${number + 1}`);
       assert.deepEqual(await tree.waitForFocus(name), {
         level: '3',
         posinset: `${number}`,
@@ -58,7 +58,7 @@ describe('the console tree on SQLite', () => {
   test('is usable with keys alone and informs screen readers', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.waitUntilShown('Archive');
+    await tree.waitUntilVisible('Archive');
     // Reaches the tree from the top of the page with Tab only.
     for (let tabs = 0; tabs < 40; tabs++) {
       await page.keyboard.press('Tab');
@@ -92,7 +92,7 @@ describe('the console tree on SQLite', () => {
   test('finds folders with their paths and opens one in the tree', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.waitUntilShown('Archive');
+    await tree.waitUntilVisible('Archive');
     await page.keyboard.press('/');
     await page.keyboard.type('inspec');
     const found = page.getByRole('listbox', { name: 'Folders found' });
@@ -106,7 +106,7 @@ describe('the console tree on SQLite', () => {
   test('searches the current text if Enter follows immediately', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.waitUntilShown('Archive');
+    await tree.waitUntilVisible('Archive');
     await page.keyboard.press('/');
     await page.keyboard.type('letter 29');
     await page.getByRole('option', { name: 'Letter 29' }).first().waitFor();
@@ -121,7 +121,7 @@ describe('the console tree on SQLite', () => {
     const tree = await open('/Projects');
     const other = await open('/Projects', 'ada');
     await tree.toggle('Projects');
-    await tree.waitUntilShown('Zero waste');
+    await tree.waitUntilVisible('Zero waste');
 
     // The mark disappears after some seconds.
     const marked = tree.row('Winter garden').getByText('by ada, just now').waitFor();
@@ -134,8 +134,8 @@ describe('the console tree on SQLite', () => {
 
     const madeId = await testbed.demo.idOf('/Projects/Winter garden');
     await testbed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
-    await other.waitUntilShown('Orangery');
-    await tree.waitUntilShown('Orangery');
+    await other.waitUntilVisible('Orangery');
+    await tree.waitUntilVisible('Orangery');
     await tree.waitUntilGone('Winter garden');
     const names = (await testbed.tree.paths(id)).filter((path) => !path.includes('/', 1));
     const rowTexts = await tree.tree.locator('[aria-level="3"]').allInnerTexts();
@@ -144,17 +144,17 @@ describe('the console tree on SQLite', () => {
 
   test('shows users their shared folders with the ancestors', async () => {
     const tree = await open(null, 'ada');
-    await tree.waitUntilShown('Places', 'Projects');
+    await tree.waitUntilVisible('Places', 'Projects');
     assert.equal(await tree.row('Archive').count(), 0);
     await tree.toggle('Places');
-    await tree.waitUntilShown('Harbour Campus');
+    await tree.waitUntilVisible('Harbour Campus');
     assert.equal(await tree.row('Hill Campus').count(), 0);
     await tree.row('Places').click();
-    await tree.page.getByText('You may only pass through this folder').waitFor();
+    await tree.page.getByText('You see only the name of this folder').waitFor();
   });
 
   test('explains why it is empty', async () => {
     const tree = await open(null, 'margaret');
-    await tree.page.getByText('No folder was shared with you.').waitFor();
+    await tree.page.getByText('You do not have access to any folder').waitFor();
   });
 });

@@ -93,7 +93,7 @@ describe('unsaved work in the console on SQLite', () => {
     const question = page.getByRole('dialog', { name: 'Sign out without saving?' });
     await field(page).fill('Not saved yet.');
     await signOut();
-    await question.getByText('Your changes of “Harbour Campus” are not saved').waitFor();
+    await question.getByText('Your changes to “Harbour Campus” are not saved').waitFor();
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     assert.equal(await field(page).inputValue(), 'Not saved yet.');

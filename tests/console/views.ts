@@ -40,7 +40,7 @@ export const views: readonly View[] = [
       await page.getByLabel('Password').fill('quince in brown paper');
       await press('Sign in')(page);
     },
-    expectedText: 'The user name or the password is not right.',
+    expectedText: 'The user name or the password is wrong.',
   },
 
   { name: 'folders', path: campus, hasScreenshots: true },
@@ -59,7 +59,7 @@ export const views: readonly View[] = [
     name: 'folders-empty',
     who: 'margaret',
     path: '/folders',
-    expectedText: 'No folder was shared with you.',
+    expectedText: 'You do not have access to any folder',
   },
   { name: 'folder-unsaved', path: campus, open: (page) => page.getByLabel('Title').fill('Harbour') },
   { name: 'folder-json', path: campus, open: press('Edit as JSON') },
@@ -73,12 +73,12 @@ export const views: readonly View[] = [
   },
   { name: 'history', path: `${campus}?tab=history`, expectedText: 'ada', hasScreenshots: true },
   { name: 'folder-unknown', path: '/folders/00000000-0000-4000-8000-000000000000' },
-  { name: 'folder-read-only', who: 'grace', path: campus, expectedText: 'You may read this folder' },
+  { name: 'folder-read-only', who: 'grace', path: campus, expectedText: 'You can read this folder' },
   {
     name: 'folder-passage',
     who: 'ada',
     path: '/folders/{/Places}',
-    expectedText: 'You may only pass through',
+    expectedText: 'You see only the name of this folder',
   },
   { name: 'new-folder', path: campus, open: pressInFolder('New folder') },
   { name: 'rename', path: campus, open: pressInFolder('Rename…') },
@@ -89,10 +89,10 @@ export const views: readonly View[] = [
       await pressInFolder('Move to…')(page);
       await page.getByRole('dialog').getByRole('treeitem', { name: 'Archive' }).click();
     },
-    expectedText: 'Chosen: /Archive',
+    expectedText: 'Selected: /Archive',
     hasScreenshots: true,
   },
-  { name: 'delete', path: campus, open: pressInFolder('Delete…'), expectedText: 'folders go' },
+  { name: 'delete', path: campus, open: pressInFolder('Delete…'), expectedText: 'folders will be deleted' },
   { name: 'grant', path: `${campus}?tab=access`, open: press('Grant access…') },
   {
     name: 'folder-menu',
@@ -110,7 +110,7 @@ export const views: readonly View[] = [
     name: 'search-nothing',
     path: campus,
     open: (page) => page.getByRole('combobox', { name: 'Find a folder' }).fill('zzzz'),
-    expectedText: 'Nothing is called “zzzz”',
+    expectedText: 'No folder matches “zzzz”',
   },
   {
     name: 'message',
@@ -123,11 +123,16 @@ export const views: readonly View[] = [
   },
 
   { name: 'trash', path: '/trash', expectedText: 'Boathouse', hasScreenshots: true },
-  { name: 'trash-empty', who: 'margaret', path: '/trash', expectedText: 'Nothing here that you may restore' },
-  { name: 'restore', path: '/trash', open: press('More for Boathouse') },
+  {
+    name: 'trash-empty',
+    who: 'margaret',
+    path: '/trash',
+    expectedText: 'There is nothing that you can restore',
+  },
+  { name: 'restore', path: '/trash', open: press('More actions for Boathouse') },
 
   { name: 'users', path: '/users', expectedText: 'margaret', hasScreenshots: true },
-  { name: 'users-none', path: '/users?text=zzzz', expectedText: 'Nobody' },
+  { name: 'users-none', path: '/users?text=zzzz', expectedText: 'No user name' },
   { name: 'new-user', path: '/users', open: press('New user') },
   {
     name: 'user',
@@ -135,7 +140,7 @@ export const views: readonly View[] = [
     expectedText: 'Decided by',
     hasScreenshots: true,
   },
-  { name: 'user-menu', path: '/users/{user ada}', open: press('More for ada') },
+  { name: 'user-menu', path: '/users/{user ada}', open: press('More actions for ada') },
   { name: 'user-unknown', path: '/users/nobody', expectedText: 'There is no such user' },
   { name: 'groups', path: '/groups', expectedText: 'Caretakers', hasScreenshots: true },
   { name: 'groups-none', path: '/groups?text=zzzz', expectedText: 'No group' },
@@ -152,7 +157,7 @@ export const views: readonly View[] = [
   {
     name: 'journal-none',
     path: '/journal?until=1999-12-31T00:00:00.000Z',
-    expectedText: 'Nothing like that',
+    expectedText: 'No matching entries',
   },
   { name: 'keys', path: '/keys', hasScreenshots: true },
   { name: 'settings', path: '/settings', expectedText: 'ESPALIER_PORT', hasScreenshots: true },
@@ -163,7 +168,7 @@ export const views: readonly View[] = [
     path: '/explorer',
     async open(page) {
       await page.locator('.monaco-editor').first().waitFor();
-      await press('Run')(page);
+      await press(/^Run/)(page);
     },
     expectedText: '"isAdministrator"',
     hasScreenshots: true,
@@ -171,12 +176,12 @@ export const views: readonly View[] = [
   { name: 'api', path: '/api', expectedText: '/login/refresh', hasScreenshots: true },
   { name: 'api-schema', path: '/api/schema', expectedText: 'AccessLevel', hasScreenshots: true },
 
-  { name: 'palette', path: '/users', open: press(/^Find or do/), hasScreenshots: true },
+  { name: 'palette', path: '/users', open: press(/^Search or run/), hasScreenshots: true },
   {
     name: 'palette-found',
     path: '/users',
     async open(page) {
-      await press(/^Find or do/)(page);
+      await press(/^Search or run/)(page);
       await page.keyboard.type('harb');
     },
     expectedText: 'Harbour Campus',
@@ -187,7 +192,7 @@ export const views: readonly View[] = [
     name: 'no-access',
     who: 'grace',
     path: '/users',
-    expectedText: 'You may not see this',
+    expectedText: 'You do not have access to this',
     hasScreenshots: true,
   },
   { name: 'not-found', path: '/nothing', expectedText: 'There is no such page' },

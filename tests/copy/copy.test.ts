@@ -36,7 +36,10 @@ for (const from of databaseKinds) {
 
       test('succeeds and prints the next step without a password', () => {
         const hasPassword = [source.database.url, destination.url].some((url) => new URL(url).password);
-        assert.match(result.errors, hasPassword ? /^espalier: warning: A URL holds a password.*\n$/ : /^$/);
+        assert.match(
+          result.errors,
+          hasPassword ? /^espalier: warning: A URL contains a password.*\n$/ : /^$/,
+        );
         assert.equal(result.code, 0);
         assert.match(result.output, /^Now set ESPALIER_DATABASE_URL to (sqlite|postgres):\S+ and start/m);
         const { password } = new URL(destination.url);

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
-import { readGiven } from '../../server/src/cli/command.ts';
+import { readInput } from '../../server/src/cli/command.ts';
 import { copy as copyCommand } from '../../server/src/cli/copy.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { StartError } from '../../server/src/config/start-error.ts';
@@ -22,7 +22,7 @@ import { copyInto, runCopy } from './copy-command.ts';
 import { readEverything, withExistingDatabase } from './stored-tables.ts';
 
 async function copy(args: readonly string[]): Promise<void> {
-  await copyCommand.run(readGiven('copy', copyCommand, args) as never);
+  await copyCommand.run(readInput('copy', copyCommand, args) as never);
 }
 
 async function assertRefused(from: string, to: string): Promise<string> {
@@ -74,13 +74,13 @@ for (const kind of databaseKinds) {
 
     test('refuse a source on which no server was ever started', async () => {
       await withDatabase(other.url, nothing);
-      assert.match(await fromOther(), /^The source holds no installation/);
+      assert.match(await fromOther(), /^The source contains no installation/);
     });
 
     test('refuse a source of another program', async () => {
       await withExistingDatabase(other.url, nothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
-      assert.match(await fromOther(), /^The source cannot be used\. .* another program/);
+      assert.match(await fromOther(), /^Cannot use the source\. .* another program/);
     });
 
     test('refuse a source with an older schema and leave it unchanged', async () => {
@@ -94,13 +94,13 @@ for (const kind of databaseKinds) {
     test('refuse a source with a newer schema', async () => {
       await startOnce(kind, other);
       await execute(other.url, makeNewer);
-      assert.match(await fromOther(), /^The source cannot be used\. .* of a newer Espalier/);
+      assert.match(await fromOther(), /^Cannot use the source\. .* schema of a newer Espalier/);
     });
 
     test('refuse a source that is an unfinished copy itself', async () => {
       await startOnce(kind, other);
       await execute(other.url, mark);
-      assert.match(await fromOther(), /^The source is itself an unfinished copy/);
+      assert.match(await fromOther(), /^The source is an unfinished copy/);
     });
 
     test('refuse a destination with an installation and leave it unchanged', async () => {
@@ -114,20 +114,20 @@ for (const kind of databaseKinds) {
       await startOnce(kind, other);
       await execute(other.url, mark);
       const stored = await readEverything(other.url);
-      assert.match(await toOther(), /^The destination holds an unfinished copy of another installation/);
+      assert.match(await toOther(), /^The destination contains an unfinished copy of another installation/);
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
     test('refuse a destination of another program', async () => {
       await withExistingDatabase(other.url, nothing);
       await execute(other.url, 'create table recipes (id integer primary key)');
-      assert.match(await toOther(), /^The destination cannot be used\. .* another program/);
+      assert.match(await toOther(), /^Cannot use the destination\. .* another program/);
     });
 
     test('refuse a destination with a newer schema', async () => {
       await withDatabase(other.url, nothing);
       await execute(other.url, makeNewer);
-      assert.match(await toOther(), /^The destination cannot be used\. .* of a newer Espalier/);
+      assert.match(await toOther(), /^Cannot use the destination\. .* schema of a newer Espalier/);
     });
 
     test('do not include a destination with a schema on which no server was started', async () => {
@@ -171,10 +171,10 @@ describe('espalier copy', () => {
   });
 
   test('refuses to copy a database onto itself, however its name is written', async () => {
-    assert.match(await assertRefused(source, source), /^Both URLs are the same/);
+    assert.match(await assertRefused(source, source), /^The source and the destination are the same URL/);
     assert.match(
       await assertRefused(source, `sqlite:${folder}/./source.db`),
-      /not empty: it holds this installation/,
+      /not empty: it already contains this installation/,
     );
   });
 
@@ -217,13 +217,16 @@ describe('espalier copy', () => {
       output,
     );
     await database.remove();
-    await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /none\.txt cannot be read/);
+    await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /Cannot read .*none\.txt/);
   });
 
   test('exits with 2 on wrong usage and points to the help', async () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');
-    assert.match(errors, /^espalier: [^\n]+ takes two URLs: [^\n]+ espalier copy --help tells more\.\n$/);
+    assert.match(
+      errors,
+      /^espalier: [^\n]+ takes two URLs: [^\n]+ Run espalier copy --help for details\.\n$/,
+    );
   });
 });

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Reader } from '../../server/src/database/database.ts';
 import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
-import { list, listForEach, sql, textList, type ListOfEach } from '../../server/src/database/statement.ts';
+import { list, listForEach, sql, type ListOfEach } from '../../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
       const listed = sql<
         { words: string[] },
         object
-      >`select position, value from ${textList('words')} order by position`;
+      >`select position, value from ${list('words', 'texts')} order by position`;
       const words = ['b', 'a', 'b', `it's "quoted"`, ''];
       assert.deepEqual(
         await database.all(listed, { words }),
@@ -275,7 +275,7 @@ for (const kind of databaseKinds) {
         on.exclusive(async (t) => {
           steps.push(`${name} begins`);
           await t.run(insert, { id: name, shelf: 'A' });
-          for (let turn = 0; turn < 20; turn++) await setImmediate();
+          for (let round = 0; round < 20; round++) await setImmediate();
           steps.push(`${name} ends`);
         });
       await Promise.all([run(database, 'a'), run(other, 'b'), run(database, 'c')]);
@@ -290,7 +290,7 @@ for (const kind of databaseKinds) {
       const other = await openWithoutMigrating(stored.url);
       let seenElsewhere: string[] = [];
       const elsewhere = new Promise<void>((resolve) => {
-        other.watch(() => {
+        other.onCommit(() => {
           void ids(other).then((seen) => {
             seenElsewhere = seen;
             if (seen.includes('a')) resolve();
@@ -298,7 +298,7 @@ for (const kind of databaseKinds) {
         });
       });
       let seenHere: Promise<string[]> | undefined;
-      database.watch(() => void (seenHere = ids()));
+      database.onCommit(() => void (seenHere = ids()));
       await database.transaction(async (t) => {
         await t.run(insert, { id: 'a', shelf: 'A' });
         t.announce();

@@ -9,7 +9,7 @@ import { systemClock } from '../../server/src/clock.ts';
 import type { Database, Transaction } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { numberResult, Changes, type Caller } from '../../server/src/journal/changes.ts';
+import { numberCodec, ChangeRunner, type Caller } from '../../server/src/journal/change-runner.ts';
 import { identifyChange } from '../../server/src/journal/idempotency.ts';
 import { runChange, readHead, record } from '../../server/src/journal/journal.ts';
 import { Refusal } from '../../server/src/refusal.ts';
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
 
     /** Writes a journal entry with this session id. */
     const write = (transaction: Transaction, sessionId: string) =>
-      record(transaction, { kind: 'END_SESSION', at: 1, byUserId: null, sessionId });
+      record(transaction, { kind: 'END_SESSION', now: 1, byUserId: null, sessionId });
 
     /** Holds all other changes until `release` is called. Commits are counted from then on. */
     async function holdChanges(): Promise<() => Promise<void>> {
@@ -141,14 +141,10 @@ for (const kind of databaseKinds) {
     });
 
     const createChanges = () =>
-      new Changes({
-        database,
-        clock: systemClock,
-        rights: {
-          accessOf: (userId) => ({ access: { userId } }),
-          accessFor: (_, userId) => ({ access: { userId } }),
-          accessIn: (_, userId) => ({ access: { userId } }),
-        },
+      new ChangeRunner(database, systemClock, {
+        accessOf: (userId) => ({ access: { userId } }),
+        accessFor: (_, userId) => ({ access: { userId } }),
+        accessIn: (_, userId) => ({ access: { userId } }),
       });
 
     test('are applied once for one idempotency key', async () => {
@@ -167,7 +163,7 @@ for (const kind of databaseKinds) {
       const release = await holdChanges();
       const both = [1, 2].map(() =>
         changes.run(caller, {
-          codec: numberResult,
+          codec: numberCodec,
           work: (transaction) => {
             write(transaction, userId);
             return ++made;
@@ -188,7 +184,7 @@ for (const kind of databaseKinds) {
       const send = (userId: string) =>
         changes.run(
           { userId, sessionId: userId },
-          { codec: numberResult, work: (transaction) => (write(transaction, userId), 0) },
+          { codec: numberCodec, work: (transaction) => (write(transaction, userId), 0) },
         );
       const release = await holdChanges();
       const sent = [...Array.from({ length: 100 }, () => many), one].map(send);

@@ -100,7 +100,7 @@ describe('an older database file on SQLite', () => {
     assert.deepEqual([checks!['database'], checks!['writes']], ['failed', 'failed']);
     assert.equal(reasons!['database'], detail);
     assert.equal((await send('/livez')).status, 200);
-    await node.waitForOutput('was moved, deleted or replaced while it was used');
+    await node.waitForOutput('was moved, deleted or replaced while the server used it');
     renameSync(`${file}.away`, file);
     await eventually(async () => (await send('/readyz')).status === 200, 'it is ready again');
     const again = await query('mutation{createFolder(input:{name:"New"}){folder{id}}}');
@@ -154,7 +154,7 @@ describe('connections to copies of different age on PostgreSQL', () => {
     await eventually(async () => {
       const answer = await create();
       assert.equal(answer.status, 503, answer.text);
-      return testbed.logLines.some((line) => line.includes('answers with an older state than before'));
+      return testbed.logLines.some((line) => line.includes('returned an older state than before'));
     }, 'it is found out');
     // No check has run since, and a new check would wait for this lock.
     await other.query('begin; lock table older.journal_counter in access exclusive mode');

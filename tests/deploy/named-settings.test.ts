@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { environmentName, settingsTable } from '../../server/src/config/config.ts';
-import { commandLineSettings } from '../../server/src/config/start-settings.ts';
+import { commandLineSettings } from '../../server/src/config/server-settings.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,6 +16,7 @@ const settingNames = new Set(
     return each.mayBeFile ? [name, `${name}_FILE`] : [name];
   }),
 );
+
 /** Variables of examples and tests, not of the server. */
 const others = new Set(['ESPALIER_PASSWORD', 'ESPALIER_TEST_POSTGRES_URL']);
 

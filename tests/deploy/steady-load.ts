@@ -50,10 +50,10 @@ export class SteadyLoad {
 
   begin(): void {
     const work = {
-      readers: this.#read,
-      writers: this.#write,
-      visitors: this.#visit,
-      refreshers: this.#refreshRepeatedly,
+      readers: this.#read.bind(this),
+      writers: this.#write.bind(this),
+      visitors: this.#visit.bind(this),
+      refreshers: this.#refreshRepeatedly.bind(this),
     };
     const workers = Object.entries(crowd).flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, index) => {

@@ -29,8 +29,8 @@ export async function checkCommand(
   if (/^[…<-]/.test(words[0] ?? '…') || words[0] === 'help') return undefined;
   const command =
     listed.find(({ name }) => name === words.slice(0, 2).join(' ')) ??
-    listed.find(({ name, isMeantByFirstWord }) =>
-      isMeantByFirstWord ? name.split(' ')[0] === words[0] : name === words[0],
+    listed.find(({ name, isGroupDefault }) =>
+      isGroupDefault ? name.split(' ')[0] === words[0] : name === words[0],
     );
   const isGroup = words.length === 1 && listed.some(({ name }) => name.split(' ')[0] === words[0]);
   if (!command) return isGroup ? undefined : 'there is no such command';

@@ -22,7 +22,7 @@ test('the test command of README is the one that the checks run', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const checks = readFileSync(join(root, '.ci/run'), 'utf8');
   assert.ok(readme.includes(`\`\`\`sh\n${testCommand}\n\`\`\``));
-  assert.match(checks, /^npm install .*\n(?:.*\n)*npm test( \|\| tested=\$\?)?$/m);
+  assert.match(checks, /^npm install .*\n(?:.*\n)*npm test( \|\| test_status=\$\?)?$/m);
 });
 
 test('README contains the summary of bench/RESULTS.md', () => {

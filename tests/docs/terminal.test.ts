@@ -48,13 +48,13 @@ describe('a terminal', () => {
 });
 
 test('output must match exactly, except for placeholders', () => {
-  assert.ok(matchesOutput('Made /Garden.', 'Made /Garden.\n'));
+  assert.ok(matchesOutput('Created /Garden.', 'Created /Garden.\n'));
   assert.ok(matchesOutput('{"id":"…"}', '{"id":"1"}'));
   assert.ok(matchesOutput('…\nlast', 'first\nsecond\nlast'));
   assert.ok(matchesOutput('first\n…', 'first'));
   for (const [expected, output] of [
-    ['Made /Garden.', 'Made /Garden!'],
-    ['Made /Garden.', 'Made /Garden.\nand more'],
+    ['Created /Garden.', 'Created /Garden!'],
+    ['Created /Garden.', 'Created /Garden.\nand more'],
     ['{"id":"…"}', '{"id":""}'],
     ['{"id":"…"}', '{"id":"1\n"}'],
     ['…\nlast', 'first\nlast but one'],

@@ -147,7 +147,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     for (const [ending, expected, expectedCode] of [
       [run({ url: unusedUrl }), `${unusedUrl} cannot be reached: ECONNREFUSED.`, 1],
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
-      [run({ url: 'nonsense' }), 'The url of a client is that of the API root', 1],
+      [run({ url: 'nonsense' }), 'The url of a client must be the API root', 1],
       [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
       [run({}, ''), 'Set ESPALIER_PASSWORD.', 1],
       [run({ path: '/Nowhere' }), 'There is no folder /Nowhere, or you may not see it.', 1],

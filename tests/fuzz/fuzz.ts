@@ -5,7 +5,7 @@
 
 import { databaseKinds } from '../support/databases.ts';
 import { requestsSubject } from '../hostile-input/requests-subject.ts';
-import { mirrorSubject } from '../live/mirror-subject.ts';
+import { mirrorSubject } from '../live/mirror/mirror-subject.ts';
 import { treeSubject } from '../model/tree-subject.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { rightsSubject } from '../rights/rights-subject.ts';

@@ -202,7 +202,7 @@ describe('the console', () => {
     for (const path of ['/console', '/console/']) {
       const answer = await fetch(off.url + path);
       assert.equal(answer.status, 404);
-      assert.match(await answer.text(), /nothing at this address/);
+      assert.match(await answer.text(), /This address does not exist/);
     }
     await off.stop();
   });

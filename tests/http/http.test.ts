@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
         type: 'about:blank',
         title: 'Bad Request',
         status: 400,
-        detail: 'The body needs the field username, a string.',
+        detail: 'The body must contain the field username, a string.',
         code: 'BAD_INPUT',
       });
       assert.match(requestId, /^[\w-]+$/);

@@ -73,7 +73,7 @@ describe('a body of many small values', () => {
       const app = await StubApp.start();
       const response = await postQuery(app, body);
       assert.equal(response.status, 413);
-      assert.match(await response.text(), /The body holds more than 2\d+ (values|different names)/);
+      assert.match(await response.text(), /The body contains more than 2\d+ (values|different names)/);
       await app.stop();
     });
   }
@@ -149,8 +149,8 @@ describe('concurrent bodies', () => {
     const app = await StubApp.start({ guardOptions: { load: calm, admissionLimits: limits } });
     // Larger than the socket buffers of the system.
     const long = dataOf({ text: 'x'.repeat(24 * mebibyte) });
-    app.open = (_, __, limits) => {
-      limits?.mayBegin?.();
+    app.open = (_, __, options) => {
+      options?.checkBeforeStart?.();
       return long;
     };
     const body = JSON.stringify({ query });

@@ -253,7 +253,7 @@ describe('a request with a JSON body', () => {
       throw new TypeError('a bug');
     },
     'fails later': () => Promise.reject(new TypeError('a bug')),
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     'fails without an error': () => Promise.reject(),
     'has a result that cannot be serialised': () => dataOf(1n),
   };

@@ -128,17 +128,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: 'endedSessions',
   },
   createGroup: {
-    prepare: () => Promise.resolve({ input: { name: uniqueName('Crew') } }),
+    prepare: () => Promise.resolve({ input: { name: uniqueName('Team') } }),
     selection: group,
   },
   updateGroup: {
     prepare: async (testbed) => ({
-      input: { id: await testbed.createGroup(uniqueName('Crew')), name: uniqueName('Crew') },
+      input: { id: await testbed.createGroup(uniqueName('Team')), name: uniqueName('Team') },
     }),
     selection: group,
   },
   deleteGroup: {
-    prepare: async (testbed) => ({ input: { id: await testbed.createGroup(uniqueName('Crew')) } }),
+    prepare: async (testbed) => ({ input: { id: await testbed.createGroup(uniqueName('Team')) } }),
     selection: 'deletedGroupId',
   },
   addToGroup: {

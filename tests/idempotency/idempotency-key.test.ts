@@ -249,7 +249,7 @@ for (const kind of databaseKinds) {
         assert.equal(send.status, 400);
         const [error] = send.json<GraphBody<unknown>>().errors!;
         assert.equal(error!.extensions.code, 'BAD_INPUT');
-        assert.match(error!.message, /^An Idempotency-Key has 1 to 255 visible ASCII characters/);
+        assert.match(error!.message, /^An Idempotency-Key must have 1 to 255 visible ASCII characters/);
       });
     }
 

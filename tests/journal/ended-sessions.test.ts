@@ -10,7 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
-import { lockForChange, pruneJournal, recordEach } from '../../server/src/journal/journal.ts';
+import { lockForChange, recordEach } from '../../server/src/journal/journal.ts';
+import { pruneJournal } from '../../server/src/journal/prune-journal.ts';
 import { revokeUserSessions } from '../../server/src/sessions/revocation.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
@@ -119,7 +120,7 @@ for (const kind of databaseKinds) {
           const revocation = { because: 'revoked', byUserId: null, now } as const;
           await revokeUserSessions(transaction, { userId: person.id }, revocation);
           const userIds = Array.from({ length: 1_500 }, () => randomUUID());
-          recordEach(transaction, { kind: 'ADD_TO_GROUP', at: now, byUserId: null, userIds });
+          recordEach(transaction, { kind: 'ADD_TO_GROUP', now, byUserId: null, userIds });
         });
         await pruneJournal(elsewhere, now, { journalDays: 90, journalEntries: 1_000 });
       });

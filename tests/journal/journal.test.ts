@@ -177,7 +177,7 @@ for (const kind of databaseKinds) {
         await tree.mutate('addToGroup', { groupId, userIds: [id, ownId, id] });
         await tree.mutate('addToGroup', { groupId, userIds: [id] });
         await tree.mutate('removeFromGroup', { groupId, userIds: [id] });
-        await tree.mutate('updateGroup', { id: groupId, name: 'Crew' });
+        await tree.mutate('updateGroup', { id: groupId, name: 'Team' });
         await tree.mutate('deleteGroup', { id: groupId });
         await tree.mutate('updateUser', { id, isDisabled: true });
         await tree.mutate('deleteUser', { id });
@@ -196,9 +196,9 @@ for (const kind of databaseKinds) {
           ['ADD_TO_GROUP', null, null],
           ['ADD_TO_GROUP', null, null],
           ['REMOVE_FROM_GROUP', null, null],
-          ['UPDATE_GROUP', { name: 'Staff' }, { name: 'Crew' }],
+          ['UPDATE_GROUP', { name: 'Staff' }, { name: 'Team' }],
           ['REMOVE_FROM_GROUP', null, null],
-          ['DELETE_GROUP', { name: 'Crew' }, null],
+          ['DELETE_GROUP', { name: 'Team' }, null],
           ['UPDATE_USER', { isDisabled: false }, { isDisabled: true }],
           ['DELETE_USER', { username: 'Otto B', isAdministrator: true }, null],
         ],

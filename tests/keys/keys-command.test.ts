@@ -132,9 +132,9 @@ for (const kind of databaseKinds) {
       assert.equal(code, 0);
       assert.match(
         output,
-        /^1 key is sealed with the master key [0-9a-f]{12}\. Restart every node with that/,
+        /^1 key is sealed with the master key [0-9a-f]{12}\. Restart every node with the same ESPALIER_MASTER_KEY/,
       );
-      assert.match(output, /rotating alone does not end that[^]+keys retire <id> for each[^]+<id> --at-once/);
+      assert.match(output, /a rotation alone is not enough[^]+keys retire <id> for each[^]+<id> --at-once/);
       await start({ MASTER_KEY_FILE: second });
       assert.equal((await testbed!.query('{folder{name}}', tokens.authToken)).status, 200);
       assert.equal((await run('rotate', '--master-key-file', second)).code, 0);
@@ -177,7 +177,7 @@ for (const kind of databaseKinds) {
       for (const args of [['--all'], [key!.id, '--at-once']]) {
         const refused = await run('retire', ...args);
         assert.equal(refused.code, 1);
-        assert.match(refused.errors, /none is given|no master key is given/);
+        assert.match(refused.errors, /none is set|no master key is set/);
       }
       assert.deepEqual(await listKeys(), [key]);
       const fresh = masterKeyFile('fresh');
@@ -207,9 +207,9 @@ for (const kind of databaseKinds) {
       await start();
       const before = await listKeys();
       for (const [args, expected, code] of [
-        [['turn'], /takes list, rotate, retire or seal/, 2],
-        [['retire'], /takes the id of a key, or --all/, 2],
-        [['retire', 'x', '--all'], /takes the id of a key, or --all/, 2],
+        [['turn'], /are list, rotate, retire and seal/, 2],
+        [['retire'], /takes either the id of a key or --all/, 2],
+        [['retire', 'x', '--all'], /takes either the id of a key or --all/, 2],
         [['rotate', '--at-once'], /There is no flag --at-once/, 2],
         [['list', 'all'], /all is not a flag/, 2],
         [['retire', 'x'], /There is no signing key x/, 1],

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { runChange } from '../../server/src/journal/journal.ts';
 import { rotateSigningKey } from '../../server/src/sessions/manage-signing-keys.ts';
-import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
+import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
 import { readKeyId } from './key-id.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
@@ -43,7 +43,7 @@ for (const kind of databaseKinds) {
       withDatabase(database.url, (opened) =>
         runChange(opened, (transaction) =>
           rotateSigningKey(transaction, {
-            encryption: createKeyEncryption(undefined),
+            encryption: new KeyEncryption(undefined),
             now: here.clock.now(),
           }),
         ),

@@ -88,7 +88,7 @@ async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
     estates[0]!.viewers.map(({ name }, viewer) => ({
       name: `${scenario.name}, ${name}`,
       growsBecause: scenario.growsBecause,
-      turn: (each: CreatedEstate) => measureTurn(each, scenario, viewer),
+      round: (each: CreatedEstate) => measureTurn(each, scenario, viewer),
       costs: estates.map(() => [] as number[]),
     })),
   );
@@ -96,7 +96,7 @@ async function compare(estates: readonly CreatedEstate[]): Promise<boolean> {
     for (const row of rows) {
       const order = [...estates.entries()];
       for (const [index, each] of round % 2 === 0 ? order : order.toReversed()) {
-        const cost = await row.turn(each);
+        const cost = await row.round(each);
         if (round >= 0) row.costs[index]!.push(cost);
       }
     }

@@ -35,7 +35,10 @@ function planOfSqlite(url: string, statement: string): Plan {
     }[];
     // The list of one parent is its own statement. The top-level steps choose its rows.
     const choice = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
-    const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN '));
+    // A recursive query that is materialized reads everything below a folder, whatever the limit is.
+    const scans = steps
+      .map(({ detail }) => detail)
+      .filter((detail) => /^(SCAN |MATERIALIZE visible)/.test(detail));
     return {
       scans: scans.filter((detail) => !allowedScan.test(detail)),
       choice: choice.map(

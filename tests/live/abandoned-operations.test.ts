@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { GraphLimits } from '../../server/src/graph/graph.ts';
+import type { ExecutionOptions } from '../../server/src/graph/graph.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { MirrorTestbed, createViewer } from './mirror-testbed.ts';
+import { MirrorTestbed, createViewer } from './mirror/mirror-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`abandoned operations on ${kind.name}`, () => {
@@ -44,10 +44,10 @@ for (const kind of databaseKinds) {
       );
       return data!.folder.folders.items.map(({ name }) => name);
     };
-    const open = async (query: string, limits: GraphLimits) =>
-      testbed.graph.open({ query }, createViewer(userId), limits);
+    const open = async (query: string, options: ExecutionOptions) =>
+      testbed.graph.open({ query }, createViewer(userId), options);
     /** An operation starts at once unless other work is queued. */
-    const fillQueue = () => testbed.graph.readInTurn(createViewer(userId), () => undefined);
+    const fillQueue = () => testbed.graph.scheduleRead(createViewer(userId), () => undefined);
     const isAbandoned = (error: unknown) => error instanceof Refusal && error.code === 'UNAVAILABLE';
 
     for (const [what, query, text] of [
@@ -59,9 +59,9 @@ for (const kind of databaseKinds) {
       test(`does not start a queued ${what} after its signal is aborted`, async () => {
         const controller = new AbortController();
         let started = 0;
-        const limits = { signal: controller.signal, mayBegin: () => void started++ };
+        const options = { signal: controller.signal, checkBeforeStart: () => void started++ };
         const turn = fillQueue();
-        const abandoned = Array.from({ length: 20 }, () => open(query, limits));
+        const abandoned = Array.from({ length: 20 }, () => open(query, options));
         controller.abort();
         const settled = await Promise.allSettled(abandoned);
         assert.ok(settled.every((each) => each.status === 'rejected' && isAbandoned(each.reason)));
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
       let responses = 0;
       const stream = await open('subscription{folderChanges{kind folder{name}}}', {
         signal: controller.signal,
-        whenRoom: async (respond) => {
+        waitForCapacity: async (respond) => {
           responses++;
           await gate.promise;
           return respond();

@@ -5,7 +5,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Activity } from '../../server/src/observability/activity.ts';
 import type { GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { MirrorTestbed, createViewer, type GraphResponse } from './mirror-testbed.ts';
+import { MirrorTestbed, createViewer, type GraphResponse } from './mirror/mirror-testbed.ts';
 
 const watched =
   'subscription($under: ID, $after: String, $isLong: Boolean = false){folderChanges(under: $under, after: $after){kind folderId at by{username} folder{name accessLevel description @include(if: $isLong)}}}';

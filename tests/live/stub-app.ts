@@ -3,10 +3,13 @@
 import type { Socket } from 'node:net';
 import type { GraphRequest } from '@espalier/contract';
 import { pino } from 'pino';
-import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
-import type { Viewer } from '../../server/src/sessions/viewer.ts';
+import type { ExecutionOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
+import type { Viewer } from '../../server/src/sessions/auth-token.ts';
+import { readSettings } from '../../server/src/config/config.ts';
 import { createApp, type App } from '../../server/src/http/app.ts';
-import type { AppOptions } from '../../server/src/http/services.ts';
+import type { AppOptions } from '../../server/src/http/http-services.ts';
+import { Activity } from '../../server/src/observability/activity.ts';
+import { createOutageLog } from '../../server/src/observability/outage-log.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
 import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
@@ -34,8 +37,11 @@ export class StubApp {
   readonly url: string;
   readonly logLines: string[] = [];
   /** Replaced by tests. */
-  open: (request: GraphRequest, viewer: Viewer, limits?: GraphLimits) => OpenResult | Promise<OpenResult> =
-    () => dataOf({});
+  open: (
+    request: GraphRequest,
+    viewer: Viewer,
+    options?: ExecutionOptions,
+  ) => OpenResult | Promise<OpenResult> = () => dataOf({});
   admit: (viewer: Viewer) => void | Promise<void> = () => undefined;
   readonly endedSessions = new Set<string>();
   /** While false, tokens cannot be checked. */
@@ -44,14 +50,9 @@ export class StubApp {
   #openConnections = 0;
 
   static readonly settings: AppOptions['settings'] = {
-    basePath: '',
-    trustProxy: false,
-    corsOrigins: [],
+    ...readSettings({ environment: {} }).settings,
     maxSubscriptions: 5,
     maxConnections: 1_000,
-    maxImportFolders: 100_000,
-    stopSeconds: 10,
-    stopDelaySeconds: 0,
   };
 
   static async start({ settings, host, ...options }: StubAppOptions = {}): Promise<StubApp> {
@@ -67,11 +68,11 @@ export class StubApp {
       sessions: createStubSessions(getStub) as Sessions,
       graph: {
         isSubscription: ({ query }) => query.startsWith('subscription'),
-        open: (request, viewer, limits) => getStub().open(request, viewer, limits),
-        run: (request, viewer, limits) => getStub().open(request, viewer, limits) as GraphResult,
+        open: (request, viewer, options) => getStub().open(request, viewer, options),
+        run: (request, viewer, options) => getStub().open(request, viewer, options) as GraphResult,
         admit: (viewer) => getStub().admit(viewer),
         admitLarge: () => undefined,
-        readInTurn: (_, read) => Promise.resolve().then(read),
+        scheduleRead: (_, read) => Promise.resolve().then(read),
       },
       keys: { all: [], current: { privateKey: 'x' } } as unknown as SigningKeys,
       clock,
@@ -80,6 +81,8 @@ export class StubApp {
       isReady: () => Promise.resolve(true),
       findFault: () => undefined,
       checkHealth: () => Promise.resolve([]),
+      activity: new Activity(clock),
+      logOutage: createOutageLog(log, clock),
       tls: undefined,
       liveTimings: shortTimings,
       ...options,

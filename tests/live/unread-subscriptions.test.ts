@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
+import type { ExecutionOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import type { AdmissionLimits } from '../../server/src/http/guards/overload.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw-connection.ts';
@@ -32,21 +32,21 @@ class PacedStream implements GraphStream {
   static computed = new Map<string, number>();
   readonly reached = 0;
   readonly #userId: string;
-  readonly #limits: GraphLimits;
+  readonly #options: ExecutionOptions;
   #left = 20;
 
-  constructor(userId: string, limits: GraphLimits) {
+  constructor(userId: string, options: ExecutionOptions) {
     this.#userId = userId;
-    this.#limits = limits;
+    this.#options = options;
   }
 
   async next(): Promise<IteratorResult<GraphResult, undefined>> {
     if (this.#left-- <= 0) {
-      await new Promise<void>((resolve) => this.#limits.signal!.addEventListener('abort', () => resolve()));
+      await new Promise<void>((resolve) => this.#options.signal!.addEventListener('abort', () => resolve()));
       return { done: true, value: undefined };
     }
     const { computed } = PacedStream;
-    const value = await this.#limits.whenRoom!(() => {
+    const value = await this.#options.waitForCapacity!(() => {
       computed.set(this.#userId, (computed.get(this.#userId) ?? 0) + 1);
       return Promise.resolve(this.#userId === 'ann' ? wide : small);
     });

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkCredentials } from '../../server/src/accounts/credentials.ts';
+import { checkCredentials } from '../../server/src/accounts/passwords.ts';
 import type { Passwords } from '../../server/src/accounts/passwords.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { disableUser, withDatabase } from '../support/stored-rows.ts';

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkPassword } from '../../server/src/accounts/credentials.ts';
+import { checkPassword } from '../../server/src/accounts/passwords.ts';
 import { createUser, readUserByName } from '../../server/src/accounts/users.ts';
-import { createPasswords, type Passwords } from '../../server/src/accounts/passwords.ts';
+import { Passwords } from '../../server/src/accounts/passwords.ts';
 import { readSettings } from '../../server/src/config/config.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
@@ -13,8 +13,8 @@ import { runChange } from '../../server/src/journal/journal.ts';
 import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
-import type { RevocationCache } from '../../server/src/sessions/revocation-cache.ts';
-import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
+import type { RevocationCache } from '../../server/src/sessions/revocation.ts';
+import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
 import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import { Sessions } from '../../server/src/sessions/sessions.ts';
 import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
@@ -73,11 +73,11 @@ class Fixture {
     });
     const database = await openDatabase(stored.url, clock);
     try {
-      const passwords = createPasswords({ cost: minPasswordCost });
+      const passwords = new Passwords({ cost: minPasswordCost });
       await prepareInstallation({
         database,
         passwords,
-        encryption: createKeyEncryption(undefined),
+        encryption: new KeyEncryption(undefined),
         now: clock.now(),
         settings,
       });
@@ -99,7 +99,7 @@ class Fixture {
     this.#database = database;
     this.#adminId = adminId;
     this.#gate = new Gate();
-    this.#passwords = createPasswords({ maxConcurrent: 1, semaphore: this.#gate, cost: minPasswordCost });
+    this.#passwords = new Passwords({ maxConcurrent: 1, semaphore: this.#gate, cost: minPasswordCost });
     this.#throttle = new LoginThrottle({ database, clock, installation: 'fairness', isOn: true });
     this.#sessions = new Sessions({
       database,
@@ -111,7 +111,7 @@ class Fixture {
       revoked: {} as RevocationCache,
       onTheft: () => undefined,
       settings: {
-        accessTokenSeconds: 600,
+        authTokenSeconds: 600,
         refreshTokenSeconds: 600,
         reuseToleranceSeconds: 60,
         refreshRetrySeconds: 0,

@@ -13,9 +13,9 @@ function createMetrics(checkHealth: MetricSources['checkHealth']): Metrics {
     passwords: { hashing: { running: 0, waiting: 0 } },
     database: { connections: () => ({ open: 2, busy: 0, waiting: 0 }) },
     backups: undefined,
-    writeFailureReasons: [],
-    open: { sockets: 0, subscriptions: 0, responses: { computed: 0, shared: 0 } },
-    journal: { seen: () => 1, readHead: () => Promise.resolve(1) },
+    activity: { sockets: 0, subscriptions: 0, responses: { computed: 0, shared: 0 } },
+    feed: { last: 1 },
+    readHead: () => Promise.resolve(1),
   });
   return metrics;
 }

@@ -5,6 +5,5 @@ declare module 'parse-prometheus-text-format' {
     readonly help: string;
     readonly type: string;
   }
-  // eslint-disable-next-line import-x/no-default-export
   export default function parse(text: string): Family[];
 }

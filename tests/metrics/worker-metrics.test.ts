@@ -42,7 +42,7 @@ test('metrics of two workers are summed', async () => {
     process.kill(two!, 'SIGCONT');
 
     process.kill(one!, 'SIGKILL');
-    await testbed.node.waitForOutput('a worker serves again');
+    await testbed.node.waitForOutput('a worker is ready again');
     // The workers may be too busy to answer at first.
     const isBoth = () =>
       Scrape.of(metricsUrl!).then(

@@ -35,11 +35,11 @@ export async function compareEverything(world: World): Promise<void> {
  * Compares everything except the ids, which are many. Each call checks a hundred of them for one user in
  * turn.
  */
-export async function comparePart(world: World, turn: number): Promise<void> {
+export async function comparePart(world: World, round: number): Promise<void> {
   const { users, allFolders } = world.model;
   for (const user of users) await compareLists(world, user);
-  const start = (turn % Math.ceil(allFolders.length / idsPerQuery)) * idsPerQuery;
-  await compareIds(world, users[turn % users.length]!, allFolders.slice(start, start + idsPerQuery));
+  const start = (round % Math.ceil(allFolders.length / idsPerQuery)) * idsPerQuery;
+  await compareIds(world, users[round % users.length]!, allFolders.slice(start, start + idsPerQuery));
 }
 
 async function compareLists(world: World, user: ModelUser): Promise<void> {

@@ -1,6 +1,6 @@
 /** Computes the responses that the server must send, from the model. */
 
-import { foldText } from '../../server/src/folders/text-keys.ts';
+import { foldText } from '../../server/src/folders/folder-texts.ts';
 import { requireSeen, ModelRefusal } from './model-changes.ts';
 import {
   byId,

@@ -163,5 +163,5 @@ function expectedPageOf(
 
 function readConnection(data: Readonly<Record<string, unknown>> | null | undefined): Connection | undefined {
   const top = data?.['folder'] ?? data;
-  return (top as { list?: Connection } | null | undefined)?.list;
+  return (top as { list?: Connection } | null)?.list;
 }

@@ -104,10 +104,10 @@ export function moveFolder(
     before: model.levelOf(user, folder),
     after: levelUnder(model, user, folder, to),
   }));
-  const isSomebodyGaining = changed.some(({ before, after }) => after > before);
+  const isAccessGained = changed.some(({ before, after }) => after > before);
   if (to !== from) {
     requireFreeName(to, folder.name);
-    if (isSomebodyGaining && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
+    if (isAccessGained && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
   }
   const isManager = [folder, from, to].every((each) => model.levelOf(actor, each) >= MANAGE);
   const folderCount = countSeen(model, actor, folder);

@@ -3,7 +3,7 @@
  * shares only the natural order of names with the server.
  */
 
-import { sortKey } from '../../server/src/folders/text-keys.ts';
+import { sortKey } from '../../server/src/folders/folder-texts.ts';
 
 export const levelNames = ['NONE', 'READ', 'WRITE', 'MANAGE'] as const;
 export const [NONE, READ, WRITE, MANAGE] = [0, 1, 2, 3] as const;

@@ -79,7 +79,7 @@ describe('the benchmark', () => {
         return { ...(JSON.parse(body) as { query: string; variables: object }), headers };
       };
       const level = await sent('console-level');
-      assert.match(level.query, /query TreeStretch[^]*fragment FolderRow on Folder/);
+      assert.match(level.query, /query TreeRange[^]*fragment FolderRow on Folder/);
       assert.deepEqual(level.variables, { id: 'rooms', skip: 0, first: 100 });
       assert.deepEqual(Object.keys(level.headers).toSorted(), ['accept', 'authorization', 'content-type']);
       const watched = await sent('watch');

@@ -117,11 +117,11 @@ for (const kind of databaseKinds) {
       const { authToken } = await testbed.logIn();
       isBroken = true;
       const answer = await pollUntil(503);
-      assertNotReady(answer, 'The database does not answer.');
+      assertNotReady(answer, 'The database does not respond.');
       const verbose = await testbed.send('GET', '/readyz?verbose');
       assert.equal(verbose.status, 503);
       const { detail, checks } = verbose.json<{ detail: string; checks: object }>();
-      assert.equal(detail, 'The database does not answer.');
+      assert.equal(detail, 'The database does not respond.');
       assert.deepEqual(checks, { ...fine, database: 'failed', migrations: 'failed', writes: 'failed' });
       const head = await testbed.send('HEAD', '/readyz');
       assert.equal(head.status, 503);
@@ -134,8 +134,8 @@ for (const kind of databaseKinds) {
       assert.ok(lines.every(({ level, route }) => route !== '/readyz' || level <= 20));
       const logged = testbed.logLines.filter((line) => line.includes('the database '));
       assert.equal(logged.length, 2);
-      assert.match(logged[0]!, /"level":40.*db-7\.internal.*does not answer/);
-      assert.match(logged[1]!, /"level":30.*answers again/);
+      assert.match(logged[0]!, /"level":40.*db-7\.internal.*does not respond/);
+      assert.match(logged[1]!, /"level":30.*responds again/);
     });
 
     test('log a lost database even without requests', async () => {
@@ -144,12 +144,12 @@ for (const kind of databaseKinds) {
       isBroken = true;
       await eventually(async () => {
         await testbed.purge().catch(() => undefined);
-        return isLogged('the database does not answer');
+        return isLogged('the database does not respond');
       }, 'it is logged');
       isBroken = false;
       await eventually(async () => {
         await testbed.purge();
-        return isLogged('the database answers again');
+        return isLogged('the database responds again');
       }, 'the recovery is logged');
     });
 
@@ -190,10 +190,7 @@ describe('the folder of the embedded database', () => {
       });
       const { name, isOk, detail } = await databaseCheck();
       assert.deepEqual({ name, isOk }, { name: 'database', isOk: false });
-      assert.match(
-        detail,
-        /was moved, deleted or replaced.*Put it back.*Do not stop or restart it meanwhile/,
-      );
+      assert.match(detail, /was moved, deleted or replaced.*Put it back.*Do not stop or restart the server/);
       const scrape = await Scrape.of(testbed.metricsUrl!);
       assert.equal(scrape.number('espalier_ready'), 0);
       assert.equal(scrape.number('espalier_check_ok', { check: 'database' }), 0);
@@ -238,7 +235,7 @@ describe('readiness', () => {
         database,
         recheckFault: () => Promise.resolve(),
         onChange: () => undefined,
-        times,
+        ...times,
       }),
     });
   };
@@ -264,22 +261,22 @@ describe('readiness', () => {
     assert.equal(reads.length, 1);
     const again = probe();
     (await nextRead(2)).fail();
-    assertNotReady(await again, 'The database does not answer.');
+    assertNotReady(await again, 'The database does not respond.');
   });
 
   test('caches its result for a moment, good or bad', async () => {
     await start({ answerWithinMs: 10_000, holdsForMs: 60_000 });
     const probing = probe();
     (await nextRead(1)).fail();
-    assertNotReady(await probing, 'The database does not answer.');
-    assertNotReady(await probe(), 'The database does not answer.');
+    assertNotReady(await probing, 'The database does not respond.');
+    assertNotReady(await probe(), 'The database does not respond.');
     assert.equal(reads.length, 1);
   });
 
   test('does not wait for a silent database and recovers once it answers', async () => {
     await start({ answerWithinMs: 20, holdsForMs: 0 });
-    assertNotReady(await probe(), 'The database does not answer.');
-    assertNotReady(await probe(), 'The database does not answer.');
+    assertNotReady(await probe(), 'The database does not respond.');
+    assertNotReady(await probe(), 'The database does not respond.');
     assert.equal(reads.length, 2);
     // This late result is ignored.
     reads[0]!.fail();

@@ -72,15 +72,17 @@ for (const kind of databaseKinds) {
       assert.deepEqual(stored, { kind: kind === sqlite ? 'SQLITE' : 'POSTGRESQL' });
       assert.deepEqual(health, [
         { name: 'database', isOk: true, detail: 'The database answers.' },
-        { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} steps).` },
+        { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} migrations).` },
         { name: 'writes', isOk: true, detail: 'Changes are written.' },
-        { name: 'signing key', isOk: true, detail: 'A key signs, and it verifies.' },
-        { name: 'bus', isOk: true, detail: 'What other processes change is heard of.' },
+        { name: 'signing key', isOk: true, detail: 'One key signs and verifies auth tokens.' },
+        { name: 'bus', isOk: true, detail: 'Changes of other processes arrive immediately.' },
         {
           name: 'disk',
           isOk: true,
           detail:
-            kind === sqlite ? 'There is room where the database is.' : 'Nothing is kept on this machine.',
+            kind === sqlite
+              ? 'The disk of the database has enough free space.'
+              : 'This node has no database file.',
         },
       ]);
     });

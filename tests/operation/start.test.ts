@@ -12,7 +12,7 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
 import { program, runInHost } from '../support/espalier-command.ts';
-import { redactPassword } from '../../server/src/config/url-password.ts';
+import { redactPassword } from '../../server/src/config/redact-url.ts';
 import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { parseLog, ProgramProcess } from './program-process.ts';
 
@@ -215,7 +215,7 @@ describe('espalier serve', () => {
     const warnings = parseLog(errors).filter(({ level }) => level === 40);
     assert.deepEqual(
       warnings.map(({ msg }) => msg.split(':')[0]),
-      ['Listening on 0.0.0.0 without TLS', "The given administrator's password has fewer than 8 characters"],
+      ['Listening on 0.0.0.0 without TLS', "The administrator's password has fewer than 8 characters"],
     );
     assert.ok(!errors.includes('short'));
   });
@@ -242,7 +242,7 @@ describe('espalier serve', () => {
       assert.doesNotMatch(byVariable.output + byVariable.errors, seen, args.join(' '));
     }
     const copied = await run(['copy', url, 'sqlite:./copy.db']);
-    assert.match(copied.errors, /^espalier: warning: A URL holds a password/);
+    assert.match(copied.errors, /^espalier: warning: A URL contains a password/);
     assert.ok(!copied.errors.includes('hunter2'));
   });
 

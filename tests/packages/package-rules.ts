@@ -3,8 +3,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import ts from 'typescript';
+import { init, parse } from 'es-module-lexer';
 import { root, type Exports, type PackedPackage } from './packed.ts';
+
+await init();
 
 /** Scripts that run on the machine of the user who installs the package. */
 const installScripts = [
@@ -121,9 +123,9 @@ function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
   const faults = new Set<string>();
   // A page is bundled completely.
   for (const name of files.filter((each) => each.endsWith('.js') && !isPage(manifest.name))) {
-    const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, name), 'utf8'), true, true);
-    for (const { fileName: specifier } of importedFiles) {
-      if (specifier.startsWith('.') || isBuiltin(specifier)) continue;
+    const [imports] = parse(readFileSync(join(folder, name), 'utf8'));
+    for (const { specifier } of imports) {
+      if (!specifier || specifier.startsWith('.') || isBuiltin(specifier)) continue;
       const dependency = /^(@[^/]+\/)?[^/]+/.exec(specifier)![0];
       if (!dependencyNames.has(dependency))
         faults.add(`imports ${dependency} in ${name}, and does not depend on it`);

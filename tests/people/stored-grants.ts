@@ -23,7 +23,7 @@ export async function grantManage(url: string, subjectId: string, kind: SubjectK
       await transaction.run(grantRoot, { subjectId, kind, level: accessLevels.MANAGE });
       record(transaction, {
         kind: 'GRANT_ACCESS',
-        at: 0,
+        now: 0,
         byUserId: null,
         ...(kind === 'user' ? { userId: subjectId } : { groupId: subjectId }),
         changesAccess: true,

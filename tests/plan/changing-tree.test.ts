@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { databaseKinds, scaleRounds } from '../support/databases.ts';
-import { MirrorTestbed } from '../live/mirror-testbed.ts';
+import { MirrorTestbed } from '../live/mirror/mirror-testbed.ts';
 import { selectLength } from '../support/run-length.ts';
 
 const folderFields =

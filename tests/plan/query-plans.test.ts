@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parse, type GraphQLSchema } from 'graphql';
-import { createQueryPlans, type QueryPlans } from '../../server/src/graph/plan/query-plans.ts';
+import { QueryPlans } from '../../server/src/graph/plan/query-plans.ts';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
 import { databaseKinds, scaleRounds } from '../support/databases.ts';
-import { MirrorTestbed } from '../live/mirror-testbed.ts';
+import { MirrorTestbed } from '../live/mirror/mirror-testbed.ts';
 import { writeQuery, type Choose, type WriterOptions, type WrittenQuery } from './query-writer.ts';
 
 const strings = ['', 'a', 'Town 1', 'Tö"wn'];
@@ -34,27 +34,27 @@ describe('query plans', () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `f${index}:name`).join(' ');
 
   test('are created when a query comes for the second time', () => {
-    const plans = createQueryPlans(schema);
+    const plans = new QueryPlans(schema);
     const request = { document: parse('{folder{name}}') };
     assert.equal(plans.planFor(request), undefined);
     assert.ok(plans.planFor(request));
   });
 
   test('have a limited total size, however many queries repeat', () => {
-    const plans = createQueryPlans(schema);
+    const plans = new QueryPlans(schema);
     for (let number = 0; number < 100; number++) planTwice(plans, `{q${number}:folder{${names(500)}}}`);
     assert.ok(plans.size > 10_000 && plans.size <= 20_000, String(plans.size));
   });
 
   test('count the size of their document, which they keep in memory', () => {
-    const plans = createQueryPlans(schema);
+    const plans = new QueryPlans(schema);
     const unused = Array.from({ length: 500 }, (_, index) => `query Q${index}{folder{name}}`).join(' ');
     planTwice(plans, `query A{folder{name}} ${unused}`, { operationName: 'A' });
     assert.ok(plans.size > 500, String(plans.size));
   });
 
   test('are at most 8 for one query, whatever its conditions select', () => {
-    const plans = createQueryPlans(schema);
+    const plans = new QueryPlans(schema);
     const conditions = ['a', 'b', 'c', 'd', 'e'];
     const declared = conditions.map((name) => `$${name}:Boolean!`).join();
     const fields = conditions.map((name) => `${name}:name @include(if:$${name})`).join(' ');
@@ -77,7 +77,7 @@ describe('query plans', () => {
     '{folder{parent{name}}}',
   ]) {
     test(`do not cover ${query}`, () => {
-      assert.equal(planTwice(createQueryPlans(schema), query), undefined);
+      assert.equal(planTwice(new QueryPlans(schema), query), undefined);
     });
   }
 });
@@ -243,9 +243,9 @@ async function fillTree(
   await execute('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', {
     tree,
   });
-  type Found = { folder: { id: string } };
+  type QueryResult = { folder: { id: string } };
   const findId = async (path: string) =>
-    (await execute<Found>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;
+    (await execute<QueryResult>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;
   const [rootId, a, inA, inB] = await Promise.all(['/', '/a', '/a/Town 1', '/b/Town 1'].map(findId));
   const created = await execute<{ createUser: { user: { id: string } } }>(
     'mutation{createUser(input:{username:"guest" password:"walnut cabin 1"}){user{id}}}',

@@ -91,10 +91,10 @@ describe('opening a PostgreSQL database', () => {
       urlOf('postgres', (url) => (url.username = 'stranger')),
       /stranger.*Check the user/,
     );
-    await assertRefused(urlOf('nothing_here'), /"nothing_here" does not exist.*Create it/);
+    await assertRefused(urlOf('nothing_here'), /"nothing_here" does not exist.*Create an empty database/);
     await assertRefused(
       urlOf('postgres', (url) => (url.port = '1')),
-      /ECONNREFUSED.*Is the server running/,
+      /ECONNREFUSED.*Check that the server is running/,
     );
     await assertRefused(
       urlOf('postgres', (url) => (url.hostname = 'nowhere.invalid')),
@@ -128,7 +128,7 @@ describe('opening a PostgreSQL database', () => {
       `insert into espalier_migrations (number, name, applied_at) values (900, 'later', 0)`,
       urlOf(name),
     );
-    await assertRefused(urlOf(name), /newer Espalier \(schema 900; this program knows \d+\)/);
+    await assertRefused(urlOf(name), /newer Espalier \(schema 900; this program has \d+\)/);
   });
 
   test('rejects a database with too many connections', async () => {

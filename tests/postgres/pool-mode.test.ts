@@ -57,9 +57,9 @@ describe('two nodes behind a transaction pooler on PostgreSQL', () => {
     const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
     socket.start('1', watch, { after: cursor });
-    await one.mutate('createFolder', { name: 'told' });
+    await one.mutate('createFolder', { name: 'notified' });
     const { payload } = await socket.next();
-    assert.deepEqual(payload, { data: { folderChanges: { kind: 'CREATE', folder: { name: 'told' } } } });
+    assert.deepEqual(payload, { data: { folderChanges: { kind: 'CREATE', folder: { name: 'notified' } } } });
     await socket.close();
   });
 

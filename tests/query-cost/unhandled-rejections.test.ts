@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { databaseKinds } from '../support/databases.ts';
-import { MirrorTestbed } from '../live/mirror-testbed.ts';
+import { MirrorTestbed } from '../live/mirror/mirror-testbed.ts';
 
 /** An element fails at once while fields of earlier elements are still being read. */
 const selections = [

@@ -48,7 +48,7 @@ describe('packages of a release', () => {
     assert.deepEqual(comes('graphql'), ['installed', 'bundled']);
     assert.deepEqual(comes('react-dom'), ['bundled']);
     assert.deepEqual(comes('scheduler'), ['bundled']);
-    for (const tool of ['eslint', 'vite', 'typescript', '@types/node', 'espalier', '@espalier/client']) {
+    for (const tool of ['oxlint', 'vite', 'typescript', '@types/node', 'espalier', '@espalier/client']) {
       assert.equal(comes(tool), undefined, tool);
     }
   });

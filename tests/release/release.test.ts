@@ -172,9 +172,9 @@ describe('npm version', () => {
 
   test('rejects uncommitted files, a released version and an older version', () => {
     assertRejected(['0.1.0', '--allow-same-version'], /There is a release v0\.1\.0 already\./);
-    assertRejected(['0.0.9'], /0\.0\.9 is older than 0\.1\.0/);
+    assertRejected(['0.0.9'], /0\.0\.9 is older than the current version 0\.1\.0/);
     write('new.txt', 'new');
-    assertRejected(['minor'], /something that is not committed/);
+    assertRejected(['minor'], /uncommitted changes/);
     assert.deepEqual(runScripts(), []);
   });
 
@@ -185,14 +185,14 @@ describe('npm version', () => {
     git('revert', '--no-edit', 'HEAD');
     write('deploy/compose.yaml', read('deploy/compose.yaml').replaceAll('espalier:0.1.0', 'espalier:latest'));
     commit();
-    assertRejected(['minor'], /deploy\/compose\.yaml does not name the version of the image/);
+    assertRejected(['minor'], /deploy\/compose\.yaml does not contain the version of the image/);
   });
 
   test('rejects a patch release that breaks clients of the schema, and allows a minor one before 1.0.0', () => {
     const schema = read('contract/schema.graphql');
     write('contract/schema.graphql', schema.replace(/^( {2}""".*"""\n)? {2}icon: String$/m, ''));
     commit();
-    assertRejected(['patch'], /0\.1\.1 may break no client, and this does: .*icon was removed/);
+    assertRejected(['patch'], /0\.1\.1 must not break clients, but this change does: .*icon was removed/);
     assert.equal(release(['minor']).status, 0);
   });
 });

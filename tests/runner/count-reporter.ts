@@ -19,7 +19,7 @@ interface TestResult {
 const outcomes: readonly Outcome[] = ['passed', 'failed', 'skipped'];
 const names = databaseKinds.map(({ name }) => name);
 
-// eslint-disable-next-line import-x/no-default-export -- node --test requires it
+// oxlint-disable-next-line import/no-default-export -- node --test requires it
 export default async function* countReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const results: TestResult[] = [];
   const titles: string[] = [];

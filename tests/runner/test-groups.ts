@@ -15,7 +15,7 @@ const sharedPatterns = [
   'client/src/**/*.test.ts',
   'console/src/**/*.test.ts',
   'server/src/**/*.test.ts',
-  ...['{cli,cli/doctor}', 'client', 'live', 'tree'].map((folder) => `tests/${folder}/*.test.ts`),
+  ...['{cli,cli/doctor}', 'client', 'live/**', 'tree/**'].map((folder) => `tests/${folder}/*.test.ts`),
   'tests/{idempotency,journal,keys,people}/*.test.ts',
   'tests/{database,http,login,operation,query-cost,runner,sessions}/*.test.ts',
   'tests/{metrics,postgres,stopping,traces,workers}/*.test.ts',
@@ -38,7 +38,7 @@ const slowest = [
   'tests/copy/copy.test.ts',
   'tests/many-nodes/crashes.test.ts',
   'tests/packages/packages.test.ts',
-  'tests/live/mirror.test.ts',
+  'tests/live/mirror/mirror.test.ts',
   'tests/live/crowd.test.ts',
 ];
 

@@ -117,7 +117,7 @@ function watchClients(onText: (text: string) => void): void {
     if (/\/login(\/refresh)?$/.test(new URL(response.url).pathname)) onText(await response.clone().text());
     return response;
   };
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the socket below
+  // oxlint-disable-next-line typescript/unbound-method -- called with the socket below
   const plainSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
   WebSocket.prototype.send = function (this: WebSocket, ...args: unknown[]) {
     const text = readText(args[0]);

@@ -56,7 +56,7 @@ export class SecretSearch {
 
   find(text: string): FoundSecret[] {
     const bytes = Buffer.from(text);
-    const matches = this.#placesIn(bytes);
+    const matches = this.#matchesIn(bytes);
     const lines = new Map(matches.map((match) => [startOfLine(bytes, match), match.entry.kind]));
     const found = [...lines].map(([start, kind]) => {
       const end = endOfLine(bytes, start);
@@ -72,7 +72,7 @@ export class SecretSearch {
   }
 
   /** A rolling hash of the last eight bytes: older bytes have been shifted out. */
-  #placesIn(bytes: Buffer): Match[] {
+  #matchesIn(bytes: Buffer): Match[] {
     const matches: Match[] = [];
     const filter = this.#filter;
     let hash = 0;

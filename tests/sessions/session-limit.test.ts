@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
       const person = await people.createUser();
       await logIn(person);
       await logIn(person);
-      const { promise: areBothUnderWay, resolve } = Promise.withResolvers<void>();
+      const { promise: areBothRunning, resolve } = Promise.withResolvers<void>();
       let reads = 0;
       onCredentialsRead = () => {
         if (++reads === 2) resolve();
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
         database.transaction(async (transaction) => {
           await lockForChange(transaction);
           const logins = [people.logIn(person), people.logIn(person)];
-          await areBothUnderWay;
+          await areBothRunning;
           return { logins };
         }),
       );

@@ -263,7 +263,7 @@ for (const kind of databaseKinds) {
         assert.equal((await testbed.refresh(old)).status, 401);
       }));
 
-    test('erases the sealed successor after the window', () =>
+    test('erases the encrypted successor after the window', () =>
       withRetry(async (testbed) => {
         await testbed.refresh(await testbed.logIn());
         const sealed = async () =>

@@ -10,7 +10,7 @@ import type { LoginResponse } from '@espalier/contract';
 import type { Transaction } from '../../server/src/database/database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { lockForChange } from '../../server/src/journal/journal.ts';
-import { digestOf } from '../../server/src/sessions/refresh-token.ts';
+import { digestOf } from '../../server/src/sessions/refresh.ts';
 import { databaseKinds, postgres } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { withDatabase } from '../support/stored-rows.ts';

@@ -49,7 +49,7 @@ for (const kind of databaseKinds) {
       assert.match(reason, /^Going away; cursor=\S+$/);
       await stopping.ended();
       assert.equal(stopping.exitCode, 0);
-      assert.match(stopping.output, /\nStopping; [^\n]+\nStopped\.\n$/);
+      assert.match(stopping.output, /\nStopping\. [^\n]+\nStopped\.\n$/);
       const lines = withoutSyncWarning(stopping.log).trim().split('\n');
       assert.deepEqual(
         lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
@@ -135,7 +135,7 @@ describe('signals on SQLite', () => {
     other.exec('commit');
     await node.ended();
     assert.equal(node.exitCode, 0);
-    assert.match(node.output, /^\nStopping; [^\n]+\nStopped\.\n$/);
+    assert.match(node.output, /^\nStopping\. [^\n]+\nStopped\.\n$/);
     const tables = other.prepare(`select name from sqlite_schema where name = 'users'`).all();
     const users = tables.length > 0 ? other.prepare('select count(*) from users').pluck().get() : 0;
     assert.equal(users, 0);

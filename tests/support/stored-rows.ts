@@ -7,7 +7,7 @@ import type { Database } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql, type Statement } from '../../server/src/database/statement.ts';
 import { addChildren } from '../../server/src/folders/change-rules.ts';
-import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
+import { insertRows, newRow } from '../../server/src/folders/new-folder-rows.ts';
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, systemClock);
@@ -46,12 +46,12 @@ export async function insertFolders(
 ): Promise<string[]> {
   return withDatabase(url, (database) =>
     database.transaction(async (transaction) => {
-      const ancestry = await Ancestry.begin(transaction);
+      const ancestry = await Ancestry.open(transaction);
       const parent = parentId ?? ancestry.rootId;
       await ancestry.load([parent]);
       const rows = names.map((name) => newRow({ parentId: parent, name }, systemClock.now()));
       await insertRows(transaction, rows);
-      await addChildren(transaction, ancestry.pathTo(parent)!, { count: rows.length, levels: 1 });
+      await addChildren(transaction, ancestry.pathTo(parent)!, { count: rows.length, addedDepth: 1 });
       return rows.map(({ id }) => id);
     }),
   );

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { runChange } from '../../server/src/journal/journal.ts';
 import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/manage-signing-keys.ts';
-import { createKeyEncryption } from '../../server/src/sessions/key-encryption.ts';
+import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../support/graph-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
@@ -146,7 +146,7 @@ export const serverOperations: OperationTable = {
       if (by && isThere(by)) session.isEnded = true;
     },
   ),
-  revokeSessionOfAnybody: defineOperation(1, number, async (world, node, index) => {
+  revokeAnySession: defineOperation(1, number, async (world, node, index) => {
     const session = selectSession(world.model, index);
     if (!session) return;
     const isThere = world.model.isAlive(session);
@@ -165,7 +165,7 @@ export const serverOperations: OperationTable = {
         const [newest] = await readKeyRows(transaction);
         // A pending key must become active before the next rotation.
         if (newest!.signsFrom > now) return;
-        await rotateSigningKey(transaction, { encryption: createKeyEncryption(undefined), now });
+        await rotateSigningKey(transaction, { encryption: new KeyEncryption(undefined), now });
       }),
     );
     // Timers do this every few seconds, long before the key becomes active.
@@ -178,7 +178,7 @@ export const serverOperations: OperationTable = {
         const rows = await readKeyRows(transaction);
         const { id } = rows[index % rows.length]!;
         const change = {
-          encryption: createKeyEncryption(undefined),
+          encryption: new KeyEncryption(undefined),
           now: world.clock.now(),
           isReplacedAtOnce: true,
         };

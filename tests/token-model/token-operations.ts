@@ -179,7 +179,7 @@ function chooseHeader(world: TokenWorld, choice: HeaderChoice, index = choice.se
 
 function chooseRefreshToken(world: TokenWorld, choice: RefreshChoice): string {
   const session = selectSession(world.model, choice.session);
-  return session ? selectRefreshToken(session, choice) : 'no token';
+  return session ? selectRefreshToken(session, choice) : 'not-a-stored-token';
 }
 
 function chooseTokens(

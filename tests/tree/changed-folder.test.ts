@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { createGraph } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { mutation } from '../support/graph-testbed.ts';
-import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror/mirror-testbed.ts';
 
 const ownFields =
   '__typename id name title icon description properties parent{id} path depth accessLevel version createdAt updatedAt';

@@ -5,12 +5,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { AccessCache } from '../../server/src/access/access-cache.ts';
 import { whenDone } from '../../server/src/concurrency/promise-or-value.ts';
 import type { Database, Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { mutation } from '../support/graph-testbed.ts';
-import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror/mirror-testbed.ts';
 
 const refusedChanges = 300;
 const children = 2_500;
@@ -49,24 +50,19 @@ for (const kind of databaseKinds) {
       let started = 0;
       let refused = 0;
       let refusedBefore: number | undefined;
-      const services = testbed.changeServices(({ accessCache, database, ...rest }) => ({
-        ...rest,
-        accessCache: {
-          ...accessCache,
-          accessOf: (userId) =>
-            whenDone(accessCache.accessOf(userId), (latest) => {
-              started++;
-              return latest;
-            }),
-        },
-        database: {
-          ...database,
-          change: async (work, options) => {
-            await gate.promise;
-            return database.change(work, options);
-          },
-        },
-      }));
+      const services = testbed.changeServices(({ database, ...rest }) => {
+        const accessCache = new AccessCache(database);
+        accessCache.accessOf = (userId) =>
+          whenDone(rest.accessCache.accessOf(userId), (latest) => {
+            started++;
+            return latest;
+          });
+        const change: typeof database.change = async (work, options) => {
+          await gate.promise;
+          return database.change(work, options);
+        };
+        return { ...rest, accessCache, database: { ...database, change } };
+      });
       // Refused mutations have no journal entry.
       services.feed.onEntry(() => void (refusedBefore ??= refused));
       const graph = createGraph(services);

@@ -6,13 +6,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createAccessCache } from '../../server/src/access/access-cache.ts';
+import { AccessCache } from '../../server/src/access/access-cache.ts';
 import type { Database, Reader, Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions, type GraphStream } from '../../server/src/graph/graph.ts';
 import type { GraphRequest } from '@espalier/contract';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { mutation } from '../support/graph-testbed.ts';
-import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror/mirror-testbed.ts';
 import { selectLength } from '../support/run-length.ts';
 
 /** The folders of one attempt. The viewer may write to `top`. */
@@ -267,7 +267,7 @@ class Interruption {
       snapshot: (work) => database.snapshot((snapshot) => work(this.#snapshot(snapshot))),
       shortSnapshot: (work) => database.shortSnapshot((snapshot) => work(this.#snapshot(snapshot))),
     };
-    return { ...services, database: interrupted, accessCache: createAccessCache(interrupted) };
+    return { ...services, database: interrupted, accessCache: new AccessCache(interrupted) };
   }
 
   #snapshot(snapshot: Snapshot): Snapshot {

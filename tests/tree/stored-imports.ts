@@ -1,8 +1,9 @@
 /** Writes imports to the database as they are when the server stops during one. */
 
 import assert from 'node:assert/strict';
+import type { Database } from '../../server/src/database/database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
+import { insertRows, newRow } from '../../server/src/folders/new-folder-rows.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 
 const mark = sql<{ id: string; parentId: string; now: number }>`
@@ -30,9 +31,7 @@ export async function stageImport(
 const markForPurge = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
 
 /** Marks staged imports as the purge does with imports that take too long. */
-export async function giveUpImports(url: string): Promise<void> {
-  const changed = await withDatabase(url, (database) =>
-    database.transaction((transaction) => transaction.run(markForPurge, {})),
-  );
+export async function giveUpImports(database: Database): Promise<void> {
+  const changed = await database.transaction((transaction) => transaction.run(markForPurge, {}));
   assert.equal(changed, 1);
 }

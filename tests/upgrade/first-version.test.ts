@@ -6,8 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { newFolderId } from '../../server/src/folders/folder-rows.ts';
-import { sortKey } from '../../server/src/folders/text-keys.ts';
+import { newFolderId } from '../../server/src/folders/new-folder-rows.ts';
+import { sortKey } from '../../server/src/folders/folder-texts.ts';
 import { databaseKinds, type TestDatabase } from '../support/databases.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 
@@ -27,11 +27,8 @@ async function createFirstVersion(url: string): Promise<string> {
   const keyId = randomUUID();
   const { privateKey } = generateKeyPairSync('ed25519');
   await database.transaction(async (transaction) => {
-    await transaction.define(
-      `create table espalier_migrations (number ${dialect.integer} primary key, name ${dialect.text} not null, applied_at ${dialect.integer} not null)`,
-    );
-    await transaction.define(`insert into espalier_migrations values (1, '${first!.name}', ${now})`);
     for (const text of first!.statements(dialect)) await transaction.define(text);
+    await transaction.define(`insert into espalier_migrations values (1, '${first!.name}', ${now})`);
     let parentId: string | null = null;
     for (const name of ['Root', 'Places', 'Harbour', 'Floor 2']) {
       const id = newFolderId(now);

@@ -4,8 +4,7 @@
  */
 
 import pg from 'pg';
-import { missingSteps } from '../../server/src/database/migrations.ts';
-import { openWithoutMigrating } from '../../server/src/database/open-database.ts';
+import { missingSteps, openWithoutMigrating } from '../../server/src/database/open-database.ts';
 
 /** `empty` is the URL of an empty database. */
 export async function dumpAsSql(url: string, empty: string): Promise<string> {

@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
       }
       await node.ended();
       assert.equal(node.exitCode, 0);
-      assert.match(node.output, /\nStopping; [^\n]+\nStopped\.\n$/);
+      assert.match(node.output, /\nStopping\. [^\n]+\nStopped\.\n$/);
       assert.deepEqual(processes.filter(isAlive), []);
       const lines = withoutSyncWarning(node.log).trim().split('\n');
       const unexpected = lines.filter(
@@ -185,7 +185,7 @@ test('a node on SQLite whose workers can no longer start says so and exits with 
   writeFileSync(file, 'no database any more'.repeat(1000));
   await node.ended();
   assert.equal(node.exitCode, 1);
-  assert.match(node.log, /"msg":"a worker has ended: another takes its place"/);
-  assert.match(node.log, /\nespalier: No worker can be started: the log says why\.\n$/);
+  assert.match(node.log, /"msg":"a worker ended and will be restarted"/);
+  assert.match(node.log, /\nespalier: No worker can be started\. See the log for the reason\.\n$/);
   await testbed.stop();
 });

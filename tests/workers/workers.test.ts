@@ -138,7 +138,7 @@ for (const kind of databaseKinds) {
       process.kill(first!, 'SIGKILL');
       assert.equal(await one.read(), undefined);
       assert.match((await sendQuery(other, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
-      await testbed.node.waitForOutput('a worker serves again');
+      await testbed.node.waitForOutput('a worker is ready again');
       assert.ok(!isAlive(first!));
       const [again] = await testbed.connectToEach(token);
       assert.match((await sendQuery(again!, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);

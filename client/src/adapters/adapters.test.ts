@@ -114,10 +114,10 @@ describe('authorizedFetch', () => {
     assert.equal(twice.sent.length, 2);
   });
 
-  test('rejects when the session is over, whatever reason the response gives', async () => {
+  test('rejects when the session has ended, whatever reason the response gives', async () => {
     for (const headers of [undefined, { 'token-expired': 'true' }]) {
       const { client, send, sent } = scripted([refused(headers)]);
-      const over = new EspalierError('LOGGED_OUT', 'The session is over.');
+      const over = new EspalierError('LOGGED_OUT', 'The session has ended.');
       const authToken: Client['authToken'] = ({ refused: token } = {}) =>
         token ? Promise.reject(over) : Promise.resolve('token');
       await assert.rejects(authorizedFetch({ ...client, authToken }, send)(url), over);

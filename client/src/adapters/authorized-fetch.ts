@@ -4,7 +4,7 @@ import type { Client } from '../client.ts';
 
 /**
  * Returns a `fetch` that sends the client's auth token to the client's server. Requests to other addresses pass unchanged.
- * It rejects with LOGGED_OUT when the session is over. If you created the client with its own `fetch`, pass it as `send`.
+ * It rejects with LOGGED_OUT when the session has ended. If you created the client with its own `fetch`, pass it as `send`.
  *
  * ```ts
  * const response = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
@@ -28,7 +28,7 @@ export function authorizedFetch(client: Client, send: typeof fetch = fetch): typ
     const copy = request.clone();
     const response = await sendWithToken(authToken, request);
     if (response.status !== 401) return response;
-    // Rejects with LOGGED_OUT if the session is over, whatever the reason in the response is.
+    // Rejects with LOGGED_OUT if the session has ended, whatever the reason in the response is.
     const newToken = await client.authToken({ refused: authToken });
     if (response.headers.get('token-expired') !== 'true') return response;
     await response.body?.cancel();

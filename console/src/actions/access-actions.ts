@@ -40,7 +40,7 @@ export const revokeAccess: Action<
   { input: GrantInput },
   { revokeAccess: { folder: { id: string } | null } }
 > = {
-  label: 'Take access away',
+  label: 'Remove access',
   document: /* GraphQL */ `
     mutation ($input: RevokeAccessInput!) {
       revokeAccess(input: $input) {

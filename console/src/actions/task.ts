@@ -14,7 +14,7 @@ export interface Task<Variables extends object, Result> extends Call<Variables, 
   readonly optimisticUpdate?: () => () => void;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- Tasks of any kind in one list.
+// oxlint-disable-next-line typescript/no-explicit-any -- Tasks of any kind in one list.
 export type AnyTask = Task<any, any>;
 
 export interface UndoStep {
@@ -26,6 +26,6 @@ export interface UndoStep {
   readonly conflictText?: string;
   /** Checks for later changes where the server cannot compare versions. */
   readonly isUnchanged?: () => Promise<boolean>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- The answer to a task of any kind.
+  // oxlint-disable-next-line typescript/no-explicit-any -- The answer to a task of any kind.
   readonly onDone?: (result: any) => void;
 }

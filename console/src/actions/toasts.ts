@@ -9,10 +9,10 @@ export type Undo = () => Promise<{ readonly problem: string; readonly retry?: Un
 export interface Toast {
   readonly id: number;
   readonly text: string;
-  /** A note asks the user to do something. */
+  /** 'note': information that is not the result of an action. */
   readonly tone: 'done' | 'note' | 'failure';
   readonly undo?: Undo | undefined;
-  /** The text of the undone action, if `text` says something else. */
+  /** The action that `undo` reverses. Default: `text`. Set for a failed undo, whose `text` is the problem. */
   readonly undoneText?: string;
   /** For "copy as". */
   readonly call?: Call | undefined;
@@ -44,6 +44,7 @@ export const toasts = {
   },
   clear(): void {
     undoable = [];
+    // An undo that is running at sign-out never settles; see whileSignedIn.
     undoing = Promise.resolve();
     set([]);
   },
@@ -65,20 +66,19 @@ export function lastUndoable(): Toast | undefined {
 export function undo(toast: Toast): Promise<void> {
   undoable = undoable.filter(({ id }) => id !== toast.id);
   toasts.remove(toast.id);
-  const take = () => runUndo(toast);
-  return (undoing = undoing.then(take, take));
+  const run = () => runUndo(toast);
+  return (undoing = undoing.then(run, run));
 }
 
-async function runUndo({ undo: take, text, undoneText = text }: Toast): Promise<void> {
-  const failure = await take?.();
+async function runUndo({ undo: perform, text, undoneText = text }: Toast): Promise<void> {
+  const failure = await perform?.();
   if (failure) toasts.add({ tone: 'failure', text: failure.problem, undo: failure.retry, undoneText });
   else toasts.add({ tone: 'done', text: `Undone: ${undoneText}` });
 }
 
 /** Undoes the latest action, or reports that there is nothing to undo. */
-export function undoLast(): true {
+export function undoLast(): void {
   const last = lastUndoable();
   if (last) void undo(last);
   else toasts.add({ tone: 'note', text: 'There is nothing to undo' });
-  return true;
 }

@@ -36,16 +36,16 @@ describe('runUndoSteps', () => {
   });
 
   test('stops at a subject that has changed since, and reports it', async () => {
-    const refusal = conflict('The folder has been changed meanwhile: it is at version 4, not 3.', {
+    const refusal = conflict('The folder has changed since you read it: it is at version 4, not 3.', {
       version: 4,
     });
     assert.deepEqual(await runSteps([step('a'), step('b')], { a: refusal }), {
       done: [],
-      problems: ['You or somebody else has changed “a” since. Nothing was taken back.'],
+      problems: ['Cannot undo, because “a” has changed since then. Nothing was undone.'],
     });
     assert.deepEqual(await runSteps([step('a'), step('b'), step('c')], { b: refusal }), {
       done: ['a'],
-      problems: ['You or somebody else has changed “b” since. 1 of 3 were taken back.'],
+      problems: ['Cannot undo, because “b” has changed since then. 1 of 3 steps were undone.'],
     });
   });
 
@@ -53,19 +53,19 @@ describe('runUndoSteps', () => {
     const refusal = conflict('The name "Pots" is not free in that folder.', {});
     const { problems } = await runSteps([step('a')], { a: refusal });
     assert.deepEqual(problems, [
-      'Change folder: The name "Pots" is not free in that folder. Nothing was taken back.',
+      'Change folder: The name "Pots" is not free in that folder. Nothing was undone.',
     ]);
-    const own = await runSteps([step('a', { conflictText: '“a” has folders inside by now.' })], {
+    const own = await runSteps([step('a', { conflictText: '“a” now contains folders.' })], {
       a: refusal,
     });
-    assert.deepEqual(own.problems, ['“a” has folders inside by now. Nothing was taken back.']);
+    assert.deepEqual(own.problems, ['“a” now contains folders. Nothing was undone.']);
   });
 
   test('checks for changes first where the server cannot compare versions', async () => {
     const isUnchanged = () => Promise.resolve(false);
     assert.deepEqual(await runSteps([step('a', { isUnchanged })]), {
       done: [],
-      problems: ['You or somebody else has changed “a” since. Nothing was taken back.'],
+      problems: ['Cannot undo, because “a” has changed since then. Nothing was undone.'],
     });
     const left = await runSteps([step('a', { isUnchanged: () => Promise.resolve(true) })]);
     assert.deepEqual(left.done, ['a']);

@@ -17,8 +17,8 @@ export async function runUndoSteps(
 ): Promise<UndoFailure | undefined> {
   for (const [index, { subject, task, conflictText, isUnchanged, onDone }] of steps.entries()) {
     const undoTask = task();
-    const progress = index === 0 ? 'Nothing was taken back.' : `${index} of ${steps.length} were taken back.`;
-    const changed = `You or somebody else has changed ${subject} since. ${progress}`;
+    const progress = index === 0 ? 'Nothing was undone.' : `${index} of ${steps.length} steps were undone.`;
+    const changed = `Cannot undo, because ${subject} has changed since then. ${progress}`;
     try {
       if (isUnchanged && !(await isUnchanged())) return { problem: changed, remaining: [] };
       const result = await perform(undoTask);

@@ -13,12 +13,12 @@ export function ApiScreen() {
       <header className="page-header">
         <h1>API docs</h1>
       </header>
-      <nav className="tab-list" aria-label="Parts of the API">
+      <nav className="tab-list" aria-label="API documentation">
         <Link to="/api" className="tab" aria-current={isSchema ? undefined : 'page'}>
           HTTP endpoints
         </Link>
         <Link to="/api/schema" className="tab" aria-current={isSchema ? 'page' : undefined}>
-          Graph schema
+          GraphQL schema
         </Link>
       </nav>
       {isSchema ? <SchemaReference open={name} /> : <HttpReference open={part} />}

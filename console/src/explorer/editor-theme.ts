@@ -1,4 +1,4 @@
-/** The colours of the code editor. An editor accepts no CSS variables, so these repeat tokens.css. */
+/** The themes of the code editor, and which one is active. An editor accepts no CSS variables, so the colors repeat tokens.css. */
 
 import { useGraphiQLActions, useMonaco } from '@graphiql/react';
 import { useEffect, useSyncExternalStore } from 'react';
@@ -11,7 +11,7 @@ export const editorThemes: Readonly<Record<ActiveTheme, string>> = {
 const colours = {
   light: {
     base: 'vs',
-    ground: '#ffffff',
+    surface: '#ffffff',
     raised: '#ffffff',
     text: '#1a211c',
     soft: '#55605a',
@@ -26,7 +26,7 @@ const colours = {
   },
   dark: {
     base: 'vs-dark',
-    ground: '#1a1e1b',
+    surface: '#1a1e1b',
     raised: '#222723',
     text: '#e6ebe7',
     soft: '#a3aea7',
@@ -63,7 +63,7 @@ export function useEditorTheme(theme: ActiveTheme): void {
           ...token('comment comment.gql', of.soft),
         ],
         colors: {
-          'editor.background': of.ground,
+          'editor.background': of.surface,
           'editor.foreground': of.text,
           'editorLineNumber.foreground': of.soft,
           'editorLineNumber.activeForeground': of.text,
@@ -78,9 +78,9 @@ export function useEditorTheme(theme: ActiveTheme): void {
           'editorSuggestWidget.selectedForeground': of.text,
           'editorSuggestWidget.highlightForeground': of.accent,
           'editorSuggestWidget.focusHighlightForeground': of.accent,
-          'input.background': of.ground,
+          'input.background': of.surface,
           'menu.background': of.raised,
-          'scrollbar.shadow': `${of.ground}00`,
+          'scrollbar.shadow': `${of.surface}00`,
           focusBorder: of.focus,
         },
       });

@@ -35,7 +35,7 @@ export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen:
       )}
       {body && (
         <FieldTable
-          caption={`Body: ${body.mediaType}${body.isRequired ? '' : ', if any'}`}
+          caption={`Body: ${body.mediaType}${body.isRequired ? '' : ' (optional)'}`}
           fields={body.fields}
         />
       )}
@@ -84,7 +84,7 @@ export function FieldTable({ caption, fields }: { caption: string; fields: reado
 function Answers({ of: { answers } }: { of: Endpoint }) {
   return (
     <table className="table api-table">
-      <caption>Answers</caption>
+      <caption>Responses</caption>
       <thead className="visually-hidden">
         <tr>
           <th scope="col">Status</th>

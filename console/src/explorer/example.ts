@@ -23,7 +23,7 @@ export interface ExampleIds {
   readonly otherFolderId: string;
 }
 
-export const knownDocument = /* GraphQL */ `
+export const exampleIdsDocument = /* GraphQL */ `
   query ExplorerExamples {
     viewer {
       user {
@@ -41,7 +41,7 @@ export const knownDocument = /* GraphQL */ `
   }
 `;
 
-export interface KnownAnswer {
+export interface ExampleIdsAnswer {
   readonly viewer: { readonly user: { readonly id: string } };
   readonly folder: {
     readonly id: string;
@@ -49,7 +49,7 @@ export interface KnownAnswer {
   };
 }
 
-export function readExampleIds(answer: KnownAnswer | undefined): ExampleIds {
+export function readExampleIds(answer: ExampleIdsAnswer | undefined): ExampleIds {
   const [first, second] = answer?.folder.folders.items ?? [];
   return {
     userId: answer?.viewer.user.id ?? '',

@@ -5,7 +5,7 @@ import type { Example } from './example.ts';
 export const examples: readonly Example[] = [
   {
     id: 'who-am-i',
-    label: 'Who am I',
+    label: 'Current user',
     group: 'Read',
     document: /* GraphQL */ `
       query WhoAmI {
@@ -29,7 +29,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'tree',
-    label: 'The tree, three levels deep',
+    label: 'Tree with three levels',
     group: 'Read',
     document: /* GraphQL */ `
       query Tree {
@@ -73,7 +73,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'children',
-    label: 'A page of sub-folders',
+    label: 'Page of subfolders',
     group: 'Read',
     document: /* GraphQL */ `
       query Children($id: ID!, $first: Int!, $after: String) {
@@ -98,7 +98,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'access',
-    label: 'Who may see this',
+    label: 'Access to a folder',
     group: 'Read',
     document: /* GraphQL */ `
       query WhoMaySeeThis($folderId: ID!, $userId: ID!) {
@@ -144,7 +144,7 @@ export const examples: readonly Example[] = [
         }
       }
     `,
-    variables: ({ rootId }) => ({ input: { parentId: rootId, name: 'Made in the explorer' } }),
+    variables: ({ rootId }) => ({ input: { parentId: rootId, name: 'Created in the explorer' } }),
   },
   {
     id: 'rename',
@@ -164,7 +164,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'move',
-    label: 'Move a folder (tried only)',
+    label: 'Move a folder (dry run)',
     group: 'Change',
     document: /* GraphQL */ `
       mutation MoveFolder($input: MoveFolderInput!) {
@@ -204,7 +204,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'journal',
-    label: 'The journal',
+    label: 'Journal',
     group: 'Administrators',
     forAdministrators: true,
     document: /* GraphQL */ `
@@ -251,7 +251,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'sessions',
-    label: 'Who is logged in',
+    label: 'Sessions',
     group: 'Administrators',
     forAdministrators: true,
     document: /* GraphQL */ `
@@ -271,7 +271,7 @@ export const examples: readonly Example[] = [
   },
   {
     id: 'server',
-    label: 'How the server is doing',
+    label: 'Server status',
     group: 'Administrators',
     forAdministrators: true,
     document: /* GraphQL */ `

@@ -13,22 +13,27 @@ import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
 import { Loading } from '../ui/states.tsx';
 import { editorThemes, useActiveTheme } from './editor-theme.ts';
-import { knownDocument, readExampleIds, formatExample, type KnownAnswer } from './example.ts';
+import { exampleIdsDocument, readExampleIds, formatExample, type ExampleIdsAnswer } from './example.ts';
 import { examples } from './examples.ts';
 import { ask } from './fetcher.ts';
 import { createQueryStorage } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
 import { Workbench } from './workbench.tsx';
 
-/** GraphiQL accepts three kinds of subscriptions. Our fetcher returns an observable. */
+/** Needs a cast of `ask`: the type allows `subscribe` to be called with functions, but GraphiQL calls it with an observer. */
 type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
 
 /** The tabs that a new user sees. */
-const firstTabs = ['who-am-i', 'tree', 'changes'];
+const firstExampleIds = ['who-am-i', 'tree', 'changes'];
 const plugins = [DOC_EXPLORER_PLUGIN, queryHistory];
 
 export function ExplorerScreen() {
-  const { data, isPending } = useGraph<KnownAnswer>(['explorer'], knownDocument, {}, { staleTime: Infinity });
+  const { data, isPending } = useGraph<ExampleIdsAnswer>(
+    ['explorer'],
+    exampleIdsDocument,
+    {},
+    { staleTime: Infinity },
+  );
   return (
     <main className="explorer">
       <h1 className="visually-hidden">Explorer</h1>
@@ -37,7 +42,7 @@ export function ExplorerScreen() {
   );
 }
 
-function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
+function Explorer({ answer }: { answer: ExampleIdsAnswer | undefined }) {
   const { id } = useViewer();
   const theme = useActiveTheme();
   const storage = useMemo(() => createQueryStorage(`${apiRoot}:${id}`, openStorage()), [id]);
@@ -45,7 +50,7 @@ function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
   const defaultTabs = useMemo(
     () =>
       examples
-        .filter((example) => firstTabs.includes(example.id))
+        .filter((example) => firstExampleIds.includes(example.id))
         .map((one) => formatExample(one, exampleIds)),
     [exampleIds],
   );
@@ -63,7 +68,7 @@ function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
       <HistoryStore>
         <DocExplorerStore>
           <Tooltip.Provider>
-            <Workbench known={exampleIds} theme={theme} />
+            <Workbench exampleIds={exampleIds} theme={theme} />
           </Tooltip.Provider>
         </DocExplorerStore>
       </HistoryStore>

@@ -69,4 +69,4 @@ function follow({ query, variables, operationName }: Operation): Observable {
   };
 }
 
-const lost = { message: 'The connection was lost. Run it again to go on.' };
+const lost = { message: 'The connection was lost. Run the query again.' };

@@ -18,7 +18,7 @@ describe('OpenAPI model', () => {
     ]);
     assert.equal(new Set(endpoints.map(({ id }) => id)).size, endpoints.length);
     const login = endpoint('login');
-    assert.equal(login.access, 'Everybody');
+    assert.equal(login.access, 'Public');
     assert.deepEqual(
       login.body?.fields.map(({ name, isRequired }) => [name, isRequired]),
       [

@@ -111,8 +111,8 @@ export function listEndpoints({ paths, components }: OpenApi): Endpoint[] {
 function readAccess({ security = [] }: Operation): string {
   const names = security.flatMap((one) => Object.keys(one));
   const isOptional = security.some((one) => Object.keys(one).length === 0);
-  if (names.includes('authToken')) return isOptional ? 'Auth token, or what the body holds' : 'Auth token';
-  return names.includes('client') ? 'Name and password of a client' : 'Everybody';
+  if (names.includes('authToken')) return isOptional ? 'Auth token, or a token in the body' : 'Auth token';
+  return names.includes('client') ? 'Name and password of a client' : 'Public';
 }
 
 function readBody({ requestBody }: Operation, components: OpenApi['components']): Pick<Endpoint, 'body'> {

@@ -24,13 +24,13 @@ function QueryHistory() {
         <h2>History</h2>
         {items.length > 0 && (
           <Button size="small" onPress={() => forget(items)}>
-            Forget all
+            Delete all
           </Button>
         )}
       </header>
       {items.length === 0 && (
-        <Empty icon="clock" title="Nothing yet">
-          <p>What you run is kept here, in this browser.</p>
+        <Empty icon="clock" title="No queries yet">
+          <p>Queries that you run are stored in this browser.</p>
         </Empty>
       )}
       <ul>
@@ -49,7 +49,7 @@ function QueryHistory() {
               >
                 <code>{name}</code>
               </button>
-              <IconButton label={`Forget ${name}`} icon="close" onPress={() => forget([item])} />
+              <IconButton label={`Delete ${name}`} icon="close" onPress={() => forget([item])} />
             </li>
           );
         })}

@@ -64,7 +64,7 @@ describe('stored queries', () => {
   const sources: Readonly<Record<string, { query: string; variables: string }>> = {
     'a variable of another name': { query: resetting, variables: '{"p":"hunter2"}' },
     'variables that are no JSON yet': { query: resetting, variables: '{"p":"hunter2' },
-    'an input of which only the variables tell': {
+    'an input whose variables alone name a secret': {
       query: 'mutation($input:CreateUserInput!){createUser(input:$input){user{id}}}',
       variables: '{"input":{"username":"ada","password":"hunter2"}}',
     },

@@ -41,8 +41,8 @@ function Overview({ answer }: { answer: SchemaAnswer }) {
         <SearchField label="Search the schema" value={text} onChange={(next) => setQuery({ text: next })} />
       </div>
       {isEmpty && (
-        <Empty icon="search" title={`Nothing in the schema is called “${text}”`}>
-          <p>Names of fields, arguments, types and values are searched.</p>
+        <Empty icon="search" title={`No match for “${text}” in the schema`}>
+          <p>The search covers the names of fields, arguments, types and values.</p>
         </Empty>
       )}
       {operations
@@ -85,7 +85,7 @@ function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
   return (
     <>
       <p>
-        <Link to="/api/schema">All of the schema</Link>
+        <Link to="/api/schema">Whole schema</Link>
       </p>
       {type ? (
         <section className="card" aria-labelledby="schema-type">

@@ -22,7 +22,7 @@ import { ExplorerTabs, panelId, getTabId } from './explorer-tabs.tsx';
 import { queryHistory } from './query-history.tsx';
 import { Split } from './split.tsx';
 
-export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTheme }) {
+export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme: ActiveTheme }) {
   const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));
   const activeTabIndex = useGraphiQL((state) => state.activeTabIndex);
   const fetchError = useGraphiQL((state) => state.fetchError);
@@ -31,7 +31,7 @@ export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTh
 
   return (
     <>
-      <Bar known={known} />
+      <Bar exampleIds={exampleIds} />
       <ExplorerTabs />
       <div className="explorer-body">
         <div
@@ -53,11 +53,11 @@ export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTh
               </Split>
               <div className="explorer-part explorer-answer">
                 <h2 className="explorer-part-title">
-                  Answer <Running />
+                  Response <Running />
                 </h2>
                 {fetchError && (
                   <p className="problem" role="alert">
-                    The schema could not be read: completion and docs are missing, queries work.
+                    Cannot load the schema. Queries work, but completion and documentation are not available.
                   </p>
                 )}
                 <ResponseEditor />
@@ -73,7 +73,7 @@ export function Workbench({ known, theme }: { known: ExampleIds; theme: ActiveTh
   );
 }
 
-function Bar({ known }: { known: ExampleIds }) {
+function Bar({ exampleIds }: { exampleIds: ExampleIds }) {
   const actions = useGraphiQLActions();
   const { isFetching, isFollowing, visiblePlugin, queryEditor, variableEditor } = useGraphiQL((state) => ({
     isFetching: state.isFetching,
@@ -84,7 +84,7 @@ function Bar({ known }: { known: ExampleIds }) {
   }));
   const isRunning = isFetching || isFollowing;
   const open = (example: Example) => {
-    const { query, variables } = formatExample(example, known);
+    const { query, variables } = formatExample(example, exampleIds);
     if (queryEditor?.getValue().trim()) actions.addTab();
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
@@ -103,7 +103,7 @@ function Bar({ known }: { known: ExampleIds }) {
         {isRunning ? 'Stop' : 'Run'}
       </Button>
       <ExampleMenu onChoose={open} />
-      <IconButton label="Tidy up the query" icon="list" onPress={() => void actions.prettifyEditors()} />
+      <IconButton label="Format the query" icon="list" onPress={() => void actions.prettifyEditors()} />
       <CopyQuery />
       <span className="grow" />
       <Button
@@ -159,7 +159,7 @@ function Running() {
         isFetching && (
           <>
             <Spinner />
-            <span className="visually-hidden">Waiting for the answer</span>
+            <span className="visually-hidden">Waiting for the response</span>
           </>
         )
       )}

@@ -53,7 +53,7 @@ function RenameDialog({ folder, onClose }: { folder: FolderRef; onClose: () => v
         label="Name"
         value={name}
         onChange={setName}
-        help="Unique beside its siblings. No slashes; at most 255 characters."
+        help="Unique in the parent folder. No slashes, at most 255 characters."
         autoFocus
       />
     </ActionDialog>

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { useCommands, type Command } from '../actions/commands.ts';
+import { useCommands, type Command } from '../actions/palette-commands.ts';
 import { useLive, type FolderChange } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
@@ -127,11 +127,11 @@ function ChangeNote({ folderId }: { folderId: string }) {
   }, [change]);
 
   return (
-    <span className="change-note-place" role="status">
+    <span className="change-note-slot" role="status">
       {change?.at && (
         <span className="label-chip info">
           <Icon name="refresh" />
-          {verbs[change.kind]} by {change.by?.username ?? 'somebody'} <Time at={change.at} />
+          {verbs[change.kind]} by {change.by?.username ?? 'another user'} <Time at={change.at} />
         </span>
       )}
     </span>
@@ -155,7 +155,7 @@ function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; t
             <MenuTrigger>
               <AriaButton
                 className="breadcrumbs-more"
-                aria-label={`${hidden.length} more folders on the way`}
+                aria-label={`${hidden.length} more folders in the path`}
               >
                 …
               </AriaButton>

@@ -76,7 +76,9 @@ function FolderTabs({ folder }: { folder: OpenFolder }) {
     <>
       <FolderHeader folder={folder} />
       {accessLevel === 'NONE' && (
-        <p className="hint">You may only pass through this folder, to what you may see inside.</p>
+        <p className="hint">
+          You see only the name of this folder, because it contains folders that you have access to.
+        </p>
       )}
       <Tabs
         className="tabs"
@@ -107,11 +109,11 @@ function FolderNotFound() {
   return (
     <>
       <h1 className="visually-hidden">Folder not found</h1>
-      <Empty icon="search" title="This folder is not there">
-        <p>It has been deleted, or you may not see it.</p>
-        <p className="folder-ways">
-          <Link to="/folders">To the top of the tree</Link>
-          <Link to="/trash">Look in the trash</Link>
+      <Empty icon="search" title="There is no such folder">
+        <p>It was deleted, or you do not have access to it.</p>
+        <p className="folder-navigation">
+          <Link to="/folders">Go to the root</Link>
+          <Link to="/trash">Open the trash</Link>
         </p>
       </Empty>
     </>
@@ -128,7 +130,7 @@ function OtherDrafts({ folderId }: { folderId: string }) {
         <li key={id} className="folder-note warning">
           <Icon name="edit" />
           <p>
-            Your changes of <Link to={`/folders/${id}`}>{folderName}</Link> are not saved yet.
+            Your changes to <Link to={`/folders/${id}`}>{folderName}</Link> are not saved.
           </p>
           <Button size="small" tone="quiet" onPress={() => drafts.drop(id)}>
             Discard

@@ -40,7 +40,7 @@ function remindOfDrafts(): void {
   if (location.pathname.startsWith(toAddress('/folders'))) return;
   for (const { folderName, isDirty } of drafts.read()) {
     if (!isDirty) continue;
-    const text = `Your changes of “${folderName}” are not saved yet. They are kept on its page.`;
+    const text = `Your changes to “${folderName}” are not saved. They remain on its page.`;
     toasts.add({ tone: 'note', text });
   }
 }

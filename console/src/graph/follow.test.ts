@@ -39,7 +39,7 @@ async function runFollow(
 }
 
 const away = new EspalierError('UNREACHABLE', 'Away.');
-const forbidden = new EspalierError('FORBIDDEN', 'No administrator any more.');
+const forbidden = new EspalierError('FORBIDDEN', 'No longer an administrator.');
 
 test('resumes after the last received entry when the connection is lost', async () => {
   const { received, cursors } = await runFollow(

@@ -1,4 +1,7 @@
-/** Publishes the changes of all visible folders as they happen, from one subscription per page. */
+/**
+ * Publishes the changes of all visible folders as they happen, from one subscription per page. `tree/use-main-tree.ts` passes
+ * each change to the tree.
+ */
 
 import { EspalierError } from '@espalier/client';
 import {

@@ -5,13 +5,13 @@ import { EspalierError, type ErrorCode } from '@espalier/client';
 /** Explains an error to the user, with a remedy where there is one. */
 export function describeProblem(error: unknown): { readonly code: string; readonly text: string } {
   if (!(error instanceof EspalierError)) {
-    return { code: 'INTERNAL', text: 'Something went wrong on this page. Load it anew.' };
+    return { code: 'INTERNAL', text: 'An unexpected error occurred. Reload the page.' };
   }
   const { code, message, requestId, retryAfterSeconds } = error;
   const texts: Partial<Record<ErrorCode, string>> = {
-    UNREACHABLE: 'The server cannot be reached. Look at the connection, then try again.',
-    LOGGED_OUT: 'The session is over. Sign in to go on.',
-    INVALID_CREDENTIALS: 'The user name or the password is not right.',
+    UNREACHABLE: 'The server cannot be reached. Check your connection and try again.',
+    LOGGED_OUT: 'Your session has ended. Sign in again.',
+    INVALID_CREDENTIALS: 'The user name or the password is wrong.',
     TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${formatDelay(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,
   };

@@ -14,7 +14,7 @@ import {
 } from './pages.ts';
 import { queries, type GraphQueryKey } from './use-graph.ts';
 
-interface List<Item> {
+interface LoadedItems<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
 }
@@ -22,8 +22,8 @@ interface List<Item> {
 export type { Page };
 
 /** The input of `<ShowMore>` and `<QueryResult>`. */
-export interface Pages<Item> extends NextPage {
-  readonly data: List<Item> | undefined;
+export interface PagedQuery<Item> extends ShowMoreState {
+  readonly data: LoadedItems<Item> | undefined;
   /** `data` belongs to the previous variables. The new response is pending. */
   readonly isPreviousData: boolean;
   readonly error: Error | null;
@@ -44,7 +44,7 @@ export function usePages<Result, Item>(
   variables: object,
   pageOf: (result: Result) => Page<Item>,
   { pollMs, isEnabled = true }: PagesOptions = {},
-): Pages<Item> {
+): PagedQuery<Item> {
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }): Promise<Page<Item>> =>
@@ -53,7 +53,7 @@ export function usePages<Result, Item>(
       ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
-    select: ({ pages }): List<Item> => ({
+    select: ({ pages }): LoadedItems<Item> => ({
       items: pages.flatMap(({ items }) => items),
       totalCount: pages.at(-1)?.totalCount ?? 0,
     }),
@@ -84,7 +84,7 @@ export function useAllPages<Result, Item>(
   });
 }
 
-interface NextPage {
+interface ShowMoreState {
   readonly isReadingMore: boolean;
   readonly readMore: () => void;
 }
@@ -93,7 +93,7 @@ interface NextPage {
 export function useNextPage(
   queryKey: GraphQueryKey,
   list: PagedList & { readonly isFetchingNextPage: boolean },
-): NextPage {
+): ShowMoreState {
   const [isWaiting, setWaiting] = useState(false);
   const isRunning = useRef(false);
   const readMore = async () => {

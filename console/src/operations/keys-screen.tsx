@@ -31,23 +31,23 @@ interface SigningKey {
 }
 
 const states = {
-  PUBLISHED: { label: 'Published', tone: 'info', means: 'It verifies already, and will sign.' },
-  SIGNS: { label: 'Signs', tone: 'good', means: 'It signs what is issued now.' },
-  VERIFIES: { label: 'Verifies', tone: '', means: 'It verifies what it signed before.' },
+  PUBLISHED: { label: 'Published', tone: 'info', means: 'Verifies tokens and will sign later.' },
+  SIGNS: { label: 'Signs', tone: 'good', means: 'Signs new tokens.' },
+  VERIFIES: { label: 'Verifies', tone: '', means: 'Verifies tokens that it signed before.' },
 } as const;
 
 const commands: readonly { readonly words: string; readonly does: string }[] = [
   {
     words: 'espalier keys rotate',
-    does: 'Publishes a new key, which signs five minutes later. Nobody notices.',
+    does: 'Publishes a new key, which signs after five minutes. Users stay signed in.',
   },
   {
     words: 'espalier keys retire <id>',
-    does: 'Takes away a key that does not sign any more. Whoever holds a token of it logs in again.',
+    does: 'Retires a key that no longer signs. Users with a token from this key must sign in again.',
   },
   {
     words: 'espalier keys retire <id> --at-once',
-    does: 'For a key that others may have: takes it away even if it signs, and puts a new one in its place.',
+    does: 'Retires a key even if it signs, and replaces it with a new one. Use this if others may have the key.',
   },
 ];
 
@@ -59,14 +59,17 @@ export function KeysScreen() {
         <h1>Signing keys</h1>
       </header>
       <p className="keys-about">
-        Auth tokens are signed with one of these keys, and verified with all of them. The server makes a new
-        one from time to time by itself, and keeps each as long as something it signed can be in use.
+        The server signs auth tokens with one of these keys, and verifies them with all. It creates a new key
+        regularly, and keeps each key as long as a token from it can be in use.
       </p>
       <QueryResult query={answer}>
         {({ server: { keys } }) =>
           keys.length === 0 ? (
             <Empty icon="key" title="There is no signing key">
-              <p>Nobody can log in without one. Look at the log of the server, and make one as told below.</p>
+              <p>
+                Users cannot sign in without a key. Check the log of the server, and create a key with the
+                command below.
+              </p>
             </Empty>
           ) : (
             <KeyList keys={keys} />
@@ -74,10 +77,10 @@ export function KeysScreen() {
         }
       </QueryResult>
       <section className="card" aria-labelledby="keys-commands">
-        <h2 id="keys-commands">To change them</h2>
+        <h2 id="keys-commands">Commands</h2>
         <p className="soft">
-          Keys are changed on a machine that can reach the database, not from here: who takes over a browser
-          shall not take over the keys.
+          You can change keys only on a machine with access to the database, so that an attacker in a browser
+          cannot change them.
         </p>
         <ul className="keys-commands">
           {commands.map(({ words, does }) => (
@@ -134,7 +137,7 @@ function KeyCard({ signingKey }: { signingKey: SigningKey }) {
         </div>
         <div>
           <dt>Needed until</dt>
-          <dd>{neededUntil === null ? 'its successor signs, and longer' : <Time at={neededUntil} />}</dd>
+          <dd>{neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} />}</dd>
         </div>
         <div>
           <dt>Sealed with</dt>

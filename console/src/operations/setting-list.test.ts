@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
 
-const setting = (given: Partial<Setting>): Setting => ({
+const setting = (input: Partial<Setting>): Setting => ({
   name: 'ESPALIER_PORT',
   subject: 'Network',
   description: 'Where it listens.',
@@ -12,7 +12,7 @@ const setting = (given: Partial<Setting>): Setting => ({
   source: 'DEFAULT',
   givenBy: null,
   isSecret: false,
-  ...given,
+  ...input,
 });
 const port = setting({ value: '9104', source: 'ENVIRONMENT', givenBy: 'ESPALIER_PORT' });
 const host = setting({ name: 'ESPALIER_HOST', value: '127.0.0.1', default: '127.0.0.1' });

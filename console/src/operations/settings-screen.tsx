@@ -43,8 +43,8 @@ export function SettingsScreen() {
         <h1>Settings</h1>
       </header>
       <p className="settings-about">
-        What this node was started with. To change a setting, set its variable, or give the flag that is made
-        from its name (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and start the node again.
+        The settings that this node uses since its start. To change a setting, set its environment variable or
+        its flag (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and restart the node.
       </p>
       <div className="settings-tools">
         <SearchField
@@ -56,7 +56,7 @@ export function SettingsScreen() {
           isSelected={isOnlyDifferent}
           onChange={(isOn) => setQuery({ only: isOn ? 'different' : null })}
         >
-          Only what differs from the default
+          Only settings that differ from the default
         </Switch>
       </div>
       <QueryResult query={answer} loading={<Loading lines={10} />}>
@@ -84,11 +84,11 @@ function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
         {countText}
       </p>
       {count === 0 && (
-        <Empty icon="settings" title="No setting is like that">
+        <Empty icon="settings" title="No matching settings">
           <p>
             {isOnlyDifferent && text === ''
-              ? 'Everything is as it is by default.'
-              : 'Try another word, or show all of them.'}
+              ? 'All settings have their default values.'
+              : 'Try another word, or show all settings.'}
           </p>
         </Empty>
       )}
@@ -121,7 +121,7 @@ function SettingItem({ setting }: { setting: Setting }) {
       <div className="settings-value">
         <p>{isValue ? <code>{text}</code> : <em className="soft">{text}</em>}</p>
         {isOther && !isSecret && (
-          <p className="settings-default">by default {usual ? <code>{usual}</code> : 'not set'}</p>
+          <p className="settings-default">default: {usual ? <code>{usual}</code> : 'not set'}</p>
         )}
       </div>
       <p className="settings-source">

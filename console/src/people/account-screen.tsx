@@ -48,7 +48,7 @@ export function AccountScreen() {
       </header>
       <div className="people-columns uneven">
         <section className="card" aria-labelledby="own-facts">
-          <h2 id="own-facts">Who you are</h2>
+          <h2 id="own-facts">Profile</h2>
           <QueryResult query={answer}>{({ viewer }) => <OwnFacts user={viewer.user} />}</QueryResult>
         </section>
         <ChangePassword />
@@ -67,7 +67,7 @@ function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
       <dt>User name</dt>
       <dd>{username}</dd>
       <dt>Administrator</dt>
-      <dd>{user.isAdministrator ? 'Yes: you may see and do everything' : 'No'}</dd>
+      <dd>{user.isAdministrator ? 'Yes, with full access' : 'No'}</dd>
       <dt>Groups</dt>
       <dd>
         <QueryResult query={groups} loading={null}>
@@ -98,7 +98,7 @@ function OwnSessions() {
   return (
     <section className="card" aria-labelledby="own-sessions">
       <header className="card-header">
-        <h2 id="own-sessions">Where you are signed in</h2>
+        <h2 id="own-sessions">Your sessions</h2>
         {list.data && <span className="soft number">{count.toLocaleString('en')}</span>}
         <span className="grow" />
         {count > 1 && (

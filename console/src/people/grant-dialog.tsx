@@ -2,13 +2,13 @@
 
 import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';
-import { grantCall } from '../actions/grants.ts';
+import { grantCall } from '../actions/grant-actions.ts';
 import type { AccessLevel } from '../graph/live.tsx';
 import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
 import { accessLevels } from '../ui/access-level.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';
-import { grantAccess } from './grants.ts';
+import { grantAccess } from './subject-grants.ts';
 
 interface GrantDialogProps {
   readonly grantee: Grantee;
@@ -32,7 +32,7 @@ export function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
     >
       <FolderPicker label="Folder" value={folder} autoFocus onChange={setFolder} />
       <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
-      <p className="hint">It holds for all that is inside, until a deeper grant says otherwise.</p>
+      <p className="hint">Applies to the folder and everything inside, unless a deeper grant overrides it.</p>
     </ActionDialog>
   );
 }

@@ -11,7 +11,7 @@ import { TruncatedList } from '../ui/show-more.tsx';
 import { QueryResult, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
-import { changeLevel, sortByPath, revokeGrant, useGrantsTo } from './grants.ts';
+import { changeLevel, sortByPath, revokeGrant, useGrantsTo } from './subject-grants.ts';
 import type { GrantRow } from './people-data.ts';
 
 interface GrantsCardProps {
@@ -75,7 +75,7 @@ function GrantItem({ grant, grantee }: { grant: GrantRow; grantee: Grantee }) {
         onChange={(next) => next !== level && void changeLevel(grantee, grant, next)}
       />
       <IconButton
-        label={`Take access to ${folder.path} away`}
+        label={`Remove access to ${folder.path}`}
         icon="close"
         onPress={() => void revokeGrant(grantee, grant)}
       />

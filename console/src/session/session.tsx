@@ -180,6 +180,6 @@ export function useSession(): Session {
 /** For components that are rendered only while a user is signed in, or the session has just ended. */
 export function useViewer(): Viewer {
   const { state } = useSession();
-  if (!('viewer' in state)) throw new Error('useViewer needs somebody who is signed in');
+  if (!('viewer' in state)) throw new Error('useViewer needs a signed-in user');
   return state.viewer;
 }

@@ -17,7 +17,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
     if (this.state.error === null) return this.props.children;
     return (
       <main className="page">
-        <h1 className="visually-hidden">Defect</h1>
+        <h1 className="visually-hidden">Error</h1>
         <Failed error={this.state.error} retry={() => location.reload()} />
       </main>
     );

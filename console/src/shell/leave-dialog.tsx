@@ -11,7 +11,7 @@ interface LeaveDialogProps {
 
 const maxNames = 3;
 
-export function LeaveDialog({ names, onClose }: LeaveDialogProps) {
+export function SignOutDialog({ names, onClose }: LeaveDialogProps) {
   const { signOut } = useSession();
   const quotedNames = names.slice(0, maxNames).map((name) => `“${name}”`);
   const rest = names.length - quotedNames.length;
@@ -24,8 +24,8 @@ export function LeaveDialog({ names, onClose }: LeaveDialogProps) {
       onClose={onClose}
     >
       <p>
-        Your changes of {listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)} are not
-        saved. They are lost when you sign out.
+        Your changes to {listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)} are not
+        saved. They will be lost when you sign out.
       </p>
     </ActionDialog>
   );

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { useViewer } from '../session/session.tsx';
 import { isComposing } from '../ui/typing.ts';
 import { Icon } from '../ui/icons.tsx';
-import { Keys } from './keys.tsx';
+import { Keys } from './shortcut-keys.tsx';
 import { groupItems } from './palette-items.ts';
 import './palette.css';
 import { rememberRecent } from './recent-choices.ts';
@@ -17,7 +17,7 @@ interface PaletteProps {
   readonly onSignOut: () => void;
 }
 
-export function Palette({ onClose, ...ways }: PaletteProps) {
+export function Palette({ onClose, ...items }: PaletteProps) {
   return (
     <ModalOverlay
       className="dialog-backdrop"
@@ -26,8 +26,8 @@ export function Palette({ onClose, ...ways }: PaletteProps) {
       onOpenChange={(isOpen) => !isOpen && onClose()}
     >
       <Modal className="dialog palette">
-        <Dialog className="palette-content" aria-label="Find or do">
-          <Finder onClose={onClose} {...ways} />
+        <Dialog className="palette-content" aria-label="Search or run a command">
+          <Finder onClose={onClose} {...items} />
         </Dialog>
       </Modal>
     </ModalOverlay>
@@ -42,7 +42,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
   const groups = groupItems(items);
   const options = groups.flatMap((group) => group.items) as NavigableItem[];
   const run = (item: NavigableItem) => {
-    rememberRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
+    rememberRecent(viewer.id, { id: item.id, ...(item.target && { target: item.target }) });
     onClose();
     // Runs after the palette has closed, so that the opened page or dialog gets the focus.
     setTimeout(item.run);
@@ -62,7 +62,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
         }}
         onKeyDown={handleKey}
       />
-      <div className="palette-list" id={listId} role="listbox" aria-label="What was found">
+      <div className="palette-list" id={listId} role="listbox" aria-label="Results">
         {groups.map(({ name, items: ofGroup }) => (
           <div key={name} role="group" aria-label={name}>
             <p className="menu-header" aria-hidden="true">
@@ -82,7 +82,7 @@ function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
         ))}
       </div>
       {options.length === 0 && (
-        <p className="palette-none soft">{isSearching ? 'Searching…' : 'Nothing found'}</p>
+        <p className="palette-none soft">{isSearching ? 'Searching…' : 'No results'}</p>
       )}
       <p className="visually-hidden" role="status">
         {isSearching ? '' : options.length === 1 ? '1 result' : `${options.length} results`}
@@ -136,7 +136,7 @@ function PaletteField({ text, listId, activeOptionId, onChange, onKeyDown }: Pal
         className="palette-input"
         type="text"
         role="combobox"
-        aria-label="Find or do"
+        aria-label="Search or run a command"
         aria-expanded
         aria-controls={listId}
         aria-autocomplete="list"

@@ -3,7 +3,7 @@
 export interface RecentChoice {
   readonly id: string;
   /** Only for a folder or person: their label and address, so that they can be shown without a search. */
-  readonly place?: { readonly label: string; readonly detail?: string | undefined; readonly path: string };
+  readonly target?: { readonly label: string; readonly detail?: string | undefined; readonly path: string };
 }
 
 const maxChoices = 12;

@@ -11,8 +11,8 @@ import { Empty, Loading, NoAccess } from '../ui/states.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Connection } from './connection.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { Keys, useShellKeys } from './keys.tsx';
-import { LeaveDialog } from './leave-dialog.tsx';
+import { Keys, useShellKeys } from './shortcut-keys.tsx';
+import { SignOutDialog } from './leave-dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -20,15 +20,15 @@ import { Toasts } from './toasts.tsx';
 
 export function Shell() {
   const { parts } = useLocation();
-  const [above, setAbove] = useState<'palette' | 'shortcuts' | 'leaving' | null>(null);
+  const [overlay, setOverlay] = useState<'palette' | 'shortcuts' | 'sign-out' | null>(null);
   const { signOut } = useSession();
-  const openPalette = useCallback(() => setAbove('palette'), []);
-  const openShortcuts = useCallback(() => setAbove('shortcuts'), []);
-  const leave = useCallback(
-    () => (listUnsaved().length > 0 ? setAbove('leaving') : void signOut()),
+  const openPalette = useCallback(() => setOverlay('palette'), []);
+  const openShortcuts = useCallback(() => setOverlay('shortcuts'), []);
+  const requestSignOut = useCallback(
+    () => (listUnsaved().length > 0 ? setOverlay('sign-out') : void signOut()),
     [signOut],
   );
-  const close = useCallback(() => setAbove(null), []);
+  const close = useCallback(() => setOverlay(null), []);
   const first = parts[0];
   const screen = screens.find(({ segment }) => segment === first);
 
@@ -52,39 +52,41 @@ export function Shell() {
         </Link>
         <div className="palette-opener">
           <Button icon="search" onPress={openPalette}>
-            <span className="palette-hint">Find or do…</span>
+            <span className="palette-hint">Search or run…</span>
             <span aria-hidden="true">
               <Keys of="Ctrl K" />
             </span>
           </Button>
         </div>
         <Connection />
-        <AccountMenu onSignOut={leave} />
+        <AccountMenu onSignOut={requestSignOut} />
       </header>
       <Navigation current={first} />
       <div className="screen" id="screen" tabIndex={-1}>
         <ErrorBoundary key={first}>
           <Suspense fallback={<Loading lines={6} />}>
-            {screen ? <Opened screen={screen} /> : first === undefined ? <Loading /> : <Unknown />}
+            {screen ? <ScreenContent screen={screen} /> : first === undefined ? <Loading /> : <Unknown />}
           </Suspense>
         </ErrorBoundary>
       </div>
-      {above === 'palette' && <Palette onClose={close} onShortcuts={openShortcuts} onSignOut={leave} />}
-      {above === 'leaving' && <LeaveDialog names={listUnsaved()} onClose={close} />}
-      {above === 'shortcuts' && <Shortcuts onClose={close} />}
+      {overlay === 'palette' && (
+        <Palette onClose={close} onShortcuts={openShortcuts} onSignOut={requestSignOut} />
+      )}
+      {overlay === 'sign-out' && <SignOutDialog names={listUnsaved()} onClose={close} />}
+      {overlay === 'shortcuts' && <Shortcuts onClose={close} />}
       <Toasts />
     </div>
   );
 }
 
-function Opened({ screen: { segment, isForAdministrators, label, Component } }: { screen: Screen }) {
+function ScreenContent({ screen: { segment, isForAdministrators, label, Component } }: { screen: Screen }) {
   const { isAdministrator } = useViewer();
   if (isForAdministrators && !isAdministrator) {
     return (
       <main className="page">
         <h1 className="visually-hidden">{label}</h1>
         <NoAccess>
-          “{label}” is for administrators. Ask one of them if you need it.
+          “{label}” is only for administrators. Ask an administrator for access.
           {segment === 'sessions' && (
             <>
               {' '}
@@ -104,7 +106,7 @@ function Unknown() {
       <h1 className="visually-hidden">Not found</h1>
       <Empty icon="search" title="There is no such page">
         <p>
-          <Icon name="back" /> <Link to="/folders">To the folders</Link>
+          <Icon name="back" /> <Link to="/folders">Go to the folders</Link>
         </p>
       </Empty>
     </main>

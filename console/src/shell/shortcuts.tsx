@@ -1,9 +1,9 @@
 /** The dialog that lists all keyboard shortcuts. */
 
 import { useState } from 'react';
-import { listCommands } from '../actions/commands.ts';
+import { listCommands } from '../actions/palette-commands.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { Keys } from './keys.tsx';
+import { Keys } from './shortcut-keys.tsx';
 
 type Shortcut = readonly [keys: string, what: string];
 
@@ -11,32 +11,32 @@ const sections: readonly { readonly name: string; readonly keys: readonly Shortc
   {
     name: 'Everywhere',
     keys: [
-      ['Ctrl K', 'Find or do something'],
-      ['?', 'Show these keys'],
-      ['Esc', 'Close what is open'],
+      ['Ctrl K', 'Search or run a command'],
+      ['?', 'Show keyboard shortcuts'],
+      ['Esc', 'Close the dialog or menu'],
     ],
   },
   {
     name: 'In the tree',
     keys: [
-      ['↑ ↓', 'Walk up and down'],
-      ['→', 'Show what is inside, then go in'],
-      ['←', 'Hide what is inside, then go out'],
+      ['↑ ↓', 'Previous or next row'],
+      ['→', 'Open the folder in the tree, then go to its first subfolder'],
+      ['←', 'Close the folder in the tree, then go to its parent'],
       ['Home End', 'First and last row'],
-      ['PgUp PgDn', 'A screenful up and down'],
-      ['A … Z', 'To the next folder that begins so'],
-      ['*', 'Show what is inside all siblings'],
-      ['Enter', 'Open the folder'],
-      ['Space', 'Select the folder, or not'],
-      ['Shift ↑ ↓', 'Select several'],
+      ['PgUp PgDn', 'One page up or down'],
+      ['A … Z', 'Next folder that starts with the typed letters'],
+      ['*', 'Open all siblings in the tree'],
+      ['Enter', 'Show the page of the folder'],
+      ['Space', 'Select or deselect the folder'],
+      ['Shift ↑ ↓', 'Extend the selection'],
       ['F2', 'Rename'],
       ['Insert', 'New folder inside'],
       ['Alt N', 'New folder inside'],
       ['Delete', 'Delete'],
-      ['Ctrl X', 'Cut, to be moved'],
-      ['Ctrl V', 'Move here what was cut'],
+      ['Ctrl X', 'Cut'],
+      ['Ctrl V', 'Move the cut folders here'],
       ['Ctrl Z', 'Undo'],
-      ['Shift F10', 'Show what can be done'],
+      ['Shift F10', 'Open the menu of actions'],
     ],
   },
 ];

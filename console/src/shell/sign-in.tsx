@@ -26,7 +26,7 @@ export function SignInAgain({ username }: { username: string }) {
         <Dialog className="sign-in" aria-label="Sign in again">
           <SignInForm
             title="Sign in again"
-            notice="Your session has ended. What you were at is kept for you."
+            notice="Your session has ended. Your work on this page is kept."
             username={username}
           >
             <Button tone="quiet" onPress={() => void signOut()}>

@@ -6,7 +6,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { toasts, undo, type Toast } from '../actions/toasts.ts';
 
-const shownMs = 9_000;
+const displayMs = 9_000;
 const icons = { done: 'check', note: 'edit', failure: 'warning' } as const;
 
 export function Toasts() {
@@ -28,7 +28,7 @@ function ToastItem({ toast }: { toast: Toast }) {
   const { id, text, tone, call } = toast;
   useEffect(() => {
     if (isHeld || tone === 'failure') return;
-    const timer = setTimeout(() => toasts.remove(id), shownMs);
+    const timer = setTimeout(() => toasts.remove(id), displayMs);
     return () => clearTimeout(timer);
   }, [id, isHeld, tone]);
   return (

@@ -2,7 +2,7 @@
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { runCommandWhenOffered, listCommands } from '../actions/commands.ts';
+import { runCommandWhenOffered, listCommands } from '../actions/palette-commands.ts';
 import { lastUndoable, toasts, undoLast } from '../actions/toasts.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
@@ -53,7 +53,7 @@ interface People {
 }
 
 /** An item that opens a folder or a person stores their address with the choice. */
-export type NavigableItem = PaletteItem & { readonly place?: RecentChoice['place'] };
+export type NavigableItem = PaletteItem & { readonly target?: RecentChoice['target'] };
 
 export function usePaletteItems(
   text: string,
@@ -123,7 +123,7 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
     return [
       ...offered,
       ...goTo,
-      ...(hasUndo ? [createCommand('undo', 'Undo', 'undo', 'take back last', () => void undoLast())] : []),
+      ...(hasUndo ? [createCommand('undo', 'Undo', 'undo', 'take back last', undoLast)] : []),
       ...(isAdministrator
         ? [
             createRemoteCommand('newUser', 'New user…', 'user', '/users'),
@@ -177,8 +177,9 @@ function listRecentItems(
   fixedItems: readonly NavigableItem[],
 ): NavigableItem[] {
   return recent
-    .flatMap(({ id, place }): NavigableItem[] => {
-      const item = fixedItems.find((one) => one.id === id) ?? (place && createLinkItem(id, 'Recent', place));
+    .flatMap(({ id, target }): NavigableItem[] => {
+      const item =
+        fixedItems.find((one) => one.id === id) ?? (target && createLinkItem(id, 'Recent', target));
       return item ? [{ ...item, group: 'Recent' }] : [];
     })
     .slice(0, 5);
@@ -203,8 +204,12 @@ function createPeopleItems(data: People | undefined): NavigableItem[] {
   ];
 }
 
-function createLinkItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): NavigableItem {
-  const { label, detail, path } = place;
+function createLinkItem(
+  id: string,
+  group: string,
+  target: NonNullable<RecentChoice['target']>,
+): NavigableItem {
+  const { label, detail, path } = target;
   const icon = id.startsWith('user:') ? 'user' : id.startsWith('group:') ? 'group' : 'folder';
   return {
     id,
@@ -212,7 +217,7 @@ function createLinkItem(id: string, group: string, place: NonNullable<RecentChoi
     label,
     ...(detail === undefined ? {} : { detail }),
     icon,
-    place,
+    target,
     run: () => navigate(path),
   };
 }

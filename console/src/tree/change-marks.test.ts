@@ -56,9 +56,13 @@ test('describes each kind of change', () => {
     [change('CREATE'), undefined, 'added by ada, just now'],
     [change('UPDATE'), folder('New'), 'changed by ada, just now'],
     [change('MOVE'), folder('New'), 'moved here by ada, just now'],
-    [change('IMPORT', { folderCount: 1_200 }), folder('New'), 'given 1,200 folders by ada, just now'],
+    [
+      change('IMPORT', { folderCount: 1_200 }),
+      folder('New'),
+      'extended with 1,200 imported folders by ada, just now',
+    ],
     [change('UPDATE', { by: null }), folder('New'), 'changed, just now'],
-    [change('CREATE', { at: null, by: null }), undefined, 'shown to you with other rights, just now'],
+    [change('CREATE', { at: null, by: null }), undefined, 'visible to you with other rights, just now'],
   ];
   for (const [each, before, text] of cases) {
     const { marks } = createMarks();
@@ -83,7 +87,7 @@ test('announces only the number of many changes', () => {
   for (let index = 0; index < 27; index++)
     marks.note(change('UPDATE', { folderId: `f${index}` }), { viewerId: 'me' });
   pass(2_000);
-  assert.equal(marks.announcement, '27 changes by others.');
+  assert.equal(marks.announcement, '27 changes by other users.');
 });
 
 test('ignores changes by the viewer', () => {
@@ -101,10 +105,14 @@ test('calls a gone folder deleted only if that is certain', () => {
   const cases: readonly (readonly [Partial<FolderChange>, isAdministrator: boolean, string])[] = [
     [{}, true, '“Lab” was deleted by ada.'],
     [{ by: null }, true, '“Lab” was deleted.'],
-    [{}, false, '“Lab” is not there any more: ada deleted it, or moved it to where you do not see it.'],
-    [{ by: null }, false, '“Lab” is not there any more.'],
-    [{ at: null, by: null }, false, '“Lab” is not shown to you any more.'],
-    [{ kind: 'UPDATE' }, true, '“Lab” is not there any more.'],
+    [
+      {},
+      false,
+      '“Lab” is no longer visible to you: ada deleted it or moved it to a folder that you cannot see.',
+    ],
+    [{ by: null }, false, '“Lab” is no longer available.'],
+    [{ at: null, by: null }, false, '“Lab” is no longer visible to you.'],
+    [{ kind: 'UPDATE' }, true, '“Lab” is no longer available.'],
   ];
   for (const [details, isAdministrator, text] of cases) {
     assert.equal(
@@ -117,6 +125,6 @@ test('calls a gone folder deleted only if that is certain', () => {
       { ...change('DELETE'), at: null, by: null },
       { name: undefined, isAdministrator: false },
     ),
-    'The folder is not shown to you any more.',
+    'The folder is no longer visible to you.',
   );
 });

@@ -75,7 +75,8 @@ export class ChangeMarks {
     if (this.#batch.length > 1) return;
     this.#timers.after(batchMs, () => {
       const { length } = this.#batch;
-      this.#announcement = length > maxAnnounced ? `${length} changes by others.` : this.#batch.join(' ');
+      this.#announcement =
+        length > maxAnnounced ? `${length} changes by other users.` : this.#batch.join(' ');
       this.#batch = [];
       this.#notify();
     });
@@ -89,7 +90,7 @@ export class ChangeMarks {
 
 function describeChange({ kind, folder, folderCount, at }: FolderChange, before?: FolderRow): string | null {
   // A change without a time is a change of the viewer's access.
-  if (at === null) return folder ? 'shown to you with other rights' : 'not shown to you any more';
+  if (at === null) return folder ? 'visible to you with other rights' : 'no longer visible to you';
   if (!folder) return before ? 'deleted' : null;
   switch (kind) {
     case 'CREATE':
@@ -99,7 +100,7 @@ function describeChange({ kind, folder, folderCount, at }: FolderChange, before?
     case 'MOVE':
       return 'moved here';
     case 'IMPORT':
-      return `given ${(folderCount ?? 0).toLocaleString('en')} folders`;
+      return `extended with ${(folderCount ?? 0).toLocaleString('en')} imported folders`;
     case 'DELETE':
     case 'RESYNC':
       return null;
@@ -118,11 +119,11 @@ export function describeGoneFolder(
   { name, isAdministrator }: GoneFolderOptions,
 ): string {
   const folder = name === undefined ? 'The folder' : `“${name}”`;
-  if (at === null) return `${folder} is not shown to you any more.`;
+  if (at === null) return `${folder} is no longer visible to you.`;
   // Another change was reported before the deletion.
-  if (kind !== 'DELETE') return `${folder} is not there any more.`;
+  if (kind !== 'DELETE') return `${folder} is no longer available.`;
   if (isAdministrator) return `${folder} was deleted${by ? ` by ${by.username}` : ''}.`;
   return by
-    ? `${folder} is not there any more: ${by.username} deleted it, or moved it to where you do not see it.`
-    : `${folder} is not there any more.`;
+    ? `${folder} is no longer visible to you: ${by.username} deleted it or moved it to a folder that you cannot see.`
+    : `${folder} is no longer available.`;
 }

@@ -1,7 +1,7 @@
 /** The tree next to the open folder, with its search field, menu, dialogs and drag preview. */
 
 import { useEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react';
-import { useCommands } from '../actions/commands.ts';
+import { useCommands } from '../actions/palette-commands.ts';
 import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
@@ -116,7 +116,7 @@ function useFindShortcut(field: RefObject<HTMLInputElement | null>): void {
     },
     {
       id: 'tree.closeAll',
-      label: 'Close all folders of the tree',
+      label: 'Close all folders in the tree',
       group: 'Tree',
       keywords: 'collapse',
       run: () => tree.closeAll(),
@@ -185,13 +185,13 @@ function TreeDialogs({ actions: { dialog, close } }: { actions: TreeActions }) {
 function EmptyTree({ root, onCreate }: { root: FolderRow; onCreate: () => void }) {
   return (
     <div className="tree-empty">
-      <Empty icon="folder" title="Nothing here yet">
+      <Empty icon="folder" title="No folders yet">
         {rightsOf(store, root).create ? (
           <Button icon="plus" tone="primary" onPress={onCreate}>
             New folder
           </Button>
         ) : (
-          <p>No folder was shared with you. Ask an administrator for access.</p>
+          <p>You do not have access to any folder. Ask an administrator for access.</p>
         )}
       </Empty>
     </div>

@@ -143,7 +143,7 @@ function leaveGoneFolder(
   const parentId = index < 0 ? undefined : pathIds[index + 1];
   if (parentId === undefined) return;
   navigate(`/folders/${parentId}`, { replace: true });
-  if (text !== null) toasts.add({ tone: 'note', text: `${text} This is the folder that it was in.` });
+  if (text !== null) toasts.add({ tone: 'note', text: `${text} This is the nearest folder above it.` });
 }
 
 interface SavedTreeView {

@@ -8,10 +8,10 @@ export const accessLevels: readonly {
   readonly label: string;
   readonly help: string;
 }[] = [
-  { id: 'NONE', label: 'No access', help: 'Closes what is inherited from above.' },
-  { id: 'READ', label: 'Read', help: 'See the folder and what is inside.' },
-  { id: 'WRITE', label: 'Write', help: 'Change it, too, and what is inside.' },
-  { id: 'MANAGE', label: 'Manage', help: 'Decide, too, who may do what.' },
+  { id: 'NONE', label: 'No access', help: 'Blocks inherited access.' },
+  { id: 'READ', label: 'Read', help: 'See the folder and everything inside.' },
+  { id: 'WRITE', label: 'Write', help: 'Also change the folder and everything inside.' },
+  { id: 'MANAGE', label: 'Manage', help: 'Also grant and remove access.' },
 ];
 
 export function formatLevel(level: AccessLevel): string {

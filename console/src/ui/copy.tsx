@@ -52,8 +52,8 @@ export function CopyButton({ label, text }: { label: string; text: string }) {
 
 const forms: readonly { readonly id: CopyForm; readonly label: string; readonly needs?: string }[] = [
   { id: 'graphql', label: 'Copy as GraphQL' },
-  { id: 'curl', label: 'Copy as curl', needs: 'with a token in ESPALIER_AUTH_TOKEN' },
-  { id: 'cli', label: 'Copy as CLI', needs: 'after espalier login' },
+  { id: 'curl', label: 'Copy as curl', needs: 'requires a token in ESPALIER_AUTH_TOKEN' },
+  { id: 'cli', label: 'Copy as CLI', needs: 'requires espalier login' },
 ];
 
 export function CopyAs({ call }: { call: Call }) {

@@ -38,7 +38,7 @@ export function Dialog({ title, children, onClose, size = 'normal', isClosable =
   );
 }
 
-interface ActionDialogProps extends DialogProps {
+interface ActionDialogProps extends Omit<DialogProps, 'isClosable'> {
   /** The text of the submit button. */
   readonly verb: string;
   readonly isDanger?: boolean;
@@ -46,9 +46,9 @@ interface ActionDialogProps extends DialogProps {
   readonly call?: Call | undefined;
   /** Whether the input is complete. */
   readonly isReady?: boolean;
-  /** False if other content replaces the form. */
+  /** Whether the dialog closes on success. False if the caller then shows other content. */
   readonly closesWhenDone?: boolean;
-  /** The dialog closes on success, and shows the error otherwise. */
+  /** If it rejects, the dialog shows the error. */
   readonly onSubmit: () => Promise<unknown>;
 }
 
@@ -99,18 +99,18 @@ interface DialogButtonsProps extends Required<
 
 /** Without input fields, the harmless button gets the focus. */
 function DialogButtons({ verb, isDanger, isReady, isPending, onClose }: DialogButtonsProps) {
-  const first = useRef<HTMLButtonElement>(null);
-  // Child effects run first. Without this, the dialog element itself would take the focus.
+  const harmless = useRef<HTMLButtonElement>(null);
+  // Runs before the effect of the dialog, which would otherwise focus the dialog element.
   useEffect(() => {
-    if (!first.current?.form?.querySelector('input, textarea')) first.current?.focus();
+    if (!harmless.current?.form?.querySelector('input, textarea')) harmless.current?.focus();
   }, []);
   return (
     <>
-      <Button ref={isDanger ? first : undefined} isDisabled={isPending} onPress={onClose}>
+      <Button ref={isDanger ? harmless : undefined} isDisabled={isPending} onPress={onClose}>
         Cancel
       </Button>
       <Button
-        ref={isDanger ? undefined : first}
+        ref={isDanger ? undefined : harmless}
         type="submit"
         tone={isDanger ? 'danger' : 'primary'}
         isPending={isPending}

@@ -45,15 +45,15 @@ interface DividerProps {
   readonly unit: 'px' | '%';
   readonly label: string;
   readonly className: string;
-  /** The distance that an arrow key moves it. */
+  /** The distance that an arrow key moves the divider. */
   readonly step: number;
-  /** The parts are above each other. */
+  /** One part is above the other. */
   readonly isHorizontal?: boolean;
-  /** The id of the part before it. */
+  /** The id of the part before the divider, for `aria-controls`. */
   readonly controls?: string;
 }
 
-/** The position counts from the start of the parent element. */
+/** `position.value` is the distance in `unit` from the left or top edge of the parent. */
 export function Divider(props: DividerProps) {
   const { position, unit, label, className, step, isHorizontal = false, controls } = props;
   const { value, set, min, max, initial } = position;

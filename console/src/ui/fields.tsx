@@ -151,7 +151,7 @@ export function SearchField({ label, value, onChange }: SearchFieldProps) {
     <AriaSearchField className="search-field" aria-label={label} value={text} onChange={change}>
       <Icon name="search" />
       <Input className="input" placeholder={label} />
-      <AriaButton className="icon-button quiet" aria-label="Empty the field">
+      <AriaButton className="icon-button quiet" aria-label="Clear the field">
         <Icon name="close" />
       </AriaButton>
     </AriaSearchField>

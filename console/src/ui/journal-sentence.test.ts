@@ -42,14 +42,14 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   ],
   [
     { kind: 'MOVE_FOLDER', ...folder, before: { parentId: 'p' }, after: { parentId: 'q', name: 'Mill' } },
-    'ada moved “Mill” to another place',
+    'ada moved “Mill” to another folder',
   ],
   [{ kind: 'DELETE_FOLDER', folderId: 'f9', before: { name: 'Mill' } }, 'ada deleted “Mill”'],
   [{ kind: 'RESTORE_FOLDER', ...folder, after: { name: 'Mill' } }, 'ada restored “Mill”'],
   [{ kind: 'IMPORT_FOLDERS', ...folder, after: { count: 1200 } }, 'ada imported 1,200 folders into “Mill”'],
   [
     { kind: 'PURGE_FOLDER', byId: null, by: null, folderId: 'f9', before: { name: 'Mill' } },
-    'The server removed “Mill” for good, after its time in the trash',
+    'The server permanently deleted “Mill”, after its time in the trash',
   ],
   [
     { kind: 'GRANT_ACCESS', ...folder, ...grace, after: { level: 'WRITE' } },
@@ -57,15 +57,15 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   ],
   [
     { kind: 'GRANT_ACCESS', ...folder, ...grace, before: { level: 'WRITE' }, after: { level: 'READ' } },
-    'ada changed what grace may do with “Mill” from write to read',
+    'ada changed the access of grace to “Mill” from write to read',
   ],
   [
     { kind: 'GRANT_ACCESS', ...folder, ...caretakers, after: { level: 'NONE' } },
-    'ada closed “Mill” to the group “Caretakers”',
+    'ada blocked the access of the group “Caretakers” to “Mill”',
   ],
   [
     { kind: 'REVOKE_ACCESS', ...folder, ...caretakers, before: { level: 'READ' } },
-    'ada took read access to “Mill” from the group “Caretakers”',
+    'ada removed read access to “Mill” from the group “Caretakers”',
   ],
   [
     { kind: 'CREATE_USER', ...grace, after: { username: 'grace', isAdministrator: true } },
@@ -89,7 +89,7 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   ],
   [{ kind: 'DELETE_GROUP', groupId: 'g9', before: { name: 'A' } }, 'ada deleted the group “A”'],
   [{ kind: 'ADD_TO_GROUP', ...grace, ...caretakers }, 'ada added grace to the group “Caretakers”'],
-  [{ kind: 'REMOVE_FROM_GROUP', ...grace, groupId: 'g9' }, 'ada removed grace from a group that is gone'],
+  [{ kind: 'REMOVE_FROM_GROUP', ...grace, groupId: 'g9' }, 'ada removed grace from a deleted group'],
   [{ kind: 'END_SESSION', userId: 'u1', after: { because: 'logout' } }, 'ada signed out'],
   [
     { kind: 'END_SESSION', ...grace, after: { because: 'revoked', count: 3 } },
@@ -101,10 +101,10 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   ],
   [
     { kind: 'END_SESSION', byId: null, by: null, ...grace, after: { because: 'limit' } },
-    'The server ended a session of grace, because the user had too many',
+    'The server ended a session of grace, because the user had too many sessions',
   ],
-  [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server made a new signing key'],
-  [{ kind: 'RETIRE_KEY', by: null }, 'Somebody who has been deleted since retired a signing key'],
+  [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server created a new signing key'],
+  [{ kind: 'RETIRE_KEY', by: null }, 'A deleted user retired a signing key'],
 ];
 
 for (const [details, sentence] of sentences) {

@@ -92,7 +92,7 @@ export function formatJournalAction(entry: JournalEntry): string {
 }
 
 export function formatActor({ by, byId }: JournalEntry): string {
-  return by?.username ?? (byId === null ? 'The server' : 'Somebody who has been deleted since');
+  return by?.username ?? (byId === null ? 'The server' : 'A deleted user');
 }
 
 function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
@@ -106,22 +106,22 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
     case 'UPDATE_FOLDER':
       return formatFolderUpdate(entry, folder, isAboutFolder);
     case 'MOVE_FOLDER':
-      return `moved ${folder} to another place`;
+      return `moved ${folder} to another folder`;
     case 'DELETE_FOLDER':
       return `deleted ${folder}`;
     case 'RESTORE_FOLDER':
       return `restored ${folder}`;
     case 'PURGE_FOLDER':
-      return `removed ${folder} for good, after its time in the trash`;
+      return `permanently deleted ${folder}, after its time in the trash`;
     case 'IMPORT_FOLDERS':
       return `imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':
       if (before)
-        return `changed what ${grantee} may do with ${folder} from ${formatLevelChange(before, after)}`;
-      if (after?.['level'] === 'NONE') return `closed ${folder} to ${grantee}`;
+        return `changed the access of ${grantee} to ${folder} from ${formatLevelChange(before, after)}`;
+      if (after?.['level'] === 'NONE') return `blocked the access of ${grantee} to ${folder}`;
       return `gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
     case 'REVOKE_ACCESS':
-      return `took ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
+      return `removed ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
     case 'CREATE_USER':
       return `created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
     case 'UPDATE_USER':
@@ -143,7 +143,7 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
     case 'END_SESSION':
       return formatSessionEnd(entry, user);
     case 'ROTATE_KEY':
-      return 'made a new signing key';
+      return 'created a new signing key';
     case 'RETIRE_KEY':
       return 'retired a signing key';
   }
@@ -182,7 +182,7 @@ function formatUserUpdate({ before, after, userId, byId }: JournalEntry, user: s
 const endings: Readonly<Record<string, string>> = {
   password: ', because the password was changed',
   disabled: ', because the user was disabled',
-  limit: ', because the user had too many',
+  limit: ', because the user had too many sessions',
   replay: ', because a refresh token was used twice',
 };
 
@@ -196,17 +196,17 @@ function formatSessionEnd({ after, byId, userId }: JournalEntry, user: string): 
 
 function folderName({ folder, before, after }: JournalEntry): string {
   const name = folder?.name ?? after?.['name'] ?? before?.['name'];
-  return name === undefined ? 'a folder that is gone' : quote(name);
+  return name === undefined ? 'a deleted folder' : quote(name);
 }
 
 function userName({ user, before, after }: JournalEntry): string {
   const name = user?.username ?? after?.['username'] ?? before?.['username'];
-  return typeof name === 'string' ? name : 'a user who is gone';
+  return typeof name === 'string' ? name : 'a deleted user';
 }
 
 function groupName({ group, groupId, before, after }: JournalEntry): string {
   const name = group?.name ?? (groupId === null ? undefined : (after?.['name'] ?? before?.['name']));
-  return name === undefined ? 'a group that is gone' : `the group ${quote(name)}`;
+  return name === undefined ? 'a deleted group' : `the group ${quote(name)}`;
 }
 
 function formatLevelChange(before: JournalDetails, after: JournalDetails | null): string {

@@ -134,7 +134,9 @@ export function PersonPicker(props: PersonPickerProps) {
       </div>
       {!isAdministrator && kinds !== 'groups' && (
         <Text slot="description">
-          {kinds === 'users' ? 'The user name in full.' : 'A user name in full, or a part of a group’s name.'}
+          {kinds === 'users'
+            ? 'Enter the full user name.'
+            : 'Enter a full user name or a part of a group name.'}
         </Text>
       )}
       <Suggestions label={label} kinds={kinds} search={search} />
@@ -259,8 +261,8 @@ function keyOf({ kind, id }: PickedPerson): string {
 
 function explainEmpty(searchText: string, hasFailed: boolean, findsParts: boolean): string {
   if (hasFailed) return 'The search failed. Try another name.';
-  if (searchText === '') return findsParts ? 'Write a name.' : 'Write the user name in full.';
+  if (searchText === '') return findsParts ? 'Enter a name.' : 'Enter the full user name.';
   return findsParts
-    ? `Nothing is called “${searchText}”.`
-    : `Nobody is called exactly “${searchText}”. Write the user name in full.`;
+    ? `No match for “${searchText}”.`
+    : `No user has exactly the name “${searchText}”. Enter the full user name.`;
 }

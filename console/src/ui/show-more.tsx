@@ -1,11 +1,11 @@
 /** "Show more" buttons: for lists read page by page, and for long lists that are already loaded. */
 
 import { useState, type ReactNode } from 'react';
-import type { Pages } from '../graph/use-pages.ts';
+import type { PagedQuery } from '../graph/use-pages.ts';
 import { Button } from './button.tsx';
 
 /** `noun` is the plural name of the items: "users". */
-export function ShowMore({ pages, noun }: { pages: Pages<unknown>; noun: string }) {
+export function ShowMore({ pages, noun }: { pages: PagedQuery<unknown>; noun: string }) {
   const { data, hasMore, isReadingMore, readMore } = pages;
   if (!data || !hasMore) return null;
   return (

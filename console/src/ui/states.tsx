@@ -60,8 +60,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
 
 export function NoAccess({ children }: { children?: ReactNode }) {
   return (
-    <State icon="shield" title="You may not see this">
-      <p>{children ?? 'Ask an administrator if you should.'}</p>
+    <State icon="shield" title="You do not have access to this">
+      <p>{children ?? 'Ask an administrator for access.'}</p>
     </State>
   );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database, Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { createAccessCache } from './access-cache.ts';
+import { AccessCache } from './access-cache.ts';
 
 const maxAttempts = 3;
 
@@ -35,13 +35,13 @@ function databaseWith(numberOf: (snapshot: number) => number) {
 
 test('refuses, after a few attempts, a database whose snapshots stay older than its head', async () => {
   const { database, counted } = databaseWith(() => 3);
-  await assert.rejects(async () => createAccessCache(database).accessOf('ann'), { message: 'outdated' });
+  await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'outdated' });
   assert.deepEqual(counted, { snapshots: maxAttempts, reports: 1 });
 });
 
 test('reads again while a shared snapshot is older than the head', async () => {
   const { database, counted } = databaseWith((snapshot) => (snapshot < 2 ? 3 : 5));
-  const { access, position } = await createAccessCache(database).accessOf('ann');
+  const { access, position } = await new AccessCache(database).accessOf('ann');
   assert.deepEqual([access.isAdministrator, position.accessNumber], [true, 5]);
   assert.deepEqual(counted, { snapshots: 2, reports: 0 });
 });

@@ -10,17 +10,6 @@ import { Refusal } from '../refusal.ts';
 import { Access, type AccessLevel } from './access.ts';
 import { Ancestry } from './ancestry.ts';
 
-export interface AccessCache {
-  /** The user's latest rights. Like the other methods, it refuses a user who is disabled or deleted. */
-  accessOf(userId: string): PromiseOrValue<LatestAccess>;
-  /** The user's rights in a snapshot. Pass the head if you have read it there. */
-  accessFor(snapshot: Snapshot, userId: string, head?: JournalHead): PromiseOrValue<LatestAccess>;
-  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it there. */
-  accessIn(transaction: Transaction, userId: string, head?: JournalHead): PromiseOrValue<AccessSnapshot>;
-  /** The cached rights, without a check. They are valid where the journal has the same access number. */
-  peek(userId: string): CachedAccess | undefined;
-}
-
 export interface AccessSnapshot {
   readonly access: Access;
   /** The last journal entry when the access was read. */
@@ -54,88 +43,101 @@ const findGrants = sql<{ userId: string }, { folderId: string; level: AccessLeve
   where subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'})
   group by folder_id`;
 
-type Cache = LRUCache<string, CachedAccess>;
-
-export function createAccessCache(database: Database): AccessCache {
-  const cache: Cache = new LRUCache({
+export class AccessCache {
+  readonly #database: Database;
+  readonly #cache = new LRUCache<string, CachedAccess>({
     maxSize: maxCachedFolders,
     sizeCalculation: ({ access }) => access.size,
   });
-  const readLatestHead = createHeadReader(database);
   /** Requests that arrive during a read share it. */
-  const pendingReads = new Map<string, Promise<LatestAccess>>();
+  readonly #pendingReads = new Map<string, Promise<LatestAccess>>();
+  #nextHead: Promise<JournalHead> | undefined;
 
-  return {
-    accessOf: (userId) =>
-      whenDone(readLatestHead(), (head) => findCached(cache, userId, head) ?? readLatest(userId, head)),
-    accessFor: (snapshot, userId, knownHead) =>
-      whenDone(
-        knownHead ?? readHead(snapshot),
-        (head) => findCached(cache, userId, head) ?? readAndCache(cache, snapshot, userId, head),
-      ),
-    accessIn: (transaction, userId, knownHead) =>
-      whenDone(
-        knownHead ?? readHead(transaction),
-        (head) =>
-          findCached(cache, userId, head) ??
-          // Not cached, because the transaction may never be committed.
-          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position: head })),
-      ),
-    peek: (userId) => cache.get(userId),
-  };
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
-  async function readLatest(userId: string, { accessNumber }: JournalHead): Promise<LatestAccess> {
+  /** The user's latest rights. Like the other methods, it refuses a user who is disabled or deleted. */
+  accessOf(userId: string): PromiseOrValue<LatestAccess> {
+    return whenDone(
+      this.#readLatestHead(),
+      (head) => this.#findCached(userId, head) ?? this.#readLatest(userId, head),
+    );
+  }
+
+  /** The user's rights in a snapshot. Pass the head if you have read it there. */
+  accessFor(snapshot: Snapshot, userId: string, knownHead?: JournalHead): PromiseOrValue<LatestAccess> {
+    return whenDone(
+      knownHead ?? readHead(snapshot),
+      (head) => this.#findCached(userId, head) ?? this.#readAndCache(snapshot, userId, head),
+    );
+  }
+
+  /** The user's rights in a transaction, before it changes any access. Pass the head if you have read it there. */
+  accessIn(
+    transaction: Transaction,
+    userId: string,
+    knownHead?: JournalHead,
+  ): PromiseOrValue<AccessSnapshot> {
+    return whenDone(
+      knownHead ?? readHead(transaction),
+      (head) =>
+        this.#findCached(userId, head) ??
+        // Not cached, because the transaction may never be committed.
+        whenDone(readViewerAccess(transaction, userId), (access) => ({ access, position: head })),
+    );
+  }
+
+  /** The cached rights, without a check. They are valid where the journal has the same access number. */
+  peek(userId: string): CachedAccess | undefined {
+    return this.#cache.get(userId);
+  }
+
+  /** Requests that arrive together share a read of the head that begins after all requests have arrived. */
+  #readLatestHead(): PromiseOrValue<JournalHead> {
+    const database = this.#database;
+    // A read of an embedded database is synchronous, so there is nothing to share.
+    if (database.isEmbedded) return readHead(database);
+    return (this.#nextHead ??= new Promise(setImmediate).then(() => {
+      this.#nextHead = undefined;
+      return readHead(database);
+    }));
+  }
+
+  #findCached(userId: string, head: JournalHead): LatestAccess | undefined {
+    const cached = this.#cache.get(userId);
+    return cached?.number === head.accessNumber ? { access: cached.access, position: head } : undefined;
+  }
+
+  async #readLatest(userId: string, { accessNumber }: JournalHead): Promise<LatestAccess> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const pending = pendingReads.get(userId) ?? readFromSnapshot(userId);
-      pendingReads.set(userId, pending);
+      const pending = this.#pendingReads.get(userId) ?? this.#readFromSnapshot(userId);
+      this.#pendingReads.set(userId, pending);
       const latest = await pending;
       if (latest.position.accessNumber >= accessNumber) return latest;
     }
-    throw database.reportOutdated();
+    throw this.#database.reportOutdated();
   }
 
-  async function readFromSnapshot(userId: string): Promise<LatestAccess> {
+  async #readFromSnapshot(userId: string): Promise<LatestAccess> {
     try {
-      return await database.shortSnapshot(async (reader) =>
-        readAndCache(cache, reader, userId, await readHead(reader)),
+      return await this.#database.shortSnapshot(async (reader) =>
+        this.#readAndCache(reader, userId, await readHead(reader)),
       );
     } finally {
-      pendingReads.delete(userId);
+      this.#pendingReads.delete(userId);
     }
   }
-}
 
-/** Requests that arrive together share a read of the head that begins after all requests have arrived. */
-function createHeadReader(database: Database): () => PromiseOrValue<JournalHead> {
-  let nextHead: Promise<JournalHead> | undefined;
-  return () => {
-    // A read of an embedded database is synchronous, so there is nothing to share.
-    if (database.isEmbedded) return readHead(database);
-    return (nextHead ??= new Promise(setImmediate).then(() => {
-      nextHead = undefined;
-      return readHead(database);
-    }));
-  };
-}
-
-function findCached(cache: Cache, userId: string, head: JournalHead): LatestAccess | undefined {
-  const cached = cache.get(userId);
-  return cached?.number === head.accessNumber ? { access: cached.access, position: head } : undefined;
-}
-
-/** The reader must be at the head. */
-async function readAndCache(
-  cache: Cache,
-  reader: ConsistentReader,
-  userId: string,
-  head: JournalHead,
-): Promise<LatestAccess> {
-  const fresh = await readViewerAccess(reader, userId);
-  const old = cache.get(userId);
-  // If the access of another user changed, keeps the object, so that its holders see that it is the same.
-  const access = old?.access.equals(fresh) ? old.access : fresh;
-  cache.set(userId, { number: head.accessNumber, access });
-  return { access, position: head };
+  /** The reader must be at the head. */
+  async #readAndCache(reader: ConsistentReader, userId: string, head: JournalHead): Promise<LatestAccess> {
+    const fresh = await readViewerAccess(reader, userId);
+    const old = this.#cache.get(userId);
+    // If the access of another user changed, keeps the object, so that its holders see that it is the same.
+    const access = old?.access.equals(fresh) ? old.access : fresh;
+    this.#cache.set(userId, { number: head.accessNumber, access });
+    return { access, position: head };
+  }
 }
 
 async function readViewerAccess(reader: ConsistentReader, userId: string): Promise<Access> {
@@ -153,7 +155,7 @@ export async function readAccess(
   isAdministrator: boolean,
   formerPathIds: readonly string[] = [],
 ): Promise<Access> {
-  const ancestry = await Ancestry.begin(reader);
+  const ancestry = await Ancestry.open(reader);
   const { rootId } = ancestry;
   const groupIds = (await reader.all(findGroupIds, { userId })).map(({ id }) => id);
   const facts = { userId, groupIds, isAdministrator, rootId };

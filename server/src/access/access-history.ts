@@ -1,17 +1,18 @@
 /**
- * How a user's access has changed: whether it is still the same as at an earlier entry of the journal, and which folders a change
- * of access shows or hides.
+ * Differences of access: whether a user's access is still the same as at an earlier entry of the journal, which folders a change of
+ * access shows or hides, and whose level on a folder differs between two paths.
  */
 
+import { readUsers, userKey, type User } from '../accounts/users.ts';
 import type { Reader } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
-import { accessLevels, type Access } from './access.ts';
+import { list, sql, type Statement } from '../database/statement.ts';
+import { accessLevels, type Access, type AccessLevel } from './access.ts';
 import { Ancestry, readPastAncestry } from './ancestry.ts';
 
 const { READ } = accessLevels;
 
 /** The journal entries after one number, up to another. */
-export interface JournalRange {
+interface JournalRange {
   readonly after: number;
   readonly upTo: number;
 }
@@ -24,17 +25,14 @@ const findUserChange = sql<JournalRange & { userId: string }, EntryNumber>`
   select number from journal where user_id = ${'userId'} and number > ${'after'} and number <= ${'upTo'}
     and (changes_access = 1 or kind = 'REVOKE_ACCESS') order by number limit 1`;
 
-const findGroupChange = sql<JournalRange & { groupIds: readonly string[] }, EntryNumber>`
-  select journal.number from ${list('groupIds')} cross join journal
-  where journal.group_id = each.value and journal.number > ${'after'}
-    and journal.number <= ${'upTo'}
-    and journal.kind in ('GRANT_ACCESS', 'REVOKE_ACCESS') order by journal.number limit 1`;
-
-const findFolderChange = sql<JournalRange & { folderIds: readonly string[] }, EntryNumber>`
-  select journal.number from ${list('folderIds')} cross join journal
-  where journal.folder_id = each.value and journal.number > ${'after'}
-    and journal.number <= ${'upTo'}
-    and journal.kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER') order by journal.number limit 1`;
+const findChange = (isRelevant: Statement) => sql<JournalRange & { ids: readonly string[] }, EntryNumber>`
+  select journal.number from ${list('ids')} cross join journal
+  where ${isRelevant} and journal.number > ${'after'} and journal.number <= ${'upTo'}
+  order by journal.number limit 1`;
+const findGroupChange = findChange(sql`
+  journal.group_id = each.value and journal.kind in ('GRANT_ACCESS', 'REVOKE_ACCESS')`);
+const findFolderChange = findChange(sql`
+  journal.folder_id = each.value and journal.kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')`);
 
 const findGrantedIds = sql<{ subjectIds: readonly string[] }, { id: string }>`
   select distinct folder_id as id from grants where subject_id in (select value from ${list('subjectIds')})`;
@@ -69,11 +67,11 @@ async function firstChange(
   if (accesses.some(({ isAdministrator }) => !isAdministrator)) {
     const subjectIds = [...new Set(accesses.flatMap((access) => [...access.subjectIds]))];
     const groupIds = subjectIds.filter((id) => id !== userId);
-    if (groupIds.length > 0) found.push(await reader.get(findGroupChange, { groupIds, ...range }));
+    if (groupIds.length > 0) found.push(await reader.get(findGroupChange, { ids: groupIds, ...range }));
     // The path of a grant that has been removed is only in the earlier access.
     const earlierIds = accesses.flatMap((access) => [...access.grantPathIds]);
     const folderIds = [...new Set([...earlierIds, ...(await readGrantPathIds(reader, rootId, subjectIds))])];
-    found.push(await reader.get(findFolderChange, { folderIds, ...range }));
+    found.push(await reader.get(findFolderChange, { ids: folderIds, ...range }));
   }
   const numbers = found.flatMap((each) => each?.number ?? []);
   return numbers.length > 0 ? Math.min(...numbers) : undefined;
@@ -92,9 +90,9 @@ async function readGrantPathIds(
 }
 
 /** 'uncovered': the user sees more of the folder or its subtree. 'level': the user sees the same, with another level. */
-export type VisibilityChange = 'uncovered' | 'hidden' | 'level';
+type VisibilityChange = 'uncovered' | 'hidden' | 'level';
 
-export interface AccessEffect {
+interface AccessEffect {
   readonly folderId: string;
   readonly effect: VisibilityChange;
 }
@@ -108,10 +106,7 @@ export interface AccessChange {
   readonly under?: string | undefined;
 }
 
-/**
- * Returns the topmost folders that a change of access shows or hides; their subtrees change with them. Inside an uncovered folder,
- * the user may also see less than before.
- */
+/** The topmost folders that a change of access shows or hides. Inside an uncovered folder, the user may also see less than before. */
 export async function compareVisibility(
   reader: Reader,
   { before, after, number, under }: AccessChange,
@@ -140,7 +135,7 @@ function findTopmost(before: Access, after: Access, paths: readonly (readonly st
 }
 
 /** A folder's path, and the access with which it is seen. */
-export interface FolderSight {
+interface FolderSight {
   readonly access: Access;
   readonly pathIds: readonly string[];
 }
@@ -154,4 +149,55 @@ export function visibilityChange(before: FolderSight, after: FolderSight): Visib
   // A passage shows only some children, so the subtree changes, too.
   if (!wasSeen || old >= READ !== now >= READ) return 'uncovered';
   return old === now ? undefined : 'level';
+}
+
+const findUserLevels = sql<
+  { folderIds: readonly string[] },
+  { userId: string; folderId: string; level: AccessLevel }
+>`
+  select users.id as "userId", grants.folder_id as "folderId", max(grants.level) as level
+  from grants left join group_members on grants.subject_kind = 'group' and group_members.group_id = grants.subject_id
+  join users on users.id = coalesce(group_members.user_id, grants.subject_id)
+  where grants.folder_id in (select value from ${list('folderIds')}) and users.is_administrator = 0
+  group by users.id, grants.folder_id`;
+
+interface AccessDifference {
+  readonly userId: string;
+  readonly before: AccessLevel;
+  readonly after: AccessLevel;
+}
+
+/** Returns the users whose level on a folder differs between two paths, except administrators. */
+export async function compareAccess(
+  reader: Reader,
+  pathBefore: readonly string[],
+  pathAfter: readonly string[],
+): Promise<AccessDifference[]> {
+  const rows = await reader.all(findUserLevels, { folderIds: [...new Set([...pathBefore, ...pathAfter])] });
+  const nearest = (own: ReadonlyMap<string, AccessLevel>, pathIds: readonly string[]) =>
+    own.get(pathIds.findLast((id) => own.has(id)) ?? '') ?? 0;
+  return [...Map.groupBy(rows, ({ userId }) => userId)]
+    .map(([userId, levels]) => {
+      const own = new Map(levels.map(({ folderId, level }) => [folderId, level]));
+      return { userId, before: nearest(own, pathBefore), after: nearest(own, pathAfter) };
+    })
+    .filter(({ before, after }) => before !== after);
+}
+
+/** Like `compareAccess`, with the users, in the order of their names. */
+export async function readAccessChanges(
+  reader: Reader,
+  { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
+): Promise<readonly (Omit<AccessDifference, 'userId'> & { readonly user: User })[]> {
+  const differences = await compareAccess(reader, before, after);
+  const users = await readUsers(
+    reader,
+    differences.map(({ userId }) => userId),
+  );
+  return differences
+    .flatMap(({ userId, ...levels }) => {
+      const user = users.get(userId);
+      return user ? [{ user, ...levels }] : [];
+    })
+    .toSorted((one, other) => (userKey(one.user) < userKey(other.user) ? -1 : 1));
 }

@@ -103,10 +103,6 @@ export class Access {
     return this.#rightsKey;
   }
 
-  get seesOnlyRoot(): boolean {
-    return !this.isAdministrator && ![...this.#granted.values()].some((level) => level >= READ);
-  }
-
   /** Includes grants on deleted folders, which can be restored. */
   get writesSomething(): boolean {
     const levels = [...this.#granted.values(), ...this.#grantedInTrash.values()];

@@ -29,7 +29,7 @@ export class Ancestry {
   readonly rootId: string;
   readonly #parentIds = new Map<string, string | null>();
 
-  static begin(reader: Reader): PromiseOrValue<Ancestry> {
+  static open(reader: Reader): PromiseOrValue<Ancestry> {
     return whenDone(reader.get(findRootId, {}), (root) => {
       if (!root) throw new Error('The tree has no root.');
       return new Ancestry(reader, root.id);
@@ -75,18 +75,18 @@ export class Ancestry {
   /** The ids to the folder from its topmost ancestor: the root, or a deleted folder. */
   pathFromTop(id: string): readonly string[] {
     const pathIds = [id];
-    for (let at = id; at !== this.rootId;) {
-      const parentId = this.#parentIds.get(at);
+    for (let currentId = id; currentId !== this.rootId;) {
+      const parentId = this.#parentIds.get(currentId);
       if (!parentId) break;
       pathIds.push(parentId);
       if (pathIds.length > this.#parentIds.size) throw new Error(`The folder ${id} is inside itself.`);
-      at = parentId;
+      currentId = parentId;
     }
     return pathIds.reverse();
   }
 }
 
-interface Move {
+interface PathChange {
   readonly kind: string;
   readonly folderId: string;
   /** A JSON array. */
@@ -94,7 +94,7 @@ interface Move {
   readonly oldPathIds: string | null;
 }
 
-const findMoves = sql<{ folderIds: readonly string[]; after: number }, Move>`
+const findPathChanges = sql<{ folderIds: readonly string[]; after: number }, PathChange>`
   select journal.kind, journal.folder_id as "folderId", journal.path_ids as "pathIds",
     journal.old_path_ids as "oldPathIds"
   from ${list('folderIds')} cross join journal
@@ -102,16 +102,10 @@ const findMoves = sql<{ folderIds: readonly string[]; after: number }, Move>`
     and journal.kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')
   order by journal.number desc`;
 
-interface PastTree {
-  readonly rootId: string;
-  /** The journal entry after which the paths were current. */
-  readonly number: number;
-}
-
-/** Reads the paths of folders as they were after an earlier journal entry: the current tree, with later moves undone. */
+/** Reads the paths of folders as they were after the journal entry `number`. Starts from the current tree, and undoes later changes. */
 export async function readPastAncestry(
   reader: Reader,
-  { rootId, number }: PastTree,
+  { rootId, number }: { readonly rootId: string; readonly number: number },
   ids: readonly string[],
 ): Promise<Ancestry> {
   const ancestry = new Ancestry(reader, rootId);
@@ -122,9 +116,9 @@ export async function readPastAncestry(
     for (const { id, parentId } of await reader.all(findAncestors, { ids: missing })) {
       if (!loaded.has(id)) parentIds.set(id, parentId);
     }
-    const moves = await reader.all(findMoves, { folderIds: [...parentIds.keys()], after: number });
-    // The moves are in descending order, so the earliest move of a folder sets its parent last.
-    for (const move of moves) parentIds.set(move.folderId, parentBefore(move));
+    const changes = await reader.all(findPathChanges, { folderIds: [...parentIds.keys()], after: number });
+    // The changes are in descending order, so the earliest change of a folder sets its parent last.
+    for (const change of changes) parentIds.set(change.folderId, parentBefore(change));
     for (const [id, parentId] of parentIds) {
       loaded.add(id);
       ancestry.setParent(id, parentId);
@@ -134,8 +128,8 @@ export async function readPastAncestry(
   return ancestry;
 }
 
-/** Null if the folder was deleted. */
-function parentBefore({ kind, pathIds, oldPathIds }: Move): string | null {
+/** Null before a restore: the folder was deleted then. Only moves have `oldPathIds`; a deletion has the path in `pathIds`. */
+function parentBefore({ kind, pathIds, oldPathIds }: PathChange): string | null {
   if (kind === 'RESTORE_FOLDER') return null;
   return (JSON.parse(oldPathIds ?? pathIds) as string[]).at(-2)!;
 }

@@ -1,28 +1,30 @@
 /** Grants: the level of a user or group on a folder, and which grant decides. */
 
-import { readGroup } from '../accounts/groups.ts';
-import { readUser } from '../accounts/users.ts';
+import { readGroup, type Group } from '../accounts/groups.ts';
+import { readUser, requireUser, type KeyedSlice, type User } from '../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { readInBatches, type Reader, type Transaction } from '../database/database.ts';
+import { readInBatches, type ConsistentReader, type Reader, type Transaction } from '../database/database.ts';
 import {
   firstId,
   isRowId,
   lastId,
   list,
   listForEach,
+  readCounts,
   readListsOfEach,
+  selectAs,
   sql,
+  type ColumnsOf,
+  type CountOfEach,
   type ListOfEach,
   type Statement,
 } from '../database/statement.ts';
 import { record, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { accessLevelName, type AccessLevel } from './access.ts';
+import { readAccess } from './access-cache.ts';
+import { accessLevelName, accessLevels, type Access, type AccessLevel } from './access.ts';
 
-export interface Subject {
-  readonly kind: 'user' | 'group';
-  readonly id: string;
-}
+const { NONE, MANAGE } = accessLevels;
 
 /** A subject in a request: one of the two ids is set. */
 export interface RequestedSubject {
@@ -30,9 +32,14 @@ export interface RequestedSubject {
   readonly groupId?: string | null | undefined;
 }
 
-export interface Grant {
+/** The user or group that has a grant. */
+interface Subject {
+  readonly subjectId: string;
+  readonly subjectKind: 'user' | 'group';
+}
+
+export interface Grant extends Subject {
   readonly folderId: string;
-  readonly subject: Subject;
   readonly level: AccessLevel;
   readonly grantedAt: number;
 }
@@ -43,23 +50,16 @@ export interface GrantPosition {
   readonly id: string;
 }
 
-export interface GrantSlice {
-  readonly after: GrantPosition | undefined;
-  readonly limit: number;
-}
+const columns: ColumnsOf<Grant> = {
+  folderId: 'folder_id',
+  subjectId: 'subject_id',
+  subjectKind: 'subject_kind',
+  level: 'level',
+  grantedAt: 'granted_at',
+};
+const selectGrants = sql`select ${selectAs(columns)} from grants`;
 
-interface GrantRow {
-  readonly folderId: string;
-  readonly subjectId: string;
-  readonly subjectKind: Subject['kind'];
-  readonly level: AccessLevel;
-  readonly grantedAt: number;
-}
-
-const selectGrants = sql`select folder_id as "folderId", subject_id as "subjectId", subject_kind as "subjectKind",
-  level, granted_at as "grantedAt" from grants`;
-
-const findOn = sql<{ folderIds: readonly string[] }, GrantRow>`
+const findOn = sql<{ folderIds: readonly string[] }, Grant>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
   order by folder_id, subject_kind desc, subject_id`;
 
@@ -69,7 +69,7 @@ type PageParameters = GrantPosition & { readonly limit: number; readonly ids: re
 const pageOfEach = <More = unknown>(owner: Statement, other: Statement, chosen: Statement) =>
   sql<PageParameters & More, ListOfEach>`${listForEach('ids', {
     table: 'grants',
-    columns: ['folder_id', 'subject_id', 'subject_kind', 'level', 'granted_at'],
+    columns: Object.values(columns),
     where: sql`${owner} = each.value and (granted_at, ${other}) < (${'grantedAt'}, ${'id'}) ${chosen}`,
     orderBy: sql`granted_at desc, ${other} desc`,
     limit: sql`${'limit'}`,
@@ -83,59 +83,47 @@ const pageOnToSubjects = pageOfEach<ToSubjects>(sql`folder_id`, sql`subject_id`,
 const pageTo = pageOfEach(sql`subject_id`, sql`folder_id`, sql``);
 
 const countOn = <More = unknown>(chosen: Statement) =>
-  sql<{ folderIds: readonly string[] } & More, { folderId: string; count: number }>`
-    select folder_id as "folderId", count(*) as count from grants
+  sql<{ folderIds: readonly string[] } & More, CountOfEach>`
+    select folder_id as id, count(*) as count from grants
     where folder_id in (select value from ${list('folderIds')}) ${chosen} group by folder_id`;
 const countAllOn = countOn(sql``);
 const countOnToSubjects = countOn<ToSubjects>(toSubjects);
 
 const firstPosition: GrantPosition = { grantedAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
-const findFor = sql<{ folderIds: readonly string[]; userId: string }, GrantRow>`
+const findFor = sql<{ folderIds: readonly string[]; userId: string }, Grant>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
   and (subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'}))
   order by level desc, subject_kind desc, subject_id`;
 
-const put = sql<{
-  folderId: string;
-  subjectId: string;
-  subjectKind: string;
-  level: AccessLevel;
-  now: number;
-}>`
+type GrantKey = Subject & Pick<Grant, 'folderId'>;
+
+const put = sql<GrantKey & { level: AccessLevel; now: number }>`
   insert into grants (folder_id, subject_id, subject_kind, level, granted_at)
   values (${'folderId'}, ${'subjectId'}, ${'subjectKind'}, ${'level'}, ${'now'})
   on conflict (folder_id, subject_id) do update set level = excluded.level, granted_at = excluded.granted_at`;
 
-const findLevel = sql<
-  { folderId: string; subjectId: string; subjectKind: string },
-  { level: AccessLevel; grantedAt: number }
->`
-  select level, granted_at as "grantedAt" from grants
-  where folder_id = ${'folderId'} and subject_id = ${'subjectId'} and subject_kind = ${'subjectKind'}`;
-
-const remove = sql<{ folderId: string; subjectId: string; subjectKind: string }>`
-  delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}
-  and subject_kind = ${'subjectKind'}`;
+const isGrant = sql`folder_id = ${'folderId'} and subject_id = ${'subjectId'} and subject_kind = ${'subjectKind'}`;
+const findGrant = sql<GrantKey, Grant>`${selectGrants} where ${isGrant}`;
+const remove = sql<GrantKey>`delete from grants where ${isGrant}`;
 
 /** All grants on these folders, those to users first. */
-export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
-  const read = (some: readonly string[]) => reader.all(findOn, { folderIds: some }, some.length);
-  return (await readInBatches(folderIds, read)).map(toGrant);
+function readGrants(reader: Reader, folderIds: readonly string[]): PromiseOrValue<readonly Grant[]> {
+  return readInBatches(folderIds, (some) => reader.all(findOn, { folderIds: some }, some.length));
 }
 
 /** A page of the grants on each folder, the newest first; with `subjectIds`, only those to these users and groups. */
 export function listGrantsOn(
   reader: Reader,
   folderIds: readonly string[],
-  { after = firstPosition, limit }: GrantSlice,
+  { after = firstPosition, limit }: KeyedSlice<GrantPosition>,
   subjectIds?: readonly string[],
 ): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
   const parameters = { ids: folderIds, ...after, limit };
   const lists = subjectIds
     ? reader.all(pageOnToSubjects, { ...parameters, subjectIds })
     : reader.all(pageOn, parameters);
-  return whenDone(lists, (found) => readListsOfEach(folderIds, found, toListedGrant));
+  return whenDone(lists, (found) => readListsOfEach(folderIds, found, columns));
 }
 
 /** Counts the grants that `listGrantsOn` pages through. */
@@ -147,66 +135,91 @@ export function countGrantsOn(
   const counts = subjectIds
     ? reader.all(countOnToSubjects, { folderIds, subjectIds })
     : reader.all(countAllOn, { folderIds });
-  return whenDone(counts, (rows) => new Map(rows.map(({ folderId, count }) => [folderId, count])));
+  return whenDone(counts, readCounts);
 }
 
 /** A page of the grants to each user or group, the newest first. Some are on deleted folders. */
 export function listGrantsTo(
   reader: Reader,
   subjectIds: readonly string[],
-  { after = firstPosition, limit }: GrantSlice,
+  { after = firstPosition, limit }: KeyedSlice<GrantPosition>,
 ): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
   const lists = reader.all(pageTo, { ids: subjectIds, ...after, limit });
-  return whenDone(lists, (found) => readListsOfEach(subjectIds, found, toListedGrant));
+  return whenDone(lists, (found) => readListsOfEach(subjectIds, found, columns));
 }
 
 /** The grant that decides the user's level on the last folder of a path: the nearest, then the highest. */
-export async function findDecidingGrant(
+async function findDecidingGrant(
   reader: Reader,
   userId: string,
   pathIds: readonly string[],
 ): Promise<Grant | undefined> {
   const rows = await reader.all(findFor, { folderIds: pathIds, userId });
-  for (const folderId of pathIds.toReversed()) {
-    const row = rows.find((each) => each.folderId === folderId);
-    if (row) return toGrant(row);
-  }
-  return undefined;
+  const nearestId = pathIds.findLast((id) => rows.some(({ folderId }) => folderId === id));
+  return rows.find(({ folderId }) => folderId === nearestId);
+}
+
+/** The level of a user on a folder, and why. */
+export interface UserAccess {
+  readonly user: User;
+  readonly level: AccessLevel;
+  /** Undefined if no grant decides. */
+  readonly grant: Grant | undefined;
+  /** If the deciding grant is to a group. */
+  readonly group: Group | undefined;
+  /** Undefined where it would reveal a deeper folder that the viewer may not see. */
+  readonly isPassage: boolean | undefined;
+}
+
+/** Reads the level of a user on the last folder of a path, for a viewer with the access `viewer`. */
+export async function readUserAccess(
+  reader: ConsistentReader,
+  viewer: Access,
+  userId: string,
+  pathIds: readonly string[],
+): Promise<UserAccess> {
+  const user = await requireUser(reader, userId);
+  const { isAdministrator } = user;
+  const grant = isAdministrator ? undefined : await findDecidingGrant(reader, userId, pathIds);
+  const level = isAdministrator ? MANAGE : (grant?.level ?? NONE);
+  const mayReveal = viewer.isAdministrator || userId === viewer.userId;
+  const access = mayReveal ? await readAccess(reader, userId, isAdministrator) : undefined;
+  const isPassage = access && level === NONE && access.isVisible(pathIds.at(-1)!, level);
+  const group = grant?.subjectKind === 'group' ? await readGroup(reader, grant.subjectId) : undefined;
+  return { user, level, grant, group, isPassage };
 }
 
 export function toSubject({ userId, groupId }: RequestedSubject): Subject {
   const id = userId || groupId;
   if (id && !(userId && groupId)) {
     // A text that cannot be an id has no grant.
-    return { kind: userId ? 'user' : 'group', id: isRowId(id) ? id : firstId };
+    return { subjectKind: userId ? 'user' : 'group', subjectId: isRowId(id) ? id : firstId };
   }
-  throw new Refusal('BAD_INPUT', 'Give `userId` or `groupId`, one of them.');
+  throw new Refusal('BAD_INPUT', 'Set either `userId` or `groupId`, not both.');
 }
 
 export async function requireSubject(reader: Reader, requested: RequestedSubject): Promise<Subject> {
   const subject = toSubject(requested);
-  const found = await (subject.kind === 'user'
-    ? readUser(reader, subject.id)
-    : readGroup(reader, subject.id));
-  if (!found) throw new Refusal('NOT_FOUND', `There is no ${subject.kind} with this id.`);
+  const { subjectId, subjectKind } = subject;
+  const found = await (subjectKind === 'user' ? readUser(reader, subjectId) : readGroup(reader, subjectId));
+  if (!found) throw new Refusal('NOT_FOUND', `There is no ${subjectKind} with this id.`);
   return subject;
 }
 
 export async function putGrant(
   transaction: Transaction,
-  { folderId, subject, level }: Omit<Grant, 'grantedAt'>,
-  { byUserId, now }: ChangedBy,
+  grant: Omit<Grant, 'grantedAt'>,
+  by: ChangedBy,
 ): Promise<void> {
-  const key = { folderId, subjectId: subject.id, subjectKind: subject.kind };
-  const old = await transaction.get(findLevel, key);
+  const { folderId, level } = grant;
+  const old = await transaction.get(findGrant, grant);
   if (old?.level === level) return;
-  await transaction.run(put, { ...key, level, now });
+  await transaction.run(put, { ...grant, now: by.now });
   record(transaction, {
     kind: 'GRANT_ACCESS',
-    at: now,
-    byUserId,
+    ...by,
     folderId,
-    ...subjectColumn(subject),
+    ...subjectColumn(grant),
     ...(old && { before: { level: accessLevelName(old.level) } }),
     after: { level: accessLevelName(level) },
     changesAccess: true,
@@ -216,14 +229,13 @@ export async function putGrant(
 /** Returns whether there was a grant. */
 export async function removeGrant(
   transaction: Transaction,
-  { folderId, subject }: Pick<Grant, 'folderId' | 'subject'>,
-  change: ChangedBy,
+  grant: GrantKey,
+  by: ChangedBy,
 ): Promise<boolean> {
-  const key = { folderId, subjectId: subject.id, subjectKind: subject.kind };
-  const old = await transaction.get(findLevel, key);
+  const old = await transaction.get(findGrant, grant);
   if (!old) return false;
-  await transaction.run(remove, key);
-  recordRemoved(transaction, { folderId, subject, ...old }, { ...change, changesAccess: true });
+  await transaction.run(remove, grant);
+  recordRemoved(transaction, old, by, true);
   return true;
 }
 
@@ -234,42 +246,16 @@ export async function recordPurgedGrants(
   now: number,
 ): Promise<void> {
   for (const grant of await readGrants(transaction, folderIds)) {
-    recordRemoved(transaction, grant, { byUserId: null, now, changesAccess: false });
+    recordRemoved(transaction, grant, { byUserId: null, now }, false);
   }
 }
 
-function recordRemoved(
-  transaction: Transaction,
-  { folderId, subject, level }: Grant,
-  { byUserId, now, changesAccess }: ChangedBy & { readonly changesAccess: boolean },
-): void {
-  record(transaction, {
-    kind: 'REVOKE_ACCESS',
-    at: now,
-    byUserId,
-    folderId,
-    ...subjectColumn(subject),
-    before: { level: accessLevelName(level) },
-    changesAccess,
-  });
+function recordRemoved(transaction: Transaction, grant: Grant, by: ChangedBy, changesAccess: boolean): void {
+  const ids = { folderId: grant.folderId, ...subjectColumn(grant) };
+  const before = { level: accessLevelName(grant.level) };
+  record(transaction, { kind: 'REVOKE_ACCESS', ...by, ...ids, before, changesAccess });
 }
 
-function subjectColumn({ kind, id }: Subject): { readonly userId: string } | { readonly groupId: string } {
-  return kind === 'user' ? { userId: id } : { groupId: id };
-}
-
-type GrantColumns = [
-  folderId: string,
-  subjectId: string,
-  subjectKind: Subject['kind'],
-  level: AccessLevel,
-  grantedAt: number,
-];
-
-function toListedGrant([folderId, subjectId, subjectKind, level, grantedAt]: GrantColumns): Grant {
-  return toGrant({ folderId, subjectId, subjectKind, level, grantedAt });
-}
-
-function toGrant({ folderId, subjectId, subjectKind, level, grantedAt }: GrantRow): Grant {
-  return { folderId, subject: { kind: subjectKind, id: subjectId }, level, grantedAt };
+function subjectColumn({ subjectKind, subjectId }: Subject) {
+  return subjectKind === 'user' ? { userId: subjectId } : { groupId: subjectId };
 }

@@ -1,13 +1,42 @@
-/** Reads and changes groups and their members. Changes are part of a journal transaction. */
+/** Reads groups and their members, and makes the changes of groups that an administrator can request. */
 
 import { randomUUID } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { isRowId, list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
-import { type ChangedBy, record, recordEach } from '../journal/journal.ts';
+import {
+  isRowId,
+  list,
+  listForEach,
+  readCounts,
+  readListsOfEach,
+  selectAs,
+  sql,
+  type ColumnsOf,
+  type CountOfEach,
+  type ListOfEach,
+} from '../database/statement.ts';
+import {
+  idCodec,
+  voidCodec,
+  type Caller,
+  type Changed,
+  type ChangeRunner,
+  type ResultCodec,
+} from '../journal/change-runner.ts';
+import { record, recordEach } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { accountNameKey, requireAccountName, searchPattern, toAccountName } from './account-name.ts';
-import { readUsers, type KeyedSlice } from './users.ts';
+import {
+  accountNameKey,
+  deleteGrants,
+  readUsers,
+  requireAccountName,
+  requireFreeName,
+  runAsAdministrator,
+  searchPattern,
+  toAccountName,
+  type KeyedSlice,
+  type ViewerRights,
+} from './users.ts';
 
 export interface Group {
   readonly id: string;
@@ -15,7 +44,12 @@ export interface Group {
   readonly createdAt: number;
 }
 
-const selectGroup = sql`select id, name, created_at as "createdAt" from user_groups`;
+const columns: ColumnsOf<Group> = {
+  id: 'user_groups.id',
+  name: 'user_groups.name',
+  createdAt: 'user_groups.created_at',
+};
+const selectGroup = sql`select ${selectAs(columns)} from user_groups`;
 
 const findById = sql<{ id: string }, Group>`${selectGroup} where id = ${'id'}`;
 const findByIds = sql<{ ids: readonly string[] }, Group>`
@@ -30,13 +64,13 @@ const count = sql<{ pattern: string }, { count: number }>`
 const pageOfEachUser = sql<{ userIds: readonly string[]; after: string; limit: number }, ListOfEach>`
   ${listForEach('userIds', {
     table: 'group_members join user_groups on user_groups.id = group_id',
-    columns: ['user_groups.id', 'user_groups.name', 'user_groups.created_at'],
+    columns: Object.values(columns),
     where: sql`user_id = each.value and name_key > ${'after'}`,
     orderBy: sql`name_key`,
     limit: sql`${'limit'}`,
   })}`;
-const countOfEachUser = sql<{ userIds: readonly string[] }, { userId: string; count: number }>`
-  select user_id as "userId", count(*) as count from group_members
+const countOfEachUser = sql<{ userIds: readonly string[] }, CountOfEach>`
+  select user_id as id, count(*) as count from group_members
   where user_id in (select value from ${list('userIds')}) group by user_id`;
 
 export function readGroup(reader: Reader, id: string): PromiseOrValue<Group | undefined> {
@@ -69,11 +103,7 @@ export function listGroupsOf(
   { after = '', limit }: KeyedSlice,
 ): PromiseOrValue<Map<string, Group[]>> {
   return whenDone(reader.all(pageOfEachUser, { userIds, after, limit }), (lists) =>
-    readListsOfEach(userIds, lists, ([id, name, createdAt]: [string, string, number]) => ({
-      id,
-      name,
-      createdAt,
-    })),
+    readListsOfEach<Group>(userIds, lists, columns),
   );
 }
 
@@ -82,10 +112,7 @@ export function countGroupsOf(
   reader: Reader,
   userIds: readonly string[],
 ): PromiseOrValue<Map<string, number>> {
-  return whenDone(
-    reader.all(countOfEachUser, { userIds }),
-    (rows) => new Map(rows.map(({ userId, count }) => [userId, count])),
-  );
+  return whenDone(reader.all(countOfEachUser, { userIds }), readCounts);
 }
 
 /** Groups whose name contains the text in any case, in the order of `groupKey`. */
@@ -108,9 +135,20 @@ export function groupKey({ name }: Group): string {
   return accountNameKey(name);
 }
 
-export interface Membership {
+interface Membership {
   readonly groupId: string;
   readonly userIds: readonly string[];
+}
+
+export interface ChangedGroup {
+  readonly id: string;
+  /** The group after the change. Missing if the change was made earlier, under the same idempotency key. */
+  readonly group?: Group;
+}
+
+interface ChangedMembers extends ChangedGroup {
+  /** How many users were added or removed. */
+  readonly count: number;
 }
 
 const maxMembersPerCall = 1000;
@@ -119,12 +157,10 @@ const insert = sql<{ id: string; name: string; nameKey: string; now: number }>`
   values (${'id'}, ${'name'}, ${'nameKey'}, ${'now'})`;
 const rename = sql<{ id: string; name: string; nameKey: string }>`
   update user_groups set name = ${'name'}, name_key = ${'nameKey'} where id = ${'id'}`;
-
-// A foreign key deletes memberships. Grants refer to users and groups, without a foreign key.
-const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
+// A foreign key deletes memberships.
+const deleteRow = sql<{ id: string }>`delete from user_groups where id = ${'id'}`;
 const findAllMembers = sql<{ groupId: string }, { userId: string }>`
   select user_id as "userId" from group_members where group_id = ${'groupId'} order by user_id`;
-const deleteRow = sql<{ id: string }>`delete from user_groups where id = ${'id'}`;
 const findMembers = sql<Membership, { userId: string }>`
   select user_id as "userId" from group_members
   where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')}) order by user_id`;
@@ -137,110 +173,98 @@ const deleteMembers = sql<Membership>`
   delete from group_members
   where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')})`;
 
-/** Returns the id of the new group. */
-export async function createGroup(
-  transaction: Transaction,
-  input: { name: string },
-  { byUserId, now }: ChangedBy,
-): Promise<string> {
-  const name = requireAccountName(input.name, 'group name');
-  await requireFreeName(transaction, name);
-  const id = randomUUID();
-  await transaction.run(insert, { id, name, nameKey: accountNameKey(name), now });
-  record(transaction, { kind: 'CREATE_GROUP', at: now, byUserId, groupId: id, after: { name } });
-  return id;
-}
+const membersResult: ResultCodec<ChangedMembers, { id: string; count: number }> = {
+  toStored: ({ id, count }) => ({ id, count }),
+  fromStored: (stored) => stored,
+};
 
-export async function updateGroup(
-  transaction: Transaction,
-  id: string,
-  changes: { name?: string | null | undefined },
-  { byUserId, now }: ChangedBy,
-): Promise<void> {
-  const group = await requireGroup(transaction, id);
-  const name = requireAccountName(changes.name ?? group.name, 'group name');
-  await requireFreeName(transaction, name, id);
-  if (name === group.name) return;
-  await transaction.run(rename, { id, name, nameKey: accountNameKey(name) });
-  const before = { name: group.name };
-  record(transaction, {
-    kind: 'UPDATE_GROUP',
-    at: now,
-    byUserId,
-    groupId: id,
-    before,
-    after: { name },
-  });
-}
+export class Groups {
+  readonly #changes: ChangeRunner<ViewerRights>;
 
-/** Also deletes the group's grants. Its members remain. */
-export async function deleteGroup(transaction: Transaction, id: string, change: ChangedBy): Promise<void> {
-  const { name } = await requireGroup(transaction, id);
-  const members = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
-  await transaction.run(deleteGrants, { id });
-  await transaction.run(deleteRow, { id });
-  recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId: id, userIds: members }, change);
-  record(transaction, {
-    kind: 'DELETE_GROUP',
-    at: change.now,
-    byUserId: change.byUserId,
-    groupId: id,
-    before: { name },
-    changesAccess: true,
-  });
-}
-
-/** Adds all users or none. Returns how many were not members before. */
-export async function addToGroup(
-  transaction: Transaction,
-  { groupId, userIds }: Membership,
-  change: ChangedBy,
-): Promise<number> {
-  limitUserIds(userIds);
-  await requireGroup(transaction, groupId);
-  const users = await readUsers(transaction, userIds);
-  if (!userIds.every((id) => users.has(id))) {
-    throw new Refusal('NOT_FOUND', 'Some of `userIds` are not the ids of users.');
+  constructor(changes: ChangeRunner<ViewerRights>) {
+    this.#changes = changes;
   }
-  const members = await membersAmong(transaction, { groupId, userIds });
-  const added = [...new Set(userIds)].filter((id) => !members.has(id));
-  await transaction.run(insertMembers, { groupId, userIds: added });
-  recordMembers(transaction, 'ADD_TO_GROUP', { groupId, userIds: added }, change);
-  return added.length;
+
+  create(caller: Caller, input: { readonly name: string }): Promise<Changed<ChangedGroup>> {
+    return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
+      const name = requireAccountName(input.name, 'group name');
+      requireFreeName('group name', name, await readGroupByName(transaction, name));
+      const id = randomUUID();
+      await transaction.run(insert, { id, name, nameKey: accountNameKey(name), now: by.now });
+      record(transaction, { kind: 'CREATE_GROUP', ...by, groupId: id, after: { name } });
+      return changedGroup(transaction, id);
+    });
+  }
+
+  update(
+    caller: Caller,
+    { id, name: newName }: { readonly id: string; readonly name?: string | null | undefined },
+  ): Promise<Changed<ChangedGroup>> {
+    return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
+      const before = { name: (await requireGroup(transaction, id)).name };
+      const name = requireAccountName(newName ?? before.name, 'group name');
+      requireFreeName('group name', name, await readGroupByName(transaction, name), id);
+      if (name !== before.name) {
+        await transaction.run(rename, { id, name, nameKey: accountNameKey(name) });
+        record(transaction, { kind: 'UPDATE_GROUP', ...by, groupId: id, before, after: { name } });
+      }
+      return changedGroup(transaction, id);
+    });
+  }
+
+  /** Also deletes the group's grants. Its members remain. */
+  delete(caller: Caller, id: string): Promise<Changed<void>> {
+    return runAsAdministrator(this.#changes, caller, voidCodec, async (transaction, by) => {
+      const { name } = await requireGroup(transaction, id);
+      const userIds = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
+      await transaction.run(deleteGrants, { id });
+      await transaction.run(deleteRow, { id });
+      const removed = { groupId: id, userIds, changesAccess: true };
+      recordEach(transaction, { kind: 'REMOVE_FROM_GROUP', ...by, ...removed });
+      const before = { name };
+      record(transaction, { kind: 'DELETE_GROUP', ...by, groupId: id, before, changesAccess: true });
+    });
+  }
+
+  /** Adds all users or none. Counts those who were not members before. */
+  addMembers(caller: Caller, { groupId, userIds }: Membership): Promise<Changed<ChangedMembers>> {
+    return runAsAdministrator(this.#changes, caller, membersResult, async (transaction, by) => {
+      limitUserIds(userIds);
+      const group = await requireGroup(transaction, groupId);
+      const users = await readUsers(transaction, userIds);
+      if (!userIds.every((id) => users.has(id))) {
+        throw new Refusal('NOT_FOUND', 'Some of `userIds` are not the ids of users.');
+      }
+      const members = await membersAmong(transaction, { groupId, userIds });
+      const added = [...new Set(userIds)].filter((id) => !members.has(id));
+      await transaction.run(insertMembers, { groupId, userIds: added });
+      // An entry names the user whose access changes.
+      const entries = { groupId, userIds: added, changesAccess: true };
+      recordEach(transaction, { kind: 'ADD_TO_GROUP', ...by, ...entries });
+      return { id: groupId, group, count: added.length };
+    });
+  }
+
+  /** Ignores users who are not members. */
+  removeMembers(caller: Caller, { groupId, userIds }: Membership): Promise<Changed<ChangedMembers>> {
+    return runAsAdministrator(this.#changes, caller, membersResult, async (transaction, by) => {
+      limitUserIds(userIds);
+      const group = await requireGroup(transaction, groupId);
+      const removed = [...(await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) }))];
+      await transaction.run(deleteMembers, { groupId, userIds: removed });
+      const entries = { groupId, userIds: removed, changesAccess: true };
+      recordEach(transaction, { kind: 'REMOVE_FROM_GROUP', ...by, ...entries });
+      return { id: groupId, group, count: removed.length };
+    });
+  }
 }
 
-/** Ignores users who are not members. Returns how many were removed. */
-export async function removeFromGroup(
-  transaction: Transaction,
-  { groupId, userIds }: Membership,
-  change: ChangedBy,
-): Promise<number> {
-  limitUserIds(userIds);
-  await requireGroup(transaction, groupId);
-  const members = await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) });
-  const removed = [...members];
-  await transaction.run(deleteMembers, { groupId, userIds: removed });
-  recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId, userIds: removed }, change);
-  return removed.length;
+async function changedGroup(transaction: Transaction, id: string): Promise<ChangedGroup> {
+  return { id, group: await requireGroup(transaction, id) };
 }
 
 async function membersAmong(transaction: Transaction, membership: Membership): Promise<ReadonlySet<string>> {
   return new Set((await transaction.all(findMembers, membership)).map(({ userId }) => userId));
-}
-
-/** Records one entry per user, so that the entry names the user whose access changes. */
-function recordMembers(
-  transaction: Transaction,
-  kind: 'ADD_TO_GROUP' | 'REMOVE_FROM_GROUP',
-  { groupId, userIds }: Membership,
-  { byUserId, now }: ChangedBy,
-): void {
-  recordEach(transaction, { kind, at: now, byUserId, groupId, userIds, changesAccess: true });
-}
-
-async function requireFreeName(transaction: Transaction, name: string, ownId?: string): Promise<void> {
-  const owner = await readGroupByName(transaction, name);
-  if (owner && owner.id !== ownId) throw new Refusal('CONFLICT', `The group name "${name}" is taken.`);
 }
 
 function limitUserIds(userIds: readonly string[]): void {

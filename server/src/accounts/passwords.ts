@@ -1,14 +1,17 @@
 /**
- * Password rules and argon2id hashes. Hashing is bounded: each hash takes tens of milliseconds of a core, and unbounded logins
- * would starve every other request. It is also fair: no client address and no user can delay the logins of others.
+ * Passwords: rules, argon2id hashes, and checks of credentials. Hashing is bounded: each hash takes tens of milliseconds of a core,
+ * and unbounded logins would starve every other request. It is also fair: no client address and no user can delay the logins of
+ * others. An unknown user, a wrong password and a disabled user give the same result and take the same time.
  */
 
 import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue, type QueueEntry } from '../concurrency/fair-queue.ts';
 import { countSpareCores, type Semaphore } from '../concurrency/semaphore.ts';
-import { Refusal } from '../refusal.ts';
-import { accountNameKey } from './account-name.ts';
+import type { Reader, Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { Refusal, tooManyLogins } from '../refusal.ts';
+import { accountNameKey, toAccountName, type CheckedCredentials } from './users.ts';
 
 export interface PasswordCost {
   readonly memoryCost: number;
@@ -16,17 +19,7 @@ export interface PasswordCost {
   readonly parallelism: number;
 }
 
-const defaultCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-
-export interface Passwords {
-  readonly hashing: { readonly running: number; readonly waiting: number };
-  /** The entry is the key in the queue, for example the client address. */
-  hash(password: string, entry: QueueEntry): Promise<string>;
-  /** Without a hash, does the same work and returns false. */
-  matches(password: string, hash: string | undefined, entry: QueueEntry): Promise<boolean>;
-}
-
-export interface PasswordOptions {
+interface PasswordOptions {
   readonly maxConcurrent?: number;
   /** Limits the hashing of all workers of this node together. Each worker shares its permits fairly. */
   readonly semaphore?: Semaphore | undefined;
@@ -34,44 +27,56 @@ export interface PasswordOptions {
   readonly cost?: PasswordCost | undefined;
 }
 
-export function createPasswords({
-  maxConcurrent = countSpareCores(),
-  semaphore,
-  maxWaiting = 500,
-  cost = defaultCost,
-}: PasswordOptions = {}): Passwords {
-  const dummyHash = createDummyHash(cost);
-  const queue = new FairQueue({
-    permits: maxConcurrent,
-    maxWaiting,
-    maxWaitingPerKey: Math.ceil(maxWaiting / 2),
-    fullError: tooManyLogins,
-  });
-  const enqueue = <T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> =>
-    queue.run(entry, () => (semaphore ? semaphore.run(task) : task()));
-  return {
-    get hashing() {
-      if (!semaphore) return { running: queue.running, waiting: queue.waiting };
-      return { running: semaphore.running, waiting: queue.waiting + semaphore.waiting };
-    },
-    hash: (password, entry) => enqueue(entry, () => hash(normalize(password), cost)),
-    matches: (password, storedHash, entry) =>
-      enqueue(entry, async () => {
-        const isMatch = await verify(storedHash ?? dummyHash, normalize(password));
-        return isMatch && storedHash !== undefined;
-      }),
-  };
+const defaultCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+export class Passwords {
+  readonly #cost: PasswordCost;
+  readonly #semaphore: Semaphore | undefined;
+  readonly #queue: FairQueue;
+  readonly #dummyHash: string;
+
+  constructor(options: PasswordOptions = {}) {
+    const { maxConcurrent = countSpareCores(), semaphore, maxWaiting = 500, cost = defaultCost } = options;
+    this.#cost = cost;
+    this.#semaphore = semaphore;
+    this.#dummyHash = createDummyHash(cost);
+    this.#queue = new FairQueue({
+      permits: maxConcurrent,
+      maxWaiting,
+      maxWaitingPerKey: Math.ceil(maxWaiting / 2),
+      fullError: tooManyLogins,
+    });
+  }
+
+  get hashing(): { readonly running: number; readonly waiting: number } {
+    const { running, waiting } = this.#queue;
+    const semaphore = this.#semaphore;
+    return semaphore
+      ? { running: semaphore.running, waiting: waiting + semaphore.waiting }
+      : { running, waiting };
+  }
+
+  /** The entry is the key in the queue, for example the client address. */
+  hash(password: string, entry: QueueEntry): Promise<string> {
+    return this.#enqueue(entry, () => hash(normalize(password), this.#cost));
+  }
+
+  /** Without a hash, does the same work and returns false. */
+  matches(password: string, storedHash: string | undefined, entry: QueueEntry): Promise<boolean> {
+    return this.#enqueue(entry, async () => {
+      const isMatch = await verify(storedHash ?? this.#dummyHash, normalize(password));
+      return isMatch && storedHash !== undefined;
+    });
+  }
+
+  #enqueue<T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> {
+    return this.#queue.run(entry, () => (this.#semaphore ? this.#semaphore.run(task) : task()));
+  }
 }
 
 /** The queue entry of a logged-in user. All requests of the user share one key and alternate between sessions. */
 export function hashQueueEntry({ userId, sessionId }: { userId: string; sessionId?: string }): QueueEntry {
   return { key: `user ${userId}`, subkey: sessionId ?? '' };
-}
-
-function tooManyLogins(): Refusal {
-  return new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
-    retryAfterSeconds: 5,
-  });
 }
 
 /** Creates a hash of no password with the same cost, so that an unknown user takes as long as a known one. */
@@ -95,10 +100,7 @@ const minPasswordLength = 8;
 const maxPasswordLength = 128;
 const commonPasswords = 10_000;
 
-/**
- * Requires a long and uncommon password (NIST SP 800-63B §3.1.1.2). Applies when a password is set, never at a login. The
- * error never contains the password.
- */
+/** Applies NIST SP 800-63B §3.1.1.2 when a password is set, never at a login. The error never contains the password. */
 export async function requireGoodPassword(input: string, username: string): Promise<void> {
   // Checked first, because the input can have any length.
   if (input.length > 8 * maxPasswordLength) throw wrongLength();
@@ -140,4 +142,52 @@ async function isCommon(folded: string): Promise<boolean> {
     .filter(({ length }) => length >= minPasswordLength)
     .slice(0, commonPasswords)
     .includes(folded);
+}
+
+const findCredentials = sql<{ usernameKey: string }, CheckedCredentials & { disabledAt: number | null }>`
+  select id as "userId", password_hash as "passwordHash", disabled_at as "disabledAt"
+  from users where username_key = ${'usernameKey'}`;
+
+const findPasswordHash = sql<{ userId: string }, CheckedCredentials>`
+  select id as "userId", password_hash as "passwordHash" from users where id = ${'userId'}`;
+
+const updateLastLogin = sql<CheckedCredentials & { now: number }>`
+  update users set last_login_at = ${'now'}
+  where id = ${'userId'} and password_hash = ${'passwordHash'} and disabled_at is null`;
+
+/** Returns undefined for an unknown user, a wrong password and a disabled user, after the same work. */
+export async function checkCredentials(
+  reader: Reader,
+  passwords: Passwords,
+  login: { username: string; password: string },
+  entry: QueueEntry,
+): Promise<CheckedCredentials | undefined> {
+  const name = toAccountName(login.username);
+  const stored =
+    name === undefined ? undefined : await reader.get(findCredentials, { usernameKey: accountNameKey(name) });
+  const isMatch = await passwords.matches(login.password, stored?.passwordHash, entry);
+  return stored && isMatch && stored.disabledAt === null ? stored : undefined;
+}
+
+/**
+ * Confirms that the credentials are still valid, inside the transaction that creates the session. It is a write, so that the
+ * database serializes it with a concurrent change of the password or of the user.
+ */
+export async function recordLogin(
+  transaction: Transaction,
+  { userId, passwordHash }: CheckedCredentials,
+  now: number,
+): Promise<boolean> {
+  return (await transaction.run(updateLastLogin, { userId, passwordHash, now })) === 1;
+}
+
+/** Checks the password of a logged-in user. Returns undefined if it is wrong. */
+export async function checkPassword(
+  reader: Reader,
+  passwords: Passwords,
+  login: { userId: string; sessionId: string; password: string },
+): Promise<CheckedCredentials | undefined> {
+  const stored = await reader.get(findPasswordHash, { userId: login.userId });
+  const isMatch = await passwords.matches(login.password, stored?.passwordHash, hashQueueEntry(login));
+  return stored && isMatch ? stored : undefined;
 }

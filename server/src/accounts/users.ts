@@ -1,13 +1,15 @@
-/** Reads and changes users. Changes are part of a journal transaction, so their checks hold when they are written. */
+/**
+ * Reads and changes users, and validates the names of users and groups. Changes are part of a journal transaction, so their checks
+ * hold when they are written.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { isRowId, list, sql, type Statement } from '../database/statement.ts';
-import { type ChangedBy, record } from '../journal/journal.ts';
+import type { Caller, Changed, ChangeRunner, ResultCodec } from '../journal/change-runner.ts';
+import { differences, record, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { accountNameKey, requireAccountName, searchPattern, toAccountName } from './account-name.ts';
-import type { CheckedCredentials } from './credentials.ts';
 
 export interface User {
   readonly id: string;
@@ -24,10 +26,72 @@ export interface UserFilter {
   readonly groupId?: string | undefined;
 }
 
-/** At most `limit` elements after a key. */
-export interface KeyedSlice {
-  readonly after: string | undefined;
+/** At most `limit` elements after a position, by default a sort key. */
+export interface KeyedSlice<Position = string> {
+  readonly after: Position | undefined;
   readonly limit: number;
+}
+
+/** The rights of a viewer to change accounts. */
+export interface ViewerRights {
+  readonly userId: string;
+  readonly isAdministrator: boolean;
+}
+
+export function requireAdministrator({ isAdministrator }: Pick<ViewerRights, 'isAdministrator'>): void {
+  if (!isAdministrator) throw new Refusal('FORBIDDEN', 'Only administrators may do this.');
+}
+
+/** Makes a change that only administrators may request. */
+export function runAsAdministrator<T, Stored>(
+  changes: ChangeRunner<ViewerRights>,
+  caller: Caller,
+  codec: ResultCodec<T, Stored>,
+  work: (transaction: Transaction, by: ChangedBy) => Promise<T>,
+): Promise<Changed<T>> {
+  const check = requireAdministrator;
+  return changes.run(caller, { codec, check, work: (transaction, _, by) => work(transaction, by) });
+}
+
+const maxNameLength = 128;
+type NameKind = 'user name' | 'group name';
+
+/** Returns the name in NFC for storage, or undefined if it is invalid. Lengths count code points. */
+export function toAccountName(input: string): string | undefined {
+  // Checked first, because the input can have any length.
+  if (input.length > 8 * maxNameLength) return undefined;
+  const name = input.normalize('NFC');
+  const length = [...name].length;
+  const isValid = length >= 1 && length <= maxNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  return isValid ? name : undefined;
+}
+
+export function requireAccountName(input: string, kind: NameKind): string {
+  const name = toAccountName(input);
+  if (name) return name;
+  throw new Refusal('BAD_INPUT', `A ${kind} has 1 to ${maxNameLength} characters and no control characters.`);
+}
+
+/** `owner` has the name already. */
+export function requireFreeName(
+  kind: NameKind,
+  name: string,
+  owner: { readonly id: string } | undefined,
+  ownId?: string,
+): void {
+  if (owner && owner.id !== ownId) throw new Refusal('CONFLICT', `The ${kind} "${name}" is taken.`);
+}
+
+/** The key by which names are compared, without regard to case, and sorted. */
+export function accountNameKey(name: string): string {
+  return name.toLowerCase();
+}
+
+/** A pattern for `like … escape '!'` that matches the keys containing the text, if any. Undefined if no name can contain the text. */
+export function searchPattern(text: string | null | undefined): string | undefined {
+  if (!text) return '%';
+  const name = toAccountName(text);
+  return name && `%${accountNameKey(name).replace(/[!%_]/g, '!$&')}%`;
 }
 
 type UserRow = Omit<User, 'isAdministrator'> & { readonly isAdministrator: number };
@@ -40,6 +104,7 @@ const findById = sql<{ id: string }, UserRow>`${selectUser} from users where id 
 const findByKey = sql<{ key: string }, UserRow>`${selectUser} from users where username_key = ${'key'}`;
 const findByIds = sql<{ ids: readonly string[] }, UserRow>`
   ${selectUser} from users where id in (select value from ${list('ids')})`;
+const findAnyUser = sql<object, { id: string }>`select id from users limit 1`;
 const findAdministrators = sql<{ limit: number }, UserRow>`
   ${selectUser} from users where is_administrator = 1 order by username_key limit ${'limit'}`;
 
@@ -78,9 +143,8 @@ export function readUserByName(reader: Reader, username: string): PromiseOrValue
 
 /** Reads users by id. Unknown ids are left out. */
 export function readUsers(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, User>> {
-  const validIds = ids.filter(isRowId);
   return whenDone(
-    reader.all(findByIds, { ids: validIds }),
+    reader.all(findByIds, { ids: ids.filter(isRowId) }),
     (rows) => new Map(rows.map((row) => [row.id, toUser(row)])),
   );
 }
@@ -90,21 +154,27 @@ export function readAdministrators(reader: Reader, limit: number): PromiseOrValu
   return whenDone(reader.all(findAdministrators, { limit }), (rows) => rows.map(toUser));
 }
 
+export async function hasUsers(reader: Reader): Promise<boolean> {
+  return (await reader.get(findAnyUser, {})) !== undefined;
+}
+
 /** Lists users in the order of `userKey`. */
 export function listUsers(
   reader: Reader,
-  filter: UserFilter,
+  { text, groupId }: UserFilter,
   { after = '', limit }: KeyedSlice,
 ): PromiseOrValue<User[]> {
-  const { statements, parameters } = listOf(filter);
-  if (!parameters) return [];
-  return whenDone(reader.all(statements.page, { ...parameters, after, limit }), (rows) => rows.map(toUser));
+  const pattern = searchPattern(text);
+  if (pattern === undefined) return [];
+  const { page } = groupId === undefined ? allUsers : groupMembers;
+  return whenDone(reader.all(page, { pattern, groupId, after, limit }), (rows) => rows.map(toUser));
 }
 
-export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<number> {
-  const { statements, parameters } = listOf(filter);
-  if (!parameters) return 0;
-  return whenDone(reader.get(statements.count, parameters), (row) => row!.count);
+export function countUsers(reader: Reader, { text, groupId }: UserFilter): PromiseOrValue<number> {
+  const pattern = searchPattern(text);
+  if (pattern === undefined) return 0;
+  const { count } = groupId === undefined ? allUsers : groupMembers;
+  return whenDone(reader.get(count, { pattern, groupId }), (row) => row!.count);
 }
 
 /** The sort key of a user in a list. */
@@ -112,26 +182,8 @@ export function userKey({ username }: User): string {
   return accountNameKey(username);
 }
 
-function listOf({ text, groupId }: UserFilter) {
-  const pattern = searchPattern(text);
-  return {
-    statements: groupId === undefined ? allUsers : groupMembers,
-    parameters: pattern === undefined ? undefined : { pattern, groupId },
-  };
-}
-
 function toUser(row: UserRow): User {
   return { ...row, isAdministrator: row.isAdministrator === 1 };
-}
-
-/** The rights of a viewer to change accounts. */
-export interface ViewerRights {
-  readonly userId: string;
-  readonly isAdministrator: boolean;
-}
-
-export function requireAdministrator({ isAdministrator }: Pick<ViewerRights, 'isAdministrator'>): void {
-  if (!isAdministrator) throw new Refusal('FORBIDDEN', 'Only administrators may do this.');
 }
 
 /** A missing value stays unchanged. */
@@ -141,31 +193,35 @@ export interface UserChanges {
   readonly isDisabled?: boolean | null | undefined;
 }
 
-interface NewUserRow {
+/** The user whose password was correct, and the hash that it matched: the password may change before the login completes. */
+export interface CheckedCredentials {
+  readonly userId: string;
+  readonly passwordHash: string;
+}
+
+interface StoredUser {
   readonly id: string;
   readonly username: string;
   readonly usernameKey: string;
-  readonly passwordHash: string;
   readonly isAdministrator: number;
-  readonly now: number;
 }
 
-type ChangedUserRow = Omit<NewUserRow, 'passwordHash' | 'now'> & { readonly disabledAt: number | null };
-const insert = sql<NewUserRow>`
+const insert = sql<StoredUser & { passwordHash: string; now: number }>`
   insert into users (id, username, username_key, password_hash, is_administrator, created_at)
   values (${'id'}, ${'username'}, ${'usernameKey'}, ${'passwordHash'}, ${'isAdministrator'}, ${'now'})`;
-const update = sql<ChangedUserRow>`
+const update = sql<StoredUser & { disabledAt: number | null }>`
   update users set username = ${'username'}, username_key = ${'usernameKey'},
     is_administrator = ${'isAdministrator'}, disabled_at = ${'disabledAt'}
   where id = ${'id'}`;
-const updatePassword = sql<{ userId: string; passwordHash: string }>`
+const updatePassword = sql<CheckedCredentials>`
   update users set password_hash = ${'passwordHash'} where id = ${'userId'}`;
 const exchangePassword = sql<CheckedCredentials & { newHash: string }>`
   update users set password_hash = ${'newHash'}
   where id = ${'userId'} and password_hash = ${'passwordHash'}`;
 
-// Foreign keys delete sessions and memberships. Grants refer to users and groups, without a foreign key.
-const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
+/** Grants refer to users and groups, without a foreign key. */
+export const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
+// Foreign keys delete sessions and memberships.
 const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
 const insertDeletedUser = sql<{ id: string; now: number }>`
   insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;
@@ -173,23 +229,24 @@ const insertDeletedUser = sql<{ id: string; now: number }>`
 /** Returns the id of the new user. */
 export async function createUser(
   transaction: Transaction,
-  user: { username: string; passwordHash: string; isAdministrator: boolean },
-  { byUserId, now }: ChangedBy,
+  { passwordHash, isAdministrator, ...user }: Omit<NewUser, 'password'> & { readonly passwordHash: string },
+  by: ChangedBy,
 ): Promise<string> {
   const username = requireAccountName(user.username, 'user name');
-  await requireFreeName(transaction, username);
+  requireFreeName('user name', username, await readUserByName(transaction, username));
   const id = randomUUID();
   await transaction.run(insert, {
-    id,
-    username,
-    usernameKey: accountNameKey(username),
-    passwordHash: user.passwordHash,
-    isAdministrator: user.isAdministrator ? 1 : 0,
-    now,
+    ...{ id, username, usernameKey: accountNameKey(username), passwordHash, now: by.now },
+    isAdministrator: Number(isAdministrator),
   });
-  const after = { username, isAdministrator: user.isAdministrator };
-  record(transaction, { kind: 'CREATE_USER', at: now, byUserId, userId: id, after });
+  record(transaction, { kind: 'CREATE_USER', ...by, userId: id, after: { username, isAdministrator } });
   return id;
+}
+
+export interface NewUser {
+  readonly username: string;
+  readonly password: string;
+  readonly isAdministrator: boolean;
 }
 
 /** Administrators cannot disable or demote themselves, so at least one administrator remains. */
@@ -197,53 +254,44 @@ export async function updateUser(
   transaction: Transaction,
   id: string,
   changes: UserChanges,
-  { byUserId, now }: ChangedBy,
+  by: ChangedBy,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
-  const username = requireAccountName(changes.username ?? user.username, 'user name');
-  const isAdministrator = changes.isAdministrator ?? user.isAdministrator;
-  const isDisabled = changes.isDisabled ?? user.disabledAt !== null;
-  if (id === byUserId && isDisabled) throw new Refusal('CONFLICT', 'You cannot disable yourself.');
-  if (id === byUserId && !isAdministrator) {
+  const old = {
+    username: user.username,
+    isAdministrator: user.isAdministrator,
+    isDisabled: user.disabledAt !== null,
+  };
+  const username = requireAccountName(changes.username ?? old.username, 'user name');
+  const isAdministrator = changes.isAdministrator ?? old.isAdministrator;
+  const isDisabled = changes.isDisabled ?? old.isDisabled;
+  if (id === by.byUserId && isDisabled) throw new Refusal('CONFLICT', 'You cannot disable yourself.');
+  if (id === by.byUserId && !isAdministrator) {
     throw new Refusal('CONFLICT', 'You cannot take the administrator role from yourself.');
   }
-  await requireFreeName(transaction, username, id);
+  requireFreeName('user name', username, await readUserByName(transaction, username), id);
   await transaction.run(update, {
     id,
     username,
     usernameKey: accountNameKey(username),
-    isAdministrator: isAdministrator ? 1 : 0,
-    disabledAt: isDisabled ? (user.disabledAt ?? now) : null,
+    isAdministrator: Number(isAdministrator),
+    disabledAt: isDisabled ? (user.disabledAt ?? by.now) : null,
   });
-  const before = { username: user.username, ...rolesOf(user) };
-  const after = { username, isAdministrator, isDisabled };
-  const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+  const { before, after } = differences(old, { username, isAdministrator, isDisabled });
+  const changed = Object.keys(after);
   if (changed.length === 0) return;
-  const only = (values: typeof after) => Object.fromEntries(changed.map((key) => [key, values[key]]));
-  record(transaction, {
-    kind: 'UPDATE_USER',
-    at: now,
-    byUserId,
-    userId: id,
-    before: only(before),
-    after: only(after),
-    changesAccess: changed.some((key) => key !== 'username'),
-  });
-}
-
-function rolesOf({ isAdministrator, disabledAt }: User): { isAdministrator: boolean; isDisabled: boolean } {
-  return { isAdministrator, isDisabled: disabledAt !== null };
+  const changesAccess = changed.some((key) => key !== 'username');
+  record(transaction, { kind: 'UPDATE_USER', ...by, userId: id, before, after, changesAccess });
 }
 
 export async function resetPassword(
   transaction: Transaction,
-  input: { userId: string; passwordHash: string },
-  { byUserId, now }: ChangedBy,
+  { userId, passwordHash }: CheckedCredentials,
+  by: ChangedBy,
 ): Promise<void> {
-  const { userId } = input;
   await requireUser(transaction, userId);
-  await transaction.run(updatePassword, input);
-  record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId, userId });
+  await transaction.run(updatePassword, { userId, passwordHash });
+  record(transaction, { kind: 'CHANGE_PASSWORD', ...by, userId });
 }
 
 /** Returns false if the checked password has changed in the meantime. */
@@ -254,35 +302,18 @@ export async function changePassword(
   now: number,
 ): Promise<boolean> {
   if ((await transaction.run(exchangePassword, { userId, passwordHash, newHash })) === 0) return false;
-  record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId: userId, userId });
+  record(transaction, { kind: 'CHANGE_PASSWORD', byUserId: userId, now, userId });
   return true;
 }
 
 /** Also deletes the user's grants, memberships and sessions. */
-export async function deleteUser(
-  transaction: Transaction,
-  id: string,
-  { byUserId, now }: ChangedBy,
-): Promise<void> {
-  const user = await requireUser(transaction, id);
-  if (id === byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
+export async function deleteUser(transaction: Transaction, id: string, by: ChangedBy): Promise<void> {
+  const { username, isAdministrator } = await requireUser(transaction, id);
+  if (id === by.byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
   // Kept until all auth tokens of the user have expired.
-  await transaction.run(insertDeletedUser, { id, now });
-  record(transaction, {
-    kind: 'DELETE_USER',
-    at: now,
-    byUserId,
-    userId: id,
-    before: { username: user.username, isAdministrator: user.isAdministrator },
-    changesAccess: true,
-  });
-}
-
-async function requireFreeName(transaction: Transaction, username: string, ownId?: string): Promise<void> {
-  const owner = await readUserByName(transaction, username);
-  if (owner && owner.id !== ownId) {
-    throw new Refusal('CONFLICT', `The user name "${username}" is taken.`);
-  }
+  await transaction.run(insertDeletedUser, { id, now: by.now });
+  const before = { username, isAdministrator };
+  record(transaction, { kind: 'DELETE_USER', ...by, userId: id, before, changesAccess: true });
 }

@@ -1,24 +1,24 @@
-/** `espalier backup`: a copy of an embedded database, made while servers use it. */
+/** `espalier backup`: copies a database file while servers use it. */
 
 import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
-import { formatCount, formatSize } from '../maintenance/backup/format-size.ts';
+import { formatCount, formatSize } from '../maintenance/backup/backup-files.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { formatTime } from '../sessions/manage-signing-keys.ts';
 import { command, json } from './command.ts';
-import { untilSignal } from './connection.ts';
-import { createFileProgress } from './file-progress.ts';
+import { untilSignal } from './api/connection.ts';
+import { createFileProgress } from './terminal/file-progress.ts';
 import { embeddedFileOf } from './database-command.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson } from './terminal/output.ts';
 
 export const backup = command({
-  words: [{ name: 'file', about: 'The file to make', completes: 'file' }],
-  options: { force: { short: 'f', about: 'Replace a file of that name' }, json },
+  words: [{ name: 'file', about: 'The backup file to create', completes: 'file' }],
+  options: { force: { short: 'f', about: 'Replace an existing file' }, json },
   settings: [settingsTable.databaseUrl],
-  details: `For a database file; a PostgreSQL has tools of its own (pg_dump, see docs/deployment.md). Servers go on meanwhile, and nobody waits.
+  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see docs/deployment.md.
 
-The backup is one file, of the moment when the command began, and for its owner alone: the keys that sign tokens are in it.
-It gets its name when it is on the disk and has been checked; interrupted, it leaves nothing behind.`,
+The backup is one file with the state at the start of the command. Only its owner can read it, because it contains the keys that
+sign tokens. The file appears after it is on the disk and has been checked. An interrupted command leaves no file.`,
   run: ({ words: [to], options, flags }) => makeOne(embeddedFileOf(flags, 'backup'), to!, options),
 });
 
@@ -48,8 +48,8 @@ async function makeOne(
 
 function describeResult(made: Backup, seconds: number): string {
   const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
-  const keys = areKeysSealed ? 'in it, sealed with the master key, which is not' : 'in it';
+  const keys = areKeysSealed ? ', sealed with the master key, which it does not contain' : '';
   const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;
-  return `${file} holds ${formatCount(folders, 'folder')}, ${formatCount(users, 'user')}${upTo}: ${formatSize(bytes)} in ${seconds.toFixed(1)} s, checked.
-Keep it as you keep passwords: the keys that sign tokens are ${keys}.`;
+  return `${file} contains ${formatCount(folders, 'folder')}, ${formatCount(users, 'user')}${upTo}: ${formatSize(bytes)} in ${seconds.toFixed(1)} s, checked.
+Protect the file like a password: it contains the keys that sign tokens${keys}.`;
 }

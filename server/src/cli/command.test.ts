@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { flagsOf, settingsTable } from '../config/config.ts';
 import type { Setting } from '../config/setting.ts';
 import { StartError } from '../config/start-error.ts';
-import { readGiven } from './command.ts';
+import { readInput } from './command.ts';
 import { serve } from './serve.ts';
 
 /** The settings of the arguments of `espalier serve`. */
-const parseFlags = (args: readonly string[]) => readGiven('serve', serve, args).flags;
+const parseFlags = (args: readonly string[]) => readInput('serve', serve, args).flags;
 
 const settings = Object.values<Setting<unknown>>(settingsTable);
 
@@ -29,7 +29,7 @@ test('only the first equals sign parts the flag from its value', () => {
   assert.deepEqual(parseFlags(['--issuer=a=b=c']), { issuer: 'a=b=c' });
 });
 
-test('a value is taken as it is: empty, of several lines, or with a dash at its start', () => {
+test('accepts empty values, values of several lines and values that start with a dash', () => {
   assert.deepEqual(parseFlags(['--issuer=', '--log-level', '']), { issuer: '', 'log-level': '' });
   assert.deepEqual(parseFlags(['--issuer=a\nb']), { issuer: 'a\nb' });
   assert.deepEqual(parseFlags(['--port', '-1']), { port: '-1' });
@@ -51,7 +51,7 @@ test('a flag without its value is refused', () => {
 
 test('an unknown flag is refused with the one that was probably meant', () => {
   refusedWith(['--prot', '80'], /^There is no flag --prot\. Did you mean --port\? .*--help/);
-  refusedWith(['--colour-of-the-shed'], /^There is no flag --colour-of-the-shed\. espalier serve --help/);
+  refusedWith(['--colour-of-the-shed'], /^There is no flag --colour-of-the-shed\. Run espalier serve --help/);
 });
 
 test('a password given as a flag is not shown, and the file is proposed', () => {

@@ -1,29 +1,28 @@
 /**
- * What a command is: its words, options and settings as data. From the same table come the reading of its arguments, its
- * help and the completion of shells.
+ * Defines commands as data: words, options and settings. The argument parser, the help and the shell completion use the same
+ * definition.
  */
 
-import { parseBoolean } from '../config/setting-values.ts';
-import type { Setting } from '../config/setting.ts';
+import { parseBoolean, type Setting } from '../config/setting.ts';
 import { flagsOf } from '../config/config.ts';
 import { UsageError } from '../config/start-error.ts';
 import { describeFlags } from './flags.ts';
 import { parseArguments, type Flag } from './parse-arguments.ts';
 
-/** A word that is no flag, as in `folder mkdir <path>`. */
+/** A positional argument, such as `<path>` in `folder mkdir <path>`. */
 export interface Word {
   readonly name: string;
   readonly about: string;
   readonly isOptional?: boolean;
-  /** The last one may come several times. */
+  /** Only for the last word. */
   readonly isRepeatable?: boolean;
   readonly completes?: Completes;
 }
 
-/** The flag is made from the name of the option: `pageSize` is `--page-size`. */
+/** The name of the option defines the flag: `pageSize` is `--page-size`. */
 export interface Option {
   readonly about: string;
-  /** What stands for its value in help, such as `path`; an option without one is a switch. */
+  /** The placeholder of the value in help, such as `path`. An option without one is a switch. */
   readonly value?: string;
   /** One letter. */
   readonly short?: string;
@@ -31,7 +30,7 @@ export interface Option {
   readonly completes?: Completes;
 }
 
-/** What a shell proposes: names of files, or one of these. */
+/** The completions of a shell: file names, or one of these words. */
 export type Completes = 'file' | readonly string[];
 
 export type Options = Readonly<Record<string, Option>>;
@@ -44,33 +43,33 @@ export type Values<O extends Options> = {
     : boolean;
 };
 
-export interface Given<O extends Options = Options> {
+export interface CommandInput<O extends Options = Options> {
   readonly words: readonly string[];
   readonly options: Values<O>;
-  /** The settings that were given as flags, by flag. */
+  /** Settings that were passed as flags, by flag. */
   readonly flags: Readonly<Record<string, string>>;
 }
 
 export interface Definition<O extends Options> {
   readonly words?: readonly Word[];
   readonly options?: O;
-  /** Settings that it takes as flags too. */
+  /** Settings that the command also accepts as flags. */
   readonly settings?: readonly Setting<unknown>[];
-  /** What else there is to know, below the usage. */
+  /** Text below the usage line. */
   readonly details?: string;
-  readonly run: (given: Given<O>) => Promise<void> | void;
+  readonly run: (input: CommandInput<O>) => Promise<void> | void;
 }
 
 export type Command = Omit<Required<Definition<Options>>, 'run'> & {
-  readonly run: (given: Given<never>) => Promise<void> | void;
+  readonly run: (input: CommandInput<never>) => Promise<void> | void;
 };
 
-/** As help and completion know it; loaded when it is asked for. */
+/** The entry for help and completion. The command itself is loaded when it is needed. */
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
-  /** The first word of its name alone does the same: `keys` is `keys list`. */
-  readonly isMeantByFirstWord?: boolean;
+  /** The name of the group alone runs this command: `keys` is `keys list`. */
+  readonly isGroupDefault?: boolean;
   readonly load: () => Promise<Command>;
 }
 
@@ -79,14 +78,14 @@ export function command<const O extends Options>(definition: Definition<O>): Com
   return { words: [], options: {}, settings: [], details: '', ...definition };
 }
 
-/** For everything that prints data. */
-export const json = { about: 'Print JSON, for programs' } as const satisfies Option;
+/** The option of all commands that print data. */
+export const json = { about: 'Print JSON' } as const satisfies Option;
 
-export function readGiven(
+export function readInput(
   name: string,
   { words, options, settings }: Command,
   args: readonly string[],
-): Given {
+): CommandInput {
   const flags: Flag[] = [
     ...Object.entries(options).map(([key, { value, short }]) => ({
       name: toFlag(key),
@@ -97,10 +96,10 @@ export function readGiven(
       flagsOf(setting).map((flag) => ({ name: flag, isSwitch: setting.isSwitch === true })),
     ),
   ];
-  const { given, rest } = parseArguments(args, { command: name, flags, takesWords: words.length > 0 });
+  const { input, rest } = parseArguments(args, { command: name, flags, takesWords: words.length > 0 });
   checkWords(name, words, rest);
   const values = Object.entries(options).map(([key, { value, isRepeatable }]) => {
-    const all = given.get(toFlag(key)) ?? [];
+    const all = input.get(toFlag(key)) ?? [];
     if (value !== undefined) return [key, isRepeatable ? all : all.at(-1)];
     const isOn = parseBoolean(all.at(-1) ?? 'false');
     if (isOn === undefined) throw new UsageError(`--${toFlag(key)} is a switch, and takes no value.`);
@@ -108,11 +107,11 @@ export function readGiven(
   });
   const ofSettings = settings
     .flatMap((setting) => flagsOf(setting))
-    .flatMap((flag) => (given.has(flag) ? [[flag, given.get(flag)!.at(-1)!]] : []));
+    .flatMap((flag) => (input.has(flag) ? [[flag, input.get(flag)!.at(-1)!]] : []));
   return {
     words: rest,
-    options: Object.fromEntries(values) as Given['options'],
-    flags: Object.fromEntries(ofSettings) as Given['flags'],
+    options: Object.fromEntries(values) as CommandInput['options'],
+    flags: Object.fromEntries(ofSettings) as CommandInput['flags'],
   };
 }
 
@@ -121,19 +120,19 @@ export function toFlag(key: string): string {
 }
 
 function checkWords(name: string, words: readonly Word[], rest: readonly string[]): void {
-  const missing = words.find(({ isOptional }, place) => !isOptional && place >= rest.length);
-  if (missing) throw new UsageError(`espalier ${name} needs a <${missing.name}>. ${tellsMore(name)}`);
+  const missing = words.find(({ isOptional }, index) => !isOptional && index >= rest.length);
+  if (missing) throw new UsageError(`espalier ${name} needs a <${missing.name}>. ${helpHint(name)}`);
   const mayBeMore = words.at(-1)?.isRepeatable === true;
   const tooMany = rest[words.length];
   if (tooMany !== undefined && !mayBeMore) {
     throw new UsageError(
-      `espalier ${name} takes ${words.length === 1 ? 'one word' : `${words.length} words`}, and ${JSON.stringify(tooMany)} is one too many. ${tellsMore(name)}`,
+      `espalier ${name} takes ${words.length === 1 ? 'one argument' : `${words.length} arguments`}; ${JSON.stringify(tooMany)} is one too many. ${helpHint(name)}`,
     );
   }
 }
 
-export function tellsMore(name: string): string {
-  return `espalier ${name} --help tells more.`;
+export function helpHint(name: string): string {
+  return `Run espalier ${name} --help for details.`;
 }
 
 export function commandHelp(

@@ -1,6 +1,6 @@
 /**
- * All commands, in the order and the groups in which help shows them. A command is loaded when it is asked for: none
- * waits for what only another needs.
+ * All commands, in the order and the groups of the help. A command is loaded only when it runs, so that it does not wait for the
+ * imports of other commands.
  */
 
 import type { ListedCommand } from './command.ts';
@@ -24,26 +24,26 @@ export const commandGroups: readonly CommandGroup[] = [
     ],
   },
   {
-    title: 'Through the API of a running server, as whoever is logged in',
+    title: 'Through the API of a running server, as the logged-in user',
     commands: [
       {
         name: 'login',
-        about: 'Log in at a server, and keep the session for the commands that follow',
+        about: 'Log in to a server and store the session for later commands',
         load: async () => (await import('./session/login.ts')).login,
       },
       {
         name: 'logout',
-        about: 'End the session, and forget it',
+        about: 'Log out and delete the stored session',
         load: async () => (await import('./session/logout.ts')).logout,
       },
       {
         name: 'whoami',
-        about: 'Show who is logged in, and where',
+        about: 'Show the logged-in user and the server',
         load: async () => (await import('./session/whoami.ts')).whoami,
       },
       {
         name: 'query',
-        about: 'Ask the graph anything: a query, a mutation or a subscription',
+        about: 'Run a GraphQL query, mutation or subscription',
         load: async () => (await import('./query.ts')).query,
       },
       ...folderCommands,
@@ -53,59 +53,59 @@ export const commandGroups: readonly CommandGroup[] = [
       ...sessionCommands,
       {
         name: 'journal ls',
-        about: 'Show what was done, by whom, and follow it',
-        isMeantByFirstWord: true,
+        about: 'Show the journal of all changes, or follow it',
+        isGroupDefault: true,
         load: async () => (await import('./journal/ls.ts')).listJournal,
       },
     ],
   },
   {
-    title: 'On the database directly; a server may run or not, unless the command says otherwise',
+    title: 'Directly on the database, with or without a running server unless the command says otherwise',
     commands: [
       {
         name: 'user reset-password',
-        about: 'Give somebody a new password, for one that is lost: of the administrator, too',
+        about: 'Replace a lost password, even that of the last administrator',
         load: async () => (await import('./user/reset-password.ts')).resetPassword,
       },
       ...keysCommands,
       {
         name: 'migrate',
-        about: 'Bring the database up to date, or show what that would take',
+        about: 'Update the database schema, or print the missing steps as SQL',
         load: async () => (await import('./migrate.ts')).migrate,
       },
       {
         name: 'copy',
-        about: 'Move everything to another database',
+        about: 'Copy the whole installation to another database',
         load: async () => (await import('./copy.ts')).copy,
       },
       {
         name: 'backup',
-        about: 'Copy a database file to another file, while servers use it',
+        about: 'Back up a database file while servers use it',
         load: async () => (await import('./backup.ts')).backup,
       },
       {
         name: 'restore',
-        about: 'Put a backup in the place of the database file; no server may run on it',
+        about: 'Replace the database file with a backup; all its servers must be stopped',
         load: async () => (await import('./restore.ts')).restore,
       },
       {
         name: 'doctor',
-        about: 'Check settings, clock, database, files, TLS and a running server, and say what to do',
+        about: 'Check settings, clock, database, files, TLS and a running server, and suggest fixes',
         load: async () => (await import('./doctor/doctor.ts')).doctor,
       },
     ],
   },
   {
-    title: 'Besides',
+    title: 'Other commands',
     commands: [
       {
         name: 'schema',
-        about: 'Print the graph schema',
+        about: 'Print the GraphQL schema',
         load: async () => (await import('./schema.ts')).printGraphSchema,
       },
       {
         name: 'completion',
-        about: 'Print a script by which a shell completes commands',
+        about: 'Print a completion script for a shell',
         load: async () => (await import('./completion/completion.ts')).completionOf(allCommands),
       },
       {
@@ -130,10 +130,10 @@ export function findCommand(
   return undefined;
 }
 
-/** What a first word alone does, with nothing behind it but flags. */
-export function findMeantBy([word, next, ...more]: readonly string[]): ReturnType<typeof findCommand> {
+/** Finds the command that a group runs without a second word: `keys --json` is `keys list --json`. */
+export function findGroupDefault([word, next, ...more]: readonly string[]): ReturnType<typeof findCommand> {
   if (word === undefined || (next !== undefined && !next.startsWith('-'))) return undefined;
-  const found = commandsBelow(word).find(({ isMeantByFirstWord }) => isMeantByFirstWord);
+  const found = commandsBelow(word).find(({ isGroupDefault }) => isGroupDefault);
   return found && { found, rest: next === undefined ? [] : [next, ...more] };
 }
 

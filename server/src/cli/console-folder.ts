@@ -1,10 +1,10 @@
-/** Where the built files of the web console are, which comes as a package of its own. */
+/** Finds the built files of the web console, which is a separate package. */
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Null if it is not installed, or has not been built. */
+/** Returns null if the console is not installed or not built. */
 export function consoleFolder(): string | null {
   try {
     const page = fileURLToPath(import.meta.resolve('@espalier/console/index.html'));

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UsageError } from '../config/start-error.ts';
-import { readGiven, commandHelp } from './command.ts';
+import { readInput, commandHelp } from './command.ts';
 import { copy, urlsOf } from './copy.ts';
 
 /** The URLs of the arguments of `espalier copy`. */
 const parseUrls = (args: readonly string[]) => {
-  const { words, options } = readGiven('copy', copy, args);
+  const { words, options } = readInput('copy', copy, args);
   return urlsOf(words, options as never);
 };
 const copyHelp = () => commandHelp('copy', 'Move everything', copy);
@@ -17,7 +17,7 @@ const copyHelp = () => commandHelp('copy', 'Move everything', copy);
 const one = 'sqlite:one.db';
 const other = 'postgres://me:secret@host/other';
 
-test('two URLs tell from where and to where', () => {
+test('takes the source and the destination from two URLs', () => {
   assert.deepEqual(parseUrls([one, other]), { fromUrl: one, toUrl: other });
 });
 
@@ -30,15 +30,15 @@ test('each URL may be in a file instead, and the line end there does not count',
   rmSync(folder, { recursive: true });
 });
 
-test('another number of URLs, unknown flags and what is not a URL are wrong usage, and no password is shown', () => {
+test('rejects another number of URLs, unknown flags and invalid URLs, without showing a password', () => {
   for (const [args, complaint] of [
     [[], /takes two URLs/],
     [[one], /takes two URLs/],
     [[one, other, one], /one too many/],
     [[one, `--to=${other}`], /^There is no flag --to\..* espalier copy --help/],
     [[one, '--to-file'], /--to-file/],
-    [['one.db', other], /^The URL to copy from is not one of a database: it takes sqlite:/],
-    [[one, 'mysql://me:secret@host/x'], /^The URL to copy to is not one of a database/],
+    [['one.db', other], /^The URL to copy from is not the URL of a database\. Use sqlite:/],
+    [[one, 'mysql://me:secret@host/x'], /^The URL to copy to is not the URL of a database/],
   ] as const) {
     assert.throws(
       () => parseUrls([...args]),
@@ -49,7 +49,7 @@ test('another number of URLs, unknown flags and what is not a URL are wrong usag
   }
 });
 
-test('help tells of each flag', () => {
+test('lists each flag in its help', () => {
   assert.match(copyHelp(), /^Usage: espalier copy \[<from-url>\] \[<to-url>\]/);
   for (const flag of ['--from-file <path>', '--to-file <path>']) assert.ok(copyHelp().includes(flag));
 });

@@ -8,11 +8,11 @@ import { databaseOptionsFrom, readProcessSettings, settingsTable } from '../conf
 import { copyInstallation, type ComparedTable } from '../maintenance/copy/copy.ts';
 import type { Database } from '../database/database.ts';
 import { openWithoutMigrating } from '../database/open-database.ts';
-import { containsPassword, redactPassword } from '../config/url-password.ts';
+import { containsPassword, redactPassword } from '../config/redact-url.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
-import { print, printJson, table } from './output.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { print, printJson, table } from './terminal/output.ts';
+import { createProgress, type Progress } from './terminal/progress.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
@@ -26,24 +26,24 @@ export const copy = command({
   options: {
     fromFile: {
       value: 'path',
-      about: 'The URL to copy from is in this file: others can see a password in the list of processes',
+      about: 'Read the source URL from this file, which keeps its password out of the process list',
       completes: 'file',
     },
-    toFile: { value: 'path', about: 'The URL to copy to is in this file', completes: 'file' },
+    toFile: { value: 'path', about: 'Read the destination URL from this file', completes: 'file' },
     json,
   },
-  details: `Copies a whole installation into another, new database: SQLite to PostgreSQL, back, or to another of the same kind.
-Sessions and keys go along: nobody is logged out. Stop every server on the source first; it is only read.
+  details: `Copies an installation to a new database: SQLite to PostgreSQL, back, or to another database of the same kind. Users stay
+logged in, because sessions and keys are copied. Stop every server on the source first. The source is not changed.
 
-Interrupted, it goes on where it was when the same command is run again. Until all of it is there, no server starts on
-the destination. At the end the rows of both are counted and compared.
+To continue an interrupted copy, run the same command again. No server starts on the destination until the copy is
+complete. At the end, the command counts and compares the rows of both databases.
 
-ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
+ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS apply to both databases.`,
   run: ({ words, options }) => {
     const urls = urlsOf(words, options);
     if (words.some(containsPassword)) {
       console.error(
-        'espalier: warning: A URL holds a password, which every user of this machine can read in the process list. Use --from-file and --to-file instead.',
+        'espalier: warning: A URL contains a password, which every user of this machine can read in the process list. Use --from-file and --to-file instead.',
       );
     }
     return copyAll(urls, options);
@@ -61,7 +61,7 @@ async function copyAll(
 ): Promise<void> {
   const options = databaseOptionsFrom(readProcessSettings({}).settings);
   const progress = createProgress(systemClock);
-  const ignoreSignals = tellHowToGoOn(progress);
+  const ignoreSignals = reportHowToContinue(progress);
   const begunAt = systemClock.now();
   let resumedFromRows = 0;
   let from: Database | undefined;
@@ -74,7 +74,7 @@ async function copyAll(
       onProgress: progress.show,
       onResume: (rows, total) => {
         resumedFromRows = rows;
-        if (!isJson) console.log(goingOn(rows, total));
+        if (!isJson) console.log(describeResume(rows, total));
       },
     });
     progress.end();
@@ -92,17 +92,17 @@ async function copyAll(
   }
 }
 
-/** Those that are not in a file are words, in this order. */
+/** URLs that are not in a file are arguments, in this order. */
 export function urlsOf(
   words: readonly string[],
   files: { readonly fromFile: string | undefined; readonly toFile: string | undefined },
 ): Urls {
-  const given = [...words];
-  const fromUrl = files.fromFile === undefined ? given.shift() : urlIn(files.fromFile);
-  const toUrl = files.toFile === undefined ? given.shift() : urlIn(files.toFile);
-  if (fromUrl === undefined || toUrl === undefined || given.length > 0) {
+  const input = [...words];
+  const fromUrl = files.fromFile === undefined ? input.shift() : urlIn(files.fromFile);
+  const toUrl = files.toFile === undefined ? input.shift() : urlIn(files.toFile);
+  if (fromUrl === undefined || toUrl === undefined || input.length > 0) {
     throw new UsageError(
-      'espalier copy takes two URLs: from which database, and to which. espalier copy --help tells more.',
+      'espalier copy takes two URLs: the source and the destination. Run espalier copy --help for details.',
     );
   }
   for (const [url, which] of [
@@ -110,10 +110,11 @@ export function urlsOf(
     [toUrl, 'to'],
   ]) {
     if (settingsTable.databaseUrl.parse(url!) === undefined) {
-      throw new UsageError(`The URL to copy ${which} is not one of a database: it takes ${accepts}.`);
+      throw new UsageError(`The URL to copy ${which} is not the URL of a database. Use ${accepts}.`);
     }
   }
-  if (fromUrl === toUrl) throw new StartError('Both URLs are the same: there is nothing to copy.');
+  if (fromUrl === toUrl)
+    throw new StartError('The source and the destination are the same URL. Specify another destination.');
   return { fromUrl, toUrl };
 }
 
@@ -121,15 +122,15 @@ function urlIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new StartError(`The file ${file} cannot be read: ${(cause as Error).message}.`, { cause });
+    throw new StartError(`Cannot read ${file}: ${(cause as Error).message}.`, { cause });
   }
 }
 
-/** A signal may come at any moment, as a power failure may: nothing is lost. */
-function tellHowToGoOn(progress: Progress): () => void {
+/** A signal can stop the copy at any moment, like a power failure, without losing data. */
+function reportHowToContinue(progress: Progress): () => void {
   const stop = (signal: NodeJS.Signals) => {
     progress.end();
-    console.error('Stopped. Run the same command again: it goes on from here.');
+    console.error('Stopped. To continue, run the same command again.');
     process.exit(128 + constants.signals[signal]);
   };
   for (const signal of stopSignals) process.on(signal, stop);
@@ -138,8 +139,8 @@ function tellHowToGoOn(progress: Progress): () => void {
   };
 }
 
-function goingOn(rows: number, total: number): string {
-  return `Going on with a copy that was interrupted: ${Math.min(rows, total).toLocaleString('en')} of ${total.toLocaleString('en')} rows are there.`;
+function describeResume(rows: number, total: number): string {
+  return `Continuing an interrupted copy: ${Math.min(rows, total).toLocaleString('en')} of ${total.toLocaleString('en')} rows are already copied.`;
 }
 
 function comparison(compared: readonly ComparedTable[]): string {
@@ -163,7 +164,7 @@ function requireSame(compared: readonly ComparedTable[]): void {
   const different = compared.filter(({ isSame }) => !isSame).map(({ name }) => name);
   if (different.length === 0) return;
   throw new StartError(
-    `The source and the destination differ in ${different.join(', ')}. A server that runs on the source may have changed it meanwhile: stop it, and run the same command again.`,
+    `The source and the destination differ in ${different.join(', ')}. A server may have changed the source during the copy. Stop every server on the source and run the same command again.`,
   );
 }
 
@@ -180,8 +181,8 @@ function settingFor(toUrl: string, toFile: string | undefined): string {
 
 function done(setting: string, rows: string, seconds: string): string {
   return `
-Copied ${rows} rows in ${seconds} s; source and destination are the same. What a server still writes to the source is not noticed from now on.
+Copied ${rows} rows in ${seconds} s. The source and the destination are identical. Later changes to the source are not copied.
 
 Now set ${setting} and start the server.
-Start none on the source any more: sessions that go on there are unknown here.`;
+Do not start a server on the source again: sessions that are refreshed there do not work here.`;
 }

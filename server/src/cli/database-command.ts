@@ -1,11 +1,11 @@
-/** How commands work on the database directly: on the one that the server has, and that this program knows wholly. */
+/** Opens the database of the server for commands that work on it directly. The schema must be current. */
 
 import { databaseOptionsFrom, readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { sqliteFilePath, openMigrated } from '../database/open-database.ts';
-import { redactPassword } from '../config/url-password.ts';
+import { redactPassword } from '../config/redact-url.ts';
 import { StartError } from '../config/start-error.ts';
-import type { Given } from './command.ts';
+import type { CommandInput } from './command.ts';
 
 const { databaseUrl, databasePoolMode } = settingsTable;
 
@@ -13,7 +13,7 @@ const { databaseUrl, databasePoolMode } = settingsTable;
 export const databaseSettings = [databaseUrl, databasePoolMode];
 
 export async function onDatabase<T>(
-  flags: Given['flags'],
+  flags: CommandInput['flags'],
   work: (opened: { readonly database: Database; readonly settings: Settings }) => Promise<T>,
 ): Promise<T> {
   const { settings } = readProcessSettings(flags);
@@ -28,12 +28,12 @@ export async function onDatabase<T>(
 }
 
 /** The path of the database file, for commands that work on the file itself. */
-export function embeddedFileOf(flags: Given['flags'], what: 'backup' | 'restore'): string {
+export function embeddedFileOf(flags: CommandInput['flags'], what: 'backup' | 'restore'): string {
   const { settings } = readProcessSettings(flags);
   const file = sqliteFilePath(settings.databaseUrl);
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(
-    `espalier ${what} is for database files, and ${redactPassword(settings.databaseUrl)} is a PostgreSQL: use ${tool}, as docs/deployment.md#backup shows.`,
+    `espalier ${what} works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see docs/deployment.md#backup.`,
   );
 }

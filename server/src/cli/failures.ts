@@ -3,14 +3,14 @@
 import type { EspalierError, ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
-import { escapeControls } from './escape-text.ts';
+import { escapeControls } from './terminal/escape-text.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },
-  failed: { code: 1, about: 'Refused or failed; the message says why' },
-  usage: { code: 2, about: 'Not written as it should be' },
-  login: { code: 3, about: 'Not logged in, or not any more' },
-  unreachable: { code: 4, about: 'The server cannot be reached, or is too busy' },
+  failed: { code: 1, about: 'Failed; the message says why' },
+  usage: { code: 2, about: 'Wrong usage, for example an unknown flag' },
+  login: { code: 3, about: 'Not logged in, or the session has ended' },
+  unreachable: { code: 4, about: 'The server cannot be reached or is overloaded' },
 } as const;
 
 const loginCodes: ReadonlySet<ErrorCode> = new Set([
@@ -21,11 +21,10 @@ const loginCodes: ReadonlySet<ErrorCode> = new Set([
 ]);
 const busyCodes: ReadonlySet<ErrorCode> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'TOO_MANY_ATTEMPTS']);
 
-/** The command has already printed the problem. */
+/** Ends the command with an exit code. Without a message, nothing more is printed. */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly exitCode: number;
-  /** An empty message says nothing more. */
   constructor(exitCode: number, message = '') {
     super(message);
     this.exitCode = exitCode;
@@ -42,7 +41,7 @@ export function describeFailure(error: unknown): { exitCode: number; message: st
   throw error;
 }
 
-/** By its name: the server starts without the client, and every command comes through here. */
+/** Compares the name of the class, because `serve` does not load the client. */
 function isOfClient(error: unknown): error is EspalierError {
   return error instanceof Error && error.name === 'EspalierError';
 }

@@ -39,13 +39,13 @@ test('keeps the first lines if it cannot write for long, and loses the others', 
   const log = pino({}, new LogDestination(descriptor));
   const long = 'x'.repeat(100_000);
   await withWriteLimit(0, () => {
-    for (let place = 0; place < 100; place++) log.info(`${place} ${long}`);
+    for (let index = 0; index < 100; index++) log.info(`${index} ${long}`);
     return Promise.resolve();
   });
   log.info('lost');
   log.info('after');
-  const places = messages().map((text) => text.split(' ')[0]);
-  assert.deepEqual(places, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'after']);
+  const indexes = messages().map((text) => text.split(' ')[0]);
+  assert.deepEqual(indexes, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'after']);
 });
 
 test('buffers lines of the access log, and writes them before any other line', () => {
@@ -97,7 +97,7 @@ test('writes each line at once on a terminal, as text', () => {
 test('never throws and never blocks if nothing can be written', () => {
   const full = openSync('/dev/full', 'w');
   const log = pino({}, new LogDestination(full));
-  for (let place = 0; place < 1_000; place++) log.info('one of many');
+  for (let index = 0; index < 1_000; index++) log.info('one of many');
   closeSync(full);
   log.info('closed');
 });

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
-import { formatLogLine } from './format-log-line.ts';
+import { formatLogLine } from './terminal/format-log-line.ts';
 
 /** Lines that could not be written, up to this size. Later lines are lost. */
 const maxUnwrittenBytes = 2 ** 20;
@@ -41,7 +41,7 @@ export class LogDestination {
     process.on('exit', () => this.flush());
   }
 
-  /** Writes at once, unless it is a line of the access log: these wait a moment for others. */
+  /** Writes the line at once. Lines of the access log are buffered for a moment. */
   write(line: string): void {
     this.#add(this.#isTerminal ? formatLogLine(line) : line);
     if (this.#isTerminal || !this.#mayWait()) this.flush();

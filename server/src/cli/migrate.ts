@@ -1,72 +1,77 @@
-/** `espalier migrate`: brings the database up to date without starting the server, or shows what that would take. */
+/** `espalier migrate`: updates the database schema without starting the server, or prints the missing steps. */
 
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
+import { requireSchemaVersion } from '../database/migrations.ts';
 import {
   allSteps,
+  type MigrationStep,
   migrate as takeSteps,
   missingSteps,
-  requireSchemaVersion,
-  type MigrationStep,
-} from '../database/migrations.ts';
-import { sqliteFilePath, openWithoutMigrating } from '../database/open-database.ts';
+  openWithoutMigrating,
+  sqliteFilePath,
+} from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
 import { sqliteDialect } from '../database/sqlite/dialect.ts';
-import { readSetting } from '../database/installation-values.ts';
-import { redactPassword } from '../config/url-password.ts';
+import { readInstallationValue } from '../database/installation-values.ts';
+import { redactPassword } from '../config/redact-url.ts';
 import { StartError } from '../config/start-error.ts';
-import { command, json, type Given } from './command.ts';
+import { command, json, type CommandInput } from './command.ts';
 import { databaseSettings } from './database-command.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson } from './terminal/output.ts';
 
 export const migrate = command({
-  options: { dryRun: { about: 'Change nothing, and print the SQL of the steps that are missing' }, json },
+  options: { dryRun: { about: 'Print the SQL of the missing steps without running it' }, json },
   settings: databaseSettings,
-  details: `As the server does it when it starts. Safe while others do the same: one of them does it, the others wait.`,
+  details: `The server does the same when it starts. If several processes migrate at once, one runs the steps and the others wait.`,
   run: ({ options, flags }) =>
     options.dryRun ? show(flags, options.json) : bringUpToDate(flags, options.json),
 });
 
-async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<void> {
-  await onAnyDatabase(flags, async (database, shown) => {
+async function bringUpToDate(flags: CommandInput['flags'], isJson: boolean): Promise<void> {
+  await onAnyDatabase(flags, async (database, displayUrl) => {
     const taken: MigrationStep[] = [];
     await takeSteps(database, systemClock, (step) => {
-      // Before it is taken: an index of a large table takes its time.
+      // Printed before the step runs, because an index on a large table takes long.
       if (!isJson) console.log(`Step ${step.number}: ${step.name}`);
       taken.push(step);
     });
     if (isJson) {
-      await printJson({ database: shown, steps: taken.map(({ number, name }) => ({ number, name })) });
+      await printJson({ database: displayUrl, steps: taken.map(({ number, name }) => ({ number, name })) });
       return;
     }
-    await print(taken.length > 0 ? `${shown} is up to date.` : `${shown} was up to date already.`);
+    await print(taken.length > 0 ? `${displayUrl} is up to date.` : `${displayUrl} is already up to date.`);
   });
 }
 
 /** Prints the SQL, which a database administrator can run instead. */
-async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
+async function show(flags: CommandInput['flags'], isJson: boolean): Promise<void> {
   const { settings } = readProcessSettings(flags);
-  const shown = redactPassword(settings.databaseUrl);
+  const displayUrl = redactPassword(settings.databaseUrl);
   const file = sqliteFilePath(settings.databaseUrl);
   if (file !== undefined && !sizeOf(resolve(file))) {
-    const note = `-- There is no database file ${resolve(file)} yet. A new one takes these steps:`;
-    await printSteps(allSteps(sqliteDialect), { shown, isJson, note });
+    const note = `-- The database file ${resolve(file)} does not exist yet. A new database needs these steps:`;
+    await printSteps(allSteps(sqliteDialect), { displayUrl, isJson, note });
     return;
   }
   await onAnyDatabase(flags, async (database) => {
     const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
-    await printSteps(steps, { shown, isJson });
+    await printSteps(steps, { displayUrl, isJson });
   });
 }
 
 async function printSteps(
   steps: readonly MigrationStep[],
-  { shown, isJson, note }: { readonly shown: string; readonly isJson: boolean; readonly note?: string },
+  {
+    displayUrl,
+    isJson,
+    note,
+  }: { readonly displayUrl: string; readonly isJson: boolean; readonly note?: string },
 ): Promise<void> {
   if (isJson) {
-    await printJson({ database: shown, isDryRun: true, steps });
+    await printJson({ database: displayUrl, isDryRun: true, steps });
     return;
   }
   const texts = steps.length > 0 ? steps.map(asSql) : ['-- Nothing to do: the database is up to date.'];
@@ -74,8 +79,8 @@ async function printSteps(
 }
 
 async function onAnyDatabase(
-  flags: Given['flags'],
-  work: (database: Database, shown: string) => Promise<void>,
+  flags: CommandInput['flags'],
+  work: (database: Database, displayUrl: string) => Promise<void>,
 ): Promise<void> {
   const { settings } = readProcessSettings(flags);
   const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
@@ -89,14 +94,14 @@ async function onAnyDatabase(
   }
 }
 
-/** It may look up to date, and no server starts on it. */
+/** An unfinished copy may have the current schema, but no server starts on it. */
 async function requireNoCopy(database: Database): Promise<void> {
   const mark = await database.transaction(async (transaction) =>
-    (await requireSchemaVersion(transaction)) > 0 ? readSetting(transaction, 'copying') : undefined,
+    (await requireSchemaVersion(transaction)) > 0 ? readInstallationValue(transaction, 'copying') : undefined,
   );
   if (mark === undefined) return;
   throw new StartError(
-    'The database holds an unfinished copy of an installation. Run the same espalier copy again: it goes on where it stopped.',
+    'The database contains an unfinished copy of an installation. To continue the copy, run the same espalier copy command again.',
   );
 }
 

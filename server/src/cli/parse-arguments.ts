@@ -1,4 +1,4 @@
-/** Arguments as they are usually written: --port 8080, --port=8080, --demo, -r, and words; after -- all are words. */
+/** Parses --port 8080, --port=8080, --demo, -r and words. All arguments after -- are words. */
 
 import { nearestName } from '../config/nearest-name.ts';
 import { UsageError } from '../config/start-error.ts';
@@ -16,13 +16,13 @@ export interface Expected {
 }
 
 export interface Arguments {
-  /** The values of each flag by its name, in the order in which they were given. */
-  readonly given: ReadonlyMap<string, readonly string[]>;
+  /** The values of each flag by its name, in the order of the arguments. */
+  readonly input: ReadonlyMap<string, readonly string[]>;
   readonly rest: readonly string[];
 }
 
 export function parseArguments(args: readonly string[], expected: Expected): Arguments {
-  const given = new Map<string, string[]>();
+  const input = new Map<string, string[]>();
   const words: string[] = [];
   const rest = expandShort(args, expected);
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
@@ -39,9 +39,9 @@ export function parseArguments(args: readonly string[], expected: Expected): Arg
     if (!flag) throw new UsageError(unknownFlag(argument, name, expected));
     const value = joined ?? (flag.isSwitch ? 'true' : rest.shift());
     if (value === undefined) throw new UsageError(`--${name} needs a value.`);
-    given.set(name, [...(given.get(name) ?? []), value]);
+    input.set(name, [...(input.get(name) ?? []), value]);
   }
-  return { given, rest: words };
+  return { input, rest: words };
 }
 
 /** Expands -rl to --recursive --long. Unknown letters stay and cause an error later. */
@@ -51,15 +51,15 @@ function expandShort(args: readonly string[], { flags }: Expected): string[] {
     const letters = /^-([a-zA-Z]+)$/.exec(argument)?.[1];
     const found = [...(letters ?? '')].map((letter) => flags.find(({ short }) => short === letter));
     const isKnown =
-      found.length > 0 && found.every((flag, place) => flag && (flag.isSwitch || place === found.length - 1));
+      found.length > 0 && found.every((flag, index) => flag && (flag.isSwitch || index === found.length - 1));
     return isKnown ? found.map((flag) => `--${flag!.name}`) : [argument];
   });
   return end < 0 ? expanded : [...expanded, ...args.slice(end)];
 }
 
-/** Never shows what stands behind the flag: it may be a password. */
+/** Never quotes the value of the flag, which may be a password. */
 function unknownFlag(argument: string, name: string, { flags, command }: Expected): string {
   const names = flags.map((flag) => flag.name);
   const meant = names.find((each) => each === `${name}-file`) ?? nearestName(name, names);
-  return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} espalier ${command} --help lists them.`;
+  return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} Run espalier ${command} --help for a list.`;
 }

@@ -2,35 +2,35 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
-import { formatCount } from '../maintenance/backup/format-size.ts';
+import { formatCount } from '../maintenance/backup/backup-files.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { formatTime } from '../sessions/manage-signing-keys.ts';
 import { command, json } from './command.ts';
-import { untilSignal } from './connection.ts';
-import { createFileProgress } from './file-progress.ts';
+import { untilSignal } from './api/connection.ts';
+import { createFileProgress } from './terminal/file-progress.ts';
 import { embeddedFileOf } from './database-command.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson } from './terminal/output.ts';
 
 const usersFile = '/etc/passwd';
 
 export const restore = command({
-  words: [{ name: 'file', about: 'The backup', completes: 'file' }],
+  words: [{ name: 'file', about: 'The backup file', completes: 'file' }],
   options: {
     replace: {
-      about: 'There is a database already: keep it under another name, and put the backup in its place',
+      about: 'Replace an existing database, which is kept under another name',
     },
     json,
   },
   settings: [settingsTable.databaseUrl],
-  details: `For a database file; a PostgreSQL has tools of its own (pg_restore, see docs/deployment.md). Stop every server on the database
-first: while one runs, it is refused.
+  details: `For PostgreSQL, use its own tools, for example pg_restore; see docs/deployment.md. Stop every server on the database first:
+the command fails while a server runs.
 
-The backup is copied and checked before anything is touched, and stays where it is. Afterwards everything is as it was when
-the backup was made: passwords and keys of then, and sessions that have ended since are good again. Clients that follow
-the changes are told RESYNC, and read anew.
+The command copies and checks the backup before it changes anything, and keeps the backup file. Afterwards, all data is as
+it was when the backup was made, including passwords and keys. Sessions that have ended since then are valid again. Clients
+that follow the changes receive RESYNC and read everything again.
 
-Run as root, it gives what it makes to the owner of the file that was there, or else of the folder that it is in.`,
+If you run the command as root, the new file belongs to the owner of the replaced file, or else of its folder.`,
   run: ({ words: [backup], options, flags }) =>
     restoreOne(backup!, embeddedFileOf(flags, 'restore'), options),
 });
@@ -60,26 +60,30 @@ async function restoreOne(
 
 function describeResult(restored: Restored): string {
   const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
-  const last = lastChangeAt === null ? '' : `; the last change is of ${formatTime(lastChangeAt)}`;
+  const last = lastChangeAt === null ? '' : `; the last change was at ${formatTime(lastChangeAt)}`;
   return [
     `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
-    ...(before ? [`What was there before is ${before}.`] : []),
+    ...(before ? [`The previous database is now ${before}.`] : []),
     ...(givenTo
-      ? [`It belongs to the user ${userName(givenTo.uid)}, as ${before ? 'that' : 'its folder'} does.`]
+      ? [
+          `It belongs to the user ${userName(givenTo.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
+        ]
       : []),
     ...(mayBeInUse
       ? [
-          'It could not be told whether a server had that open. If one runs, stop it before you start another.',
+          'Cannot determine whether a server still uses the previous database. If one runs, stop it before you start another.',
         ]
       : []),
-    ...(isOfOlderProgram ? ['It is of an older program: the next start brings it up to date.'] : []),
+    ...(isOfOlderProgram
+      ? ['The backup was made by an older version. The next start of the server updates the database.']
+      : []),
     '',
-    'Now start the server. Passwords and keys are those of then, and sessions that have ended since are good again: if keys were',
-    'retired because others may have them, retire them again (espalier keys). Clients that follow the changes read anew.',
+    'Now start the server. Passwords and keys are those of the backup, and sessions that have ended since then are valid again. If you',
+    'retired keys because others may have them, retire them again (espalier keys). Clients that follow the changes read everything again.',
   ].join('\n');
 }
 
-/** The number will do for one that another machine knows. */
+/** Returns the number if this machine has no user with it. */
 function userName(uid: number): string {
   const lines = existsSync(usersFile) ? readFileSync(usersFile, 'utf8').split('\n') : [];
   const found = lines.map((line) => line.split(':')).find(([, , number]) => number === String(uid));

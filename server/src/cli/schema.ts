@@ -1,4 +1,4 @@
-/** `espalier schema`: prints the graph schema of this program or of the server of the login. */
+/** `espalier schema`: prints the GraphQL schema of this program or of the server where the user is logged in. */
 
 import { readFileSync } from 'node:fs';
 import {
@@ -9,12 +9,12 @@ import {
   printSchema,
   type IntrospectionQuery,
 } from 'graphql';
-import { command, json, type Given } from './command.ts';
-import { connectionSettings, withConnection } from './connection.ts';
-import { print, printJson } from './output.ts';
+import { command, json, type CommandInput } from './command.ts';
+import { connectionSettings, withConnection } from './api/connection.ts';
+import { print, printJson } from './terminal/output.ts';
 
-/** The same of both, and all that this version has. */
-const asked = {
+/** The same options for both sources. */
+const introspectionOptions = {
   specifiedByUrl: true,
   directiveIsRepeatable: true,
   schemaDescription: true,
@@ -24,11 +24,13 @@ const asked = {
 
 export const printGraphSchema = command({
   options: {
-    json: { ...json, about: 'Print the answer to an introspection query, for tools that want that' },
-    remote: { about: 'Ask the server where you are logged in; it may have another version' },
+    json: { ...json, about: 'Print the result of an introspection query' },
+    remote: {
+      about: 'Print the schema of the server where you are logged in, which may have another version',
+    },
   },
   settings: connectionSettings,
-  details: 'Without --remote no server is needed: it is the schema of this version.',
+  details: 'Without --remote, prints the schema of this version and needs no server.',
   async run({ options, flags }) {
     if (options.remote) {
       const introspection = await askServer(flags);
@@ -37,13 +39,13 @@ export const printGraphSchema = command({
     }
     const text = readFileSync(new URL(import.meta.resolve('@espalier/contract/schema.graphql')), 'utf8');
     await (options.json
-      ? printJson(introspectionFromSchema(buildSchema(text), asked))
+      ? printJson(introspectionFromSchema(buildSchema(text), introspectionOptions))
       : print(text.trimEnd()));
   },
 });
 
-function askServer(flags: Given['flags']): Promise<IntrospectionQuery> {
+function askServer(flags: CommandInput['flags']): Promise<IntrospectionQuery> {
   return withConnection({ flags }, ({ client, signal }) =>
-    client.query<IntrospectionQuery>(getIntrospectionQuery(asked), {}, { signal }),
+    client.query<IntrospectionQuery>(getIntrospectionQuery(introspectionOptions), {}, { signal }),
   );
 }

@@ -32,7 +32,7 @@ function live(serverLog: ServeLog): string {
   return readFileSync(join(folder, 'log'), 'utf8');
 }
 
-test('a log that is collected tells of the start and the end in lines like all others', () => {
+test('logs the start and the end as JSON lines if the log is collected', () => {
   const { settings } = readSettings({ environment });
   const text = live(serveLog(settings, descriptor, false));
   const lines = text

@@ -6,25 +6,25 @@
 import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
 import type { Settings } from '../config/config.ts';
-import { redactPassword } from '../config/url-password.ts';
+import { redactPassword } from '../config/redact-url.ts';
 import { LogDestination } from './log-destination.ts';
 import { version } from './version.ts';
 
 export interface ServeLog {
   readonly log: Logger;
-  /** Undefined if there is nothing to be warned of. */
+  /** Ignores undefined. */
   warn(text: string | undefined): void;
   /** Important for an operator who moved the database or mistyped its path. A first start is not a warning. */
   madeNew(): void;
   started(server: { readonly url: string; readonly metricsUrl: string | undefined }): void;
   stopping(signal: NodeJS.Signals): void;
-  /** All that was said is written then. */
+  /** Also flushes the log. */
   stopped(): void;
 }
 
 export function serveLog(
   { logLevel, databaseUrl, workers }: Settings,
-  /** Standard error, but for tests. */
+  /** Standard error, except in tests. */
   descriptor = 2,
   isTerminal = isatty(descriptor),
 ): ServeLog {

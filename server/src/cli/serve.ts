@@ -2,10 +2,10 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatInterval } from '../maintenance/backup/format-size.ts';
+import { formatInterval } from '../maintenance/backup/backup-files.ts';
 import { systemClock } from '../clock.ts';
 import { readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
-import { redactPassword } from '../config/url-password.ts';
+import { redactPassword } from '../config/redact-url.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
 import { command } from './command.ts';
@@ -27,18 +27,18 @@ import { version } from './version.ts';
 interface Running {
   readonly url: string;
   readonly metricsUrl: string | undefined;
-  /** Rejects if it cannot go on. */
+  /** Rejects if the cluster fails. */
   readonly broken?: Promise<never>;
   close(): Promise<void>;
 }
 
 const shortestPassword = 8;
-/** In a clone it is not in the path. */
+/** In a clone, `espalier` is not in the PATH. */
 const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 
 export const serve = command({
   settings: Object.values(settingsTable),
-  details: 'Every setting is a flag or an environment variable; a flag wins.',
+  details: 'Each setting is a flag or an environment variable. A flag overrides the variable.',
   run: ({ flags }) => (cluster.isWorker ? work() : serveUntilStopped(flags)),
 });
 
@@ -56,7 +56,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     tooManyWorkersWarning(settings),
     trustedProxyWarning(settings),
   ].forEach((warning) => serverLog.warn(warning));
-  void stop.asked.then((signal) => serverLog.stopping(signal));
+  void stop.requested.then((signal) => serverLog.stopping(signal));
   let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
@@ -69,7 +69,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
         serverLog.warn(
-          `The given administrator's password has fewer than ${shortestPassword} characters: easy to guess.`,
+          `The administrator's password has fewer than ${shortestPassword} characters: it is easy to guess. Change it.`,
         );
       }
     },
@@ -81,14 +81,14 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     serverLog.started(server);
     console.log(howToTry(server, administrator));
     try {
-      await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
+      await Promise.race([stop.requested, ...(server.broken ? [server.broken] : [])]);
     } finally {
       await server.close();
     }
   }
   serverLog.stopped();
   console.log('Stopped.');
-  // Whatever is still waited for has been left.
+  // Unfinished work is abandoned.
   process.exit(0);
 }
 
@@ -119,13 +119,13 @@ async function work(): Promise<void> {
   await workUntilStopped();
 }
 
-/** Undefined if a signal came first: the start is given up before it listens, and waited for only so long. */
+/** Returns undefined if a signal stops the start. Waits for the end of the start for at most `stopSeconds`. */
 async function unlessStopped(
   starting: Promise<Running>,
-  { signal, asked }: StopSignal,
+  { signal, requested }: StopSignal,
   { stopSeconds }: Settings,
 ): Promise<Running | undefined> {
-  const isLate = asked.then(() => delay(stopSeconds * 1000, undefined));
+  const isLate = requested.then(() => delay(stopSeconds * 1000, undefined));
   try {
     return await Promise.race([starting, isLate]);
   } catch (error) {
@@ -144,7 +144,7 @@ First start: set up ${redactPassword(databaseUrl)} and its administrator
 }
 
 function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...settings }: Settings): string {
-  const places = {
+  const addresses = {
     API: url,
     Console: settings.console && `${url}/console`,
     GraphQL: `${url}/graphql`,
@@ -156,7 +156,9 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     Backups:
       settings.backupFolder && `${settings.backupFolder}, ${formatInterval(settings.backupEveryHours)}`,
   };
-  const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);
+  const lines = Object.entries(addresses).map(
+    ([name, address]) => address && `\n  ${name.padEnd(10)} ${address}`,
+  );
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;
 }
 
@@ -164,12 +166,12 @@ function howToTry({ url }: Running, administrator: NewAdministrator | undefined)
   const json = `-H 'Content-Type: application/json'`;
   if (!administrator?.generatedPassword) {
     return `
-Log in, and look around:
+Log in and list the folders:
 
   ${program} login --url ${url}
   ${program} folder ls
 
-What else there is:
+Read the API description:
 
   curl -s ${url}/openapi.json
 
@@ -178,7 +180,7 @@ Stop with Ctrl-C.`;
   const { username, generatedPassword } = administrator;
   const body = JSON.stringify({ username, password: generatedPassword }).replaceAll("'", `'\\''`);
   return `
-Log in, and read the top of the tree:
+Log in and read the top of the tree:
 
   TOKEN=$(curl -s ${url}/login ${json} -d '${body}' | cut -d'"' -f4)
   curl -s ${url}/graphql -H "Authorization: Bearer $TOKEN" ${json} -d '{"query":"{folder{name folders{edges{node{name}}}}}"}'

@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Settings } from '../config/config.ts';
 
-/** Passwords and tokens would cross a network unprotected. */
+/** Without TLS, passwords and tokens cross the network unprotected. */
 export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): string | undefined {
   if (isLoopbackHost(host) || tlsCertFile || trustProxy !== false) return undefined;
   return `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`;
@@ -32,31 +32,31 @@ function isWideRange(range: string): boolean {
 /** Metrics contain no secrets, but they reveal the load and the errors of the server. */
 export function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
   if (metricsPort === undefined || isLoopbackHost(metricsHost)) return undefined;
-  return `Metrics are served on ${metricsHost} to whoever reaches that port. See to it that only Prometheus does.`;
+  return `Metrics are served on ${metricsHost} to every client that can reach the port. Restrict the port to Prometheus.`;
 }
 
-/** As with any password that crosses a network. */
+/** The connection carries the password of the database and all data. */
 export function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
   if (!URL.canParse(databaseUrl)) return undefined;
   const { hostname, searchParams } = new URL(databaseUrl);
   const isMeant = searchParams.has('sslmode') || searchParams.has('ssl');
   if (!hostname || isLoopbackHost(hostname) || isMeant) return undefined;
-  return `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if that is meant.`;
+  return `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if this is intended.`;
 }
 
-/** A file is for its owner alone; a database elsewhere has others who can read it. */
+/** Only the owner can read a database file, but a database server may have more users. */
 export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | undefined {
   if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return undefined;
-  return 'The private signing keys are stored unsealed: whoever can read the database or a backup of it can make tokens. Set ESPALIER_MASTER_KEY_FILE on every node; openssl rand -base64 32 makes a key.';
+  return 'The private signing keys are stored unsealed: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run openssl rand -base64 32.';
 }
 
-/** They would only wait for each other. */
+/** More workers than cores only wait for each other. */
 export function tooManyWorkersWarning(
   { workers }: Settings,
   cores = availableParallelism(),
 ): string | undefined {
   if (workers <= cores) return undefined;
-  return `ESPALIER_WORKERS is ${workers}, and this machine has ${cores} cores: more workers than cores cost memory and make nothing faster.`;
+  return `ESPALIER_WORKERS is ${workers}, but this machine has only ${cores} cores. More workers than cores use memory without being faster.`;
 }
 
 export function isLoopbackHost(host: string): boolean {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { command, json } from './command.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson } from './terminal/output.ts';
 
 export function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { startServer } from '../server.ts';
-import { PrimaryLink } from '../cluster/worker.ts';
+import { PrimaryLink } from '../cluster/primary-link.ts';
 import { consoleFolder } from './console-folder.ts';
 import { describeFailure } from './failures.ts';
 import { LogDestination } from './log-destination.ts';
@@ -42,14 +42,14 @@ export async function workUntilStopped(): Promise<void> {
   } catch (error) {
     if (!link.signal.aborted) await fail(link, error);
   }
-  // Whatever is still waited for has been left.
+  // Unfinished work is abandoned.
   process.exit(0);
 }
 
 /** Our primary sends the setup at once. The primary of a process manager, for example PM2, never sends it. */
 function giveUp(): never {
   console.error(
-    'espalier: serve was started as a worker by another program. Start it by itself, with ESPALIER_WORKERS.',
+    'espalier: Another program, for example a process manager, started serve as its worker. Start serve as a separate process and set ESPALIER_WORKERS.',
   );
   process.exit(1);
 }

@@ -1,42 +1,35 @@
 /** Merges the metrics of all workers into one text. The primary has the metrics port and requests samples from each worker. */
 
-import { openMetricsPort, type MetricsPort, type MetricsPortOptions } from '../observability/metrics-port.ts';
-import { mergeCounters, formatMerged, type Samples } from '../observability/metrics.ts';
-
-interface SampledWorker {
-  /** The samples arrive by `take` with the same ticket, unless the worker ends. */
-  readonly requestSamples: (ticket: number) => void;
-}
+import { AggregatorRegistry, type Registry } from 'prom-client';
+import { withTimeout } from '../concurrency/timeout.ts';
+import type { Samples } from '../observability/metrics.ts';
+import type { WorkerChannel } from './shared-state.ts';
 
 /** After this time, the last samples of the worker are used. */
 const sampleTimeoutMs = 2_000;
 
 export class ClusterMetrics {
-  readonly #workers: () => Iterable<SampledWorker>;
+  readonly #workers: () => Iterable<WorkerChannel>;
   readonly #waiting = new Map<number, (samples: Samples | undefined) => void>();
-  readonly #latest = new Map<SampledWorker, Samples>();
+  readonly #latest = new Map<WorkerChannel, Samples>();
   /** The counters of workers that have ended, because a counter must never decrease. */
   #ended: readonly Samples[] = [];
   #lastTicket = 0;
 
-  constructor(workers: () => Iterable<SampledWorker>) {
+  constructor(workers: () => Iterable<WorkerChannel>) {
     this.#workers = workers;
-  }
-
-  open(options: Omit<MetricsPortOptions, 'text'>): Promise<MetricsPort> {
-    return openMetricsPort({ ...options, text: () => this.text() });
   }
 
   async text(): Promise<string> {
     const samplesOfEach = await Promise.all([...this.#workers()].map((worker) => this.#request(worker)));
     if (samplesOfEach.every((samples) => samples === undefined))
-      throw new Error('No worker sends its metrics.');
+      throw new Error('No worker responds with its metrics.');
     if (this.#ended.length > 1) this.#ended = [await mergeCounters(this.#ended)];
-    return formatMerged([...this.#latest.values(), ...this.#ended]);
+    return merge([...this.#latest.values(), ...this.#ended]).metrics();
   }
 
   /** Call this when the worker has ended. */
-  async remove(worker: SampledWorker): Promise<void> {
+  async remove(worker: WorkerChannel): Promise<void> {
     const last = this.#latest.get(worker);
     this.#latest.delete(worker);
     if (last) this.#ended = [...this.#ended, await mergeCounters([last])];
@@ -46,19 +39,25 @@ export class ClusterMetrics {
     this.#waiting.get(ticket)?.(samples);
   }
 
-  #request(worker: SampledWorker): Promise<Samples | undefined> {
+  async #request(worker: WorkerChannel): Promise<Samples | undefined> {
     const ticket = ++this.#lastTicket;
-    return new Promise<Samples | undefined>((resolve) => {
-      const late = setTimeout(resolve, sampleTimeoutMs, undefined);
-      this.#waiting.set(ticket, (samples) => {
-        clearTimeout(late);
-        resolve(samples);
-      });
-      worker.requestSamples(ticket);
-    }).then((samples) => {
-      this.#waiting.delete(ticket);
-      if (samples) this.#latest.set(worker, samples);
-      return samples;
-    });
+    const { promise, resolve } = Promise.withResolvers<Samples | undefined>();
+    this.#waiting.set(ticket, resolve);
+    // The samples arrive by `take` with the same ticket, unless the worker ends.
+    worker.send({ kind: 'read samples', ticket });
+    const samples = await withTimeout(sampleTimeoutMs, promise, undefined);
+    this.#waiting.delete(ticket);
+    if (samples) this.#latest.set(worker, samples);
+    return samples;
   }
+}
+
+/** The counters and histograms of all workers together, without gauges. */
+async function mergeCounters(samples: readonly Samples[]): Promise<Samples> {
+  const all = await merge(samples).getMetricsAsJSON();
+  return all.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+}
+
+function merge(samples: readonly Samples[]): Registry {
+  return AggregatorRegistry.aggregate(samples as unknown as object[]);
 }

@@ -1,23 +1,16 @@
-/**
- * The messages between the primary and its workers: start and stop, metrics, and the state that all workers share. They never
- * contain requests or responses.
- */
+/** The messages between the primary and its workers. They never contain requests or responses. */
 
 import type { Settings } from '../config/config.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
+import type { ClusterWorker } from '../startup/services.ts';
 import type { Samples } from '../observability/metrics.ts';
 import type { QueueKey } from '../sessions/attempt-queues.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 
 /** The primary reads the settings once, because files that they name can change before a worker restarts. */
-export interface WorkerSetup {
+export interface WorkerSetup extends Pick<ClusterWorker, 'number' | 'count' | 'isFirst'> {
   readonly settings: Settings;
   readonly displayedSettings: readonly DisplayedSetting[];
-  /** From 1 to `count`. */
-  readonly number: number;
-  readonly count: number;
-  /** No other worker of this cluster listens on the port yet. */
-  readonly isFirst: boolean;
 }
 
 export type ToWorker =

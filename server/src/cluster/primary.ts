@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/config.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
-import { baseUrl, listenOrExplain, requireFreePorts, requireReusePort } from '../http/listen.ts';
-import type { MetricsPort } from '../observability/metrics-port.ts';
+import { openScrapePort } from '../startup/telemetry.ts';
+import { baseUrl, requireFreePorts, requireReusePort } from '../http/listen.ts';
+import type { MetricsPort } from '../observability/metrics.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 import { StartError } from '../config/start-error.ts';
 import type { ClusterMetrics } from './cluster-metrics.ts';
@@ -25,7 +26,7 @@ export interface ClusterOptions {
   readonly onNewAdministrator: (administrator: NewAdministrator) => void;
 }
 
-/** A worker ended before it was ready. The message is empty if the worker has already logged the reason. */
+/** A worker ended before the whole cluster was ready. The message is empty if the worker has already logged the reason. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
   readonly exitCode: number;
@@ -42,13 +43,15 @@ const steadyMs = 60_000;
 /** The cluster gives up after this number of failed starts in a row, if no worker is running. */
 const maxFailures = 5;
 /** Added to the time that a worker has to stop. */
-const killAfterMs = 5_000;
+const killGraceMs = 5_000;
 
 export class Primary {
   readonly #options: ClusterOptions;
   readonly #sharedState = new SharedState();
   readonly #workers = new Set<WorkerProcess>();
   readonly #broken = Promise.withResolvers<never>();
+  /** Rejects when no worker is running and none can be started. */
+  readonly broken = this.#broken.promise;
   readonly #stopping = new AbortController();
   /** Failed starts since a worker was last ready. */
   #failures = 0;
@@ -57,10 +60,7 @@ export class Primary {
   #metrics: ClusterMetrics | undefined;
   #metricsPort: MetricsPort | undefined;
 
-  /**
-   * Resolves when all workers are ready. If a worker cannot start, stops all workers and rejects with a `WorkerFailed` or a
-   * `StartError`.
-   */
+  /** Resolves when all workers are ready. If one cannot start, stops all and rejects with `WorkerFailed` or `StartError`. */
   static async start(options: ClusterOptions): Promise<Primary> {
     const started = new Primary(options);
     try {
@@ -76,21 +76,16 @@ export class Primary {
   private constructor(options: ClusterOptions) {
     this.#options = options;
     this.#port = options.settings.port;
-    this.#broken.promise.catch(() => undefined);
+    this.broken.catch(() => undefined);
     options.signal.addEventListener('abort', () => void this.close());
   }
 
   get url(): string {
-    return baseUrl(this.#options.settings, { port: this.#port });
+    return baseUrl(this.#options.settings, this.#port);
   }
 
   get metricsUrl(): string | undefined {
     return this.#metricsPort?.url;
-  }
-
-  /** Rejects when no worker is running and none can be started. */
-  get broken(): Promise<never> {
-    return this.#broken.promise;
   }
 
   get #isStopping(): boolean {
@@ -100,13 +95,11 @@ export class Primary {
   async close(): Promise<void> {
     this.#stopping.abort();
     const { stopDelaySeconds, stopSeconds } = this.#options.settings;
-    const late = new AbortController();
-    void delay((stopDelaySeconds + stopSeconds) * 1000 + killAfterMs, undefined, late)
-      .then(() => this.#workers.forEach((worker) => worker.kill()))
-      .catch(() => undefined);
+    const maxStopMs = (stopDelaySeconds + stopSeconds) * 1000 + killGraceMs;
+    const killTimer = setTimeout(() => this.#workers.forEach((worker) => worker.kill()), maxStopMs);
     this.#workers.forEach((worker) => worker.send({ kind: 'stop' }));
     await Promise.all([...this.#workers].map(({ ended }) => ended));
-    late.abort();
+    clearTimeout(killTimer);
     await this.#metricsPort?.close();
   }
 
@@ -122,22 +115,16 @@ export class Primary {
     await Promise.all(others.map(({ ready }) => ready));
     signal.throwIfAborted();
     if (this.#workers.size < settings.workers) throw new WorkerFailed(1, 'A worker ended during the start.');
-    for (const worker of this.#workers) worker.isStarting = false;
+    for (const worker of this.#workers) worker.mayRestart = true;
   }
 
   /** Loads the metrics code only if the metrics port is set. */
   async #openMetrics(): Promise<void> {
-    const { metricsHost: host, metricsPort: port } = this.#options.settings;
-    if (port === undefined) return;
+    if (this.#options.settings.metricsPort === undefined) return;
     const { ClusterMetrics } = await import('./cluster-metrics.ts');
     const metrics = new ClusterMetrics(() => [...this.#workers].filter(({ wasReady }) => wasReady));
-    const onError = (err: unknown) => this.#options.log.warn({ err }, 'metrics could not be read');
     this.#metrics = metrics;
-    this.#metricsPort = await listenOrExplain(
-      () => metrics.open({ host, port, onError }),
-      { host, port },
-      'METRICS_PORT',
-    );
+    this.#metricsPort = await openScrapePort(() => metrics.text(), this.#options);
   }
 
   #fork(number: number, { isFirst = false, backoffMs = minBackoffMs } = {}): WorkerProcess {
@@ -159,20 +146,20 @@ export class Primary {
     this.#workers.delete(worker);
     this.#sharedState.remove(worker);
     void this.#metrics?.remove(worker);
-    if (this.#isStopping || worker.isStarting) return;
+    if (this.#isStopping || !worker.mayRestart) return;
     const { number } = worker.setup;
     const restartMs = worker.readyForMs > steadyMs ? minBackoffMs : backoffMs;
     this.#options.log.error(
       { worker: number, code, signal, restartMs },
-      'a worker has ended: another takes its place',
+      'a worker ended and will be restarted',
     );
     if (!worker.wasReady) this.#failures++;
     if (this.#failures >= maxFailures && ![...this.#workers].some(({ wasReady }) => wasReady)) {
-      this.#broken.reject(new StartError('No worker can be started: the log says why.'));
+      this.#broken.reject(new StartError('No worker can be started. See the log for the reason.'));
       return;
     }
     // This timer keeps the primary running while it has no worker.
-    delay(restartMs, undefined, this.#stopping).then(
+    delay(restartMs, undefined, { signal: this.#stopping.signal }).then(
       () => this.#restart(number, Math.min(2 * restartMs, maxBackoffMs)),
       () => undefined,
     );
@@ -180,9 +167,9 @@ export class Primary {
 
   #restart(number: number, backoffMs: number): void {
     const worker = this.#fork(number, { backoffMs });
-    worker.isStarting = false;
+    worker.mayRestart = true;
     worker.ready.then(
-      () => this.#options.log.info({ worker: number }, 'a worker serves again'),
+      () => this.#options.log.info({ worker: number }, 'a worker is ready again'),
       ({ message }: WorkerFailed) => message && this.#options.log.error({ worker: number }, message),
     );
   }
@@ -190,7 +177,7 @@ export class Primary {
   #onMessage(worker: WorkerProcess, message: ToPrimary): void {
     switch (message.kind) {
       case 'connected':
-        // Before it is ready: the first worker may hash the password of the new administrator.
+        // Before it is ready: the first worker hashes the new administrator's password, for which it requests a permit here.
         this.#sharedState.add(worker);
         return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
       case 'administrator':
@@ -222,18 +209,17 @@ interface Exit {
 /** One worker process, from its start to its end. */
 class WorkerProcess {
   readonly setup: WorkerSetup;
-  /** True until all workers of the cluster are ready. A worker that ends before is not restarted. */
-  isStarting = true;
+  /** False until all workers of the cluster are ready: if one ends earlier, the start of the cluster fails. */
+  mayRestart = false;
+  readonly #ready = Promise.withResolvers<void>();
   /** Rejects with a `WorkerFailed` if the worker ends before it is ready. */
-  readonly ready: Promise<void>;
+  readonly ready = this.#ready.promise;
   readonly ended: Promise<Exit>;
   readonly #process = cluster.fork();
-  readonly #ready = Promise.withResolvers<void>();
   #readySince: number | undefined;
 
   constructor(setup: WorkerSetup, onMessage: (message: ToPrimary) => void) {
     this.setup = setup;
-    this.ready = this.#ready.promise;
     this.ready.catch(() => undefined);
     this.#process.on('message', onMessage);
     // For example a message that could not be sent because the worker has ended. `exit` follows.
@@ -261,10 +247,6 @@ class WorkerProcess {
 
   fail(reason: WorkerFailed): void {
     this.#ready.reject(reason);
-  }
-
-  requestSamples(ticket: number): void {
-    this.send({ kind: 'read samples', ticket });
   }
 
   send(message: ToWorker): void {

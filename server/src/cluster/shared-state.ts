@@ -5,7 +5,7 @@
 
 import { createSemaphore, countSpareCores } from '../concurrency/semaphore.ts';
 import { Refusal } from '../refusal.ts';
-import { createAttemptQueues, type QueuedAttempt } from '../sessions/attempt-queues.ts';
+import { AttemptQueues, type QueuedAttempt } from '../sessions/attempt-queues.ts';
 import type { SharedStateMessage, ToWorker } from './messages.ts';
 
 /** A worker that receives messages. */
@@ -22,7 +22,7 @@ interface WorkerState {
 }
 
 export class SharedState {
-  readonly #attemptQueues = createAttemptQueues();
+  readonly #attemptQueues = new AttemptQueues();
   readonly #hashing;
   readonly #workers = new Map<WorkerChannel, WorkerState>();
 
@@ -50,18 +50,15 @@ export class SharedState {
     if (!state) return;
     switch (message.kind) {
       case 'committed':
-        for (const other of this.#others(worker)) other.send({ kind: 'committed' });
-        return;
+        return this.#others(worker).forEach((other) => other.send({ kind: 'committed' }));
       case 'join':
-        this.#join(worker, state, message);
-        return;
+        return this.#join(worker, state, message);
       case 'leave':
         state.attempts.get(message.attempt)?.leave();
         state.attempts.delete(message.attempt);
         return;
       case 'acquire permit':
-        void this.#hashing.run(() => this.#grantPermit(worker, state, message.ticket));
-        return;
+        return void this.#hashing.run(() => this.#grantPermit(worker, state, message.ticket));
       case 'release permit':
         state.releases.get(message.ticket)?.();
         state.releases.delete(message.ticket);
@@ -69,8 +66,7 @@ export class SharedState {
       case 'local connections':
         if (message.count > 0) state.connections.set(message.userId, message.count);
         else state.connections.delete(message.userId);
-        this.#notifyOthers(worker, message.userId);
-        return;
+        return this.#notifyOthers(worker, message.userId);
     }
   }
 
@@ -114,10 +110,8 @@ export class SharedState {
   }
 
   #sendConnections(worker: WorkerChannel, userId: string): void {
-    const counts = this.#others(worker).map(
-      (other) => this.#workers.get(other)!.connections.get(userId) ?? 0,
-    );
-    const count = counts.reduce((sum, each) => sum + each, 0);
+    let count = 0;
+    for (const other of this.#others(worker)) count += this.#workers.get(other)!.connections.get(userId) ?? 0;
     worker.send({ kind: 'remote connections', userId, count });
   }
 }

@@ -95,6 +95,7 @@ export class FairQueue {
     if (ownWaiting >= maxWaitingPerKey) throw fullError();
     if (this.#waiting < maxWaiting) return;
     const longest = longestOf(this.#byKey.values(), ({ waiting }) => waiting);
+    // After the exchange, that key would have fewer waiting jobs than this one.
     if (!longest || longest.waiting <= ownWaiting + 1) throw fullError();
     const newest = [...longestOf(longest.bySubkey.values(), ({ size }) => size)!].at(-1)!;
     this.#remove(newest);

@@ -65,7 +65,7 @@ test('serves the user with the least used time next', async () => {
 });
 
 /** How many tasks ran between a moment and the next task of a user. */
-function turnsUntil(order: readonly string[], name: string, since: number): number {
+function tasksUntil(order: readonly string[], name: string, since: number): number {
   return order.indexOf(name, since) - since;
 }
 
@@ -80,7 +80,7 @@ test('does not charge a user for the time that a write waits', async () => {
   await change;
   const since = order.length;
   await request('anna', () => undefined);
-  assert.ok(turnsUntil(order, 'anna', since) <= 1, order.join());
+  assert.ok(tasksUntil(order, 'anna', since) <= 1, order.join());
   await Promise.all(others);
 });
 
@@ -93,7 +93,7 @@ test('limits how long a user waits after using much time', async () => {
   });
   const since = order.length;
   await request('anna');
-  assert.ok(turnsUntil(order, 'anna', since) <= 10, order.join());
+  assert.ok(tasksUntil(order, 'anna', since) <= 10, order.join());
   await Promise.all(others);
 });
 
@@ -104,8 +104,8 @@ test('does not serve a new user before all others for long', async () => {
   const since = order.length;
   const young = Array.from({ length: 20 }, () => request('dora'));
   await old[20];
-  assert.ok(turnsUntil(order, 'dora', since) <= 1, order.join());
-  assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.join());
+  assert.ok(tasksUntil(order, 'dora', since) <= 1, order.join());
+  assert.ok(tasksUntil(order, 'anna', since + 1) <= 6, order.join());
   await Promise.all([...old, ...young]);
 });
 
@@ -123,7 +123,7 @@ test('serves a user who was idle before the others only for a moment', async () 
   const since = order.length;
   const idle = Array.from({ length: 60 }, () => request('dora'));
   await busy[302];
-  assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.slice(since).join());
+  assert.ok(tasksUntil(order, 'anna', since + 1) <= 6, order.slice(since).join());
   await Promise.all([...busy, ...idle]);
 });
 
@@ -149,7 +149,7 @@ test('does not charge a user for the time of the database', async () => {
   await waiting;
   const since = order.length;
   await scheduler.schedule('anna', () => void order.push('anna'));
-  assert.ok(turnsUntil(order, 'anna', since) <= 2, order.join());
+  assert.ok(tasksUntil(order, 'anna', since) <= 2, order.join());
   await Promise.all(others);
 });
 

@@ -1,25 +1,14 @@
 /**
  * A cooperative scheduler that shares computing time fairly among users: the user who has used the least time is next.
  * Tasks run in time slices of a few milliseconds, and between two slices the event loop serves everything else. A long
- * task calls `yieldBefore` before each step, and waits for its user's next turn when its slice is over.
+ * task calls `yieldBefore` before each step, and waits for its user's next time slice when its slice is over.
  */
 
 import TinyQueue from 'tinyqueue';
 import { abandoned } from '../refusal.ts';
 import { isPromise, type PromiseOrValue } from './promise-or-value.ts';
-import { maxSliceMs, ScheduledTask } from './scheduled-task.ts';
 
-export interface Scheduler {
-  /** Runs the work at once if nothing waits, otherwise at the user's turn. */
-  run<T>(userId: string, work: Work<T>, options?: TaskOptions): PromiseOrValue<T>;
-  /**
-   * The same for a mutation. Its waiting time for the write lock or for a password hash is not charged to the user, and
-   * it does not count as one of the user's running tasks.
-   */
-  runWrite<T>(userId: string, work: Work<T>, options?: TaskOptions): PromiseOrValue<T>;
-  /** Always waits for the user's turn: for long work. */
-  schedule<T>(userId: string, work: Work<T>, options?: TaskOptions): Promise<T>;
-}
+export type Scheduler = Pick<FairScheduler, 'run' | 'runWrite' | 'schedule'>;
 
 export type Work<T> = (task: Task) => PromiseOrValue<T>;
 
@@ -27,35 +16,26 @@ export type Work<T> = (task: Task) => PromiseOrValue<T>;
 export interface Task {
   /**
    * Called before a step that examines so many rows, or completes so many values. Undefined if the step belongs to the
-   * current slice; otherwise resolves at the user's next turn, and the step is the first of the next slice.
+   * current slice; otherwise resolves in the user's next slice, of which the step is the first.
    */
   yieldBefore(rows: number): Promise<void> | undefined;
   /** Called after a step that took more rows than expected. */
   addRows(rows: number): void;
-  /** Called before a wait for something else than a turn, for example for the database: it is not charged. */
+  /** Called before a wait for something else than a time slice, for example for the database: it is not charged. */
   pause(): void;
   /** Called after such a wait. */
   resume(): void;
   /** How often it has yielded. */
   readonly yields: number;
-  /** The reads that wait for a turn or for the database. */
+  /** The reads that wait for a time slice or for the database. */
   readonly pendingReads: Set<Promise<unknown>>;
 }
 
 export interface TaskOptions {
-  /** Aborted when the result is not needed: a task that waits for its turn then fails. */
+  /** Aborted when the result is not needed: a task that waits for its time slice then fails. */
   readonly signal?: Pick<AbortSignal, 'aborted'> | undefined;
   /** The share of the computing time that is charged to the user; 1 by default. */
   readonly charge?: number;
-}
-
-export interface FairSchedulerOptions {
-  readonly maxAheadMs?: number;
-  readonly maxRunning?: number;
-  readonly maxRows?: number;
-  /** Calls back after the event loop has served other work. */
-  readonly defer?: (resume: () => void) => void;
-  readonly now?: () => number;
 }
 
 /** How many rows one time slice may examine, and values it may complete. Each takes about a microsecond. */
@@ -65,10 +45,9 @@ export const maxRowsPerSlice = 2_000;
  * changes, because each change causes an event for every subscriber.
  */
 export const eventCharge = 0.25;
+const maxSliceMs = 5;
 /** A round of the event loop costs as much as a short query, so several short queries share one. */
 const minMsBeforeYield = 1;
-/** How much more time than the others a user can have used. Without a limit, an hour of work would cause an hour of waiting. */
-const defaultMaxAheadMs = 1_000;
 /** The most credit that an idle user collects. A returning user can delay all others for this long. */
 const maxCreditMs = 20;
 /**
@@ -76,8 +55,17 @@ const maxCreditMs = 20;
  * up to this limit. Otherwise a new client would wait for a query of every client before it. An idle round takes microseconds.
  */
 const maxRounds = 100;
-/** Each running task holds a database connection, and one user must not occupy all connections. */
-const defaultMaxRunning = 8;
+
+const defaults = {
+  /** How much more time than the others a user can have used. Without a limit, an hour of work would cause an hour of waiting. */
+  maxAheadMs: 1_000,
+  /** Each running task holds a database connection, and one user must not occupy all connections. */
+  maxRunning: 8,
+  maxRows: maxRowsPerSlice,
+  /** Calls back after the event loop has served other work. */
+  defer: setImmediate as (resume: () => void) => void,
+  now: () => performance.now(),
+};
 
 /** The waiting work of one user. */
 interface UserQueue {
@@ -105,12 +93,8 @@ interface Entry {
   readonly run: () => boolean;
 }
 
-export class FairScheduler implements Scheduler {
-  readonly #maxAheadMs: number;
-  readonly #maxRunning: number;
-  readonly #defer: (resume: () => void) => void;
-  readonly maxRows: number;
-  readonly now: () => number;
+export class FairScheduler {
+  readonly options: Readonly<typeof defaults>;
   readonly #queues = new Map<string, UserQueue>();
   readonly #ready = new TinyQueue<ReadyQueue>([], (a, b) => a.usedMs - b.usedMs || a.number - b.number);
   #waiting = 0;
@@ -121,44 +105,57 @@ export class FairScheduler implements Scheduler {
   #spentMs = 0;
   #isServingSoon = false;
 
-  constructor({
-    maxAheadMs = defaultMaxAheadMs,
-    maxRunning = defaultMaxRunning,
-    maxRows = maxRowsPerSlice,
-    defer = setImmediate,
-    now = () => performance.now(),
-  }: FairSchedulerOptions = {}) {
-    this.#maxAheadMs = maxAheadMs;
-    this.#maxRunning = maxRunning;
-    this.#defer = defer;
-    this.maxRows = maxRows;
-    this.now = now;
+  constructor(options: Partial<typeof defaults> = {}) {
+    this.options = { ...defaults, ...options };
   }
 
+  /** Runs the work at once if nothing waits, otherwise in the user's next time slice. */
   run<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
-    const isAtLimit = (this.#queues.get(userId)?.running ?? 0) >= this.#maxRunning;
+    const isAtLimit = (this.#queues.get(userId)?.running ?? 0) >= this.options.maxRunning;
     if (this.#isBusy || isAtLimit) return this.schedule(userId, work, options);
     const task = new ScheduledTask(this, userId, options);
-    const result = this.#measure(() => work(task));
-    if (isPromise(result)) this.#countRunning(this.#queueOf(userId), result, task);
-    return result;
+    const start = this.options.now();
+    try {
+      const result = work(task);
+      if (isPromise(result)) this.#countRunning(this.#queueOf(userId), result, task);
+      return result;
+    } finally {
+      this.#spend(this.options.now() - start);
+    }
   }
 
+  /**
+   * The same for a mutation. Its waiting time for the write lock or for a password hash is not charged to the user, and
+   * it does not count as one of the user's running tasks.
+   */
   runWrite<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
-    if (this.#isBusy) return this.#enqueueStart(userId, work, options, true);
+    if (this.#isBusy) return this.schedule(userId, work, options, true);
     return work(new ScheduledTask(this, userId, options));
   }
 
-  schedule<T>(userId: string, work: Work<T>, options: TaskOptions = {}): Promise<T> {
-    return this.#enqueueStart(userId, work, options, false);
-  }
-
-  /** Called by a task: `resume` runs at the user's next turn. */
-  enqueueResume(userId: string, resume: () => void): void {
-    this.#enqueue(userId, 'resumes', () => {
-      resume();
-      return true;
+  /** Always waits for the user's next time slice: for long work. */
+  schedule<T>(userId: string, work: Work<T>, options: TaskOptions = {}, isWrite = false): Promise<T> {
+    const done = Promise.withResolvers<T>();
+    this.enqueue(userId, 'starts', (queue) => {
+      const start = this.options.now();
+      try {
+        if (options.signal?.aborted) throw abandoned();
+        const task = new ScheduledTask(this, userId, options);
+        const result = work(task);
+        done.resolve(result);
+        if (!isPromise(result)) return false;
+        if (!isWrite) this.#countRunning(queue, done.promise, task);
+        return true;
+      } catch (error) {
+        done.reject(error);
+        return false;
+      } finally {
+        const ms = this.options.now() - start;
+        this.#charge(queue, ms * (options.charge ?? 1));
+        this.#spend(ms);
+      }
     });
+    return done.promise;
   }
 
   /** Called by a task at the end of a slice. */
@@ -171,32 +168,8 @@ export class FairScheduler implements Scheduler {
     return this.#waiting > 0 || this.#spentMs >= maxSliceMs;
   }
 
-  #enqueueStart<T>(userId: string, work: Work<T>, options: TaskOptions, isWrite: boolean): Promise<T> {
-    const done = Promise.withResolvers<T>();
-    this.#enqueue(userId, 'starts', (queue) => {
-      if (options.signal?.aborted) {
-        done.reject(abandoned());
-        return false;
-      }
-      const task = new ScheduledTask(this, userId, options);
-      const start = this.now();
-      try {
-        const result = this.#measure(() => work(task));
-        done.resolve(result);
-        if (!isPromise(result)) return false;
-        if (!isWrite) this.#countRunning(queue, done.promise, task);
-        return true;
-      } catch (error) {
-        done.reject(error);
-        return false;
-      } finally {
-        this.#charge(queue, (this.now() - start) * (options.charge ?? 1));
-      }
-    });
-    return done.promise;
-  }
-
-  #enqueue(userId: string, kind: 'starts' | 'resumes', run: (queue: UserQueue) => boolean): void {
+  /** Runs an entry in the user's next time slice. */
+  enqueue(userId: string, kind: 'starts' | 'resumes', run: (queue: UserQueue) => boolean): void {
     const queue = this.#queueOf(userId);
     queue.usedMs = Math.max(queue.usedMs, this.#leastMs - maxCreditMs);
     queue[kind].push({ number: ++this.#lastNumber, run: () => run(queue) });
@@ -208,19 +181,9 @@ export class FairScheduler implements Scheduler {
   #queueOf(userId: string): UserQueue {
     let queue = this.#queues.get(userId);
     if (!queue) {
-      queue = { starts: [], resumes: [], running: 0, usedMs: 0, isReady: false };
-      this.#queues.set(userId, queue);
+      this.#queues.set(userId, (queue = { starts: [], resumes: [], running: 0, usedMs: 0, isReady: false }));
     }
     return queue;
-  }
-
-  #measure<T>(work: () => T): T {
-    const start = this.now();
-    try {
-      return work();
-    } finally {
-      this.#spend(this.now() - start);
-    }
   }
 
   #spend(ms: number): void {
@@ -229,7 +192,7 @@ export class FairScheduler implements Scheduler {
   }
 
   #charge(queue: UserQueue, ms: number): void {
-    queue.usedMs = Math.min(queue.usedMs + ms, this.#leastMs + this.#maxAheadMs);
+    queue.usedMs = Math.min(queue.usedMs + ms, this.#leastMs + this.options.maxAheadMs);
   }
 
   /** Counts a task that goes on after its first slice, until it ends. */
@@ -252,7 +215,7 @@ export class FairScheduler implements Scheduler {
   }
 
   #waitRounds(round: number): void {
-    this.#defer(() =>
+    this.options.defer(() =>
       round < Math.min(this.#spentMs, maxRounds) ? this.#waitRounds(round + 1) : this.#serve(),
     );
   }
@@ -286,7 +249,7 @@ export class FairScheduler implements Scheduler {
   }
 
   #canBeServed({ starts, resumes, running }: UserQueue): boolean {
-    return resumes.length > 0 || (starts.length > 0 && running < this.#maxRunning);
+    return resumes.length > 0 || (starts.length > 0 && running < this.options.maxRunning);
   }
 
   #addReady(queue: UserQueue): void {
@@ -308,8 +271,76 @@ export class FairScheduler implements Scheduler {
   }
 
   #takeNextEntry({ starts, resumes, running }: UserQueue): Entry {
-    const [start, resume] = [running < this.#maxRunning ? starts[0] : undefined, resumes[0]];
+    const [start, resume] = [running < this.options.maxRunning ? starts[0] : undefined, resumes[0]];
     const isResumed = resume !== undefined && (start === undefined || resume.number < start.number);
     return (isResumed ? resumes : starts).shift()!;
+  }
+}
+
+/** Counts its rows and time, and waits for the next slice of its user when a slice is over. */
+class ScheduledTask implements Task {
+  readonly #scheduler: FairScheduler;
+  readonly #userId: string;
+  readonly #options: TaskOptions;
+  yields = 0;
+  readonly pendingReads = new Set<Promise<unknown>>();
+  #rows = 0;
+  /** Waits for something else than a time slice: this time is not charged. */
+  #isPaused = false;
+  /** When the measured part of the slice began; undefined while the scheduler measures the first slice. */
+  #resumedAt: number | undefined;
+  #startedAt: number;
+
+  constructor(scheduler: FairScheduler, userId: string, options: TaskOptions) {
+    this.#scheduler = scheduler;
+    this.#userId = userId;
+    this.#options = options;
+    this.#startedAt = scheduler.options.now();
+  }
+
+  yieldBefore(rows: number): Promise<void> | undefined {
+    const { maxRows, now } = this.#scheduler.options;
+    const isOver = this.#rows > 0 && (this.#rows + rows > maxRows || now() - this.#startedAt >= maxSliceMs);
+    if (!isOver) {
+      this.#rows += rows;
+      return undefined;
+    }
+    this.pause();
+    this.yields++;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#scheduler.enqueue(this.#userId, 'resumes', () => {
+      if (this.#options.signal?.aborted) reject(abandoned());
+      else {
+        this.resume();
+        this.#rows = rows;
+        resolve();
+      }
+      return true;
+    });
+    return promise;
+  }
+
+  addRows(rows: number): void {
+    this.#rows += rows;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.startClock();
+    this.#startedAt = this.#resumedAt!;
+  }
+
+  /** From now on, the task measures its own time. */
+  startClock(): void {
+    if (!this.#isPaused) this.#resumedAt = this.#scheduler.options.now();
+  }
+
+  /** Charges the time since the task was resumed. */
+  pause(): void {
+    this.#isPaused = true;
+    if (this.#resumedAt === undefined) return;
+    const ms = this.#scheduler.options.now() - this.#resumedAt;
+    this.#resumedAt = undefined;
+    this.#scheduler.chargeSlice(this.#userId, ms, this.#options.charge ?? 1);
   }
 }

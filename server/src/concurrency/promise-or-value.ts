@@ -1,5 +1,5 @@
 /**
- * Values that are there at once or later. An embedded database answers at once, a remote one later. `await` serves both;
+ * Values that are promises only if the database is remote. An embedded database returns them at once. `await` serves both;
  * hot paths use these functions, because `await` on a value takes a round through the microtask queue.
  */
 

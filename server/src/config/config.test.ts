@@ -27,12 +27,12 @@ for (const [what, environment, message] of [
   [
     'the same port twice',
     { ESPALIER_PORT: '9000', ESPALIER_METRICS_PORT: '9000' },
-    'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
+    'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
   ],
   [
     'a folder for backups of a PostgreSQL',
     { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
-    'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
+    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see docs/deployment.md#backup.',
   ],
 ] as const) {
   test(`stops the start: ${what}`, () => {
@@ -53,7 +53,7 @@ test('returns frozen settings with the documented defaults', () => {
     databaseConnections: 16,
     databasePoolMode: 'session',
     databaseTimeoutSeconds: 30,
-    accessTokenSeconds: 600,
+    authTokenSeconds: 600,
     refreshTokenSeconds: 60 * 24 * 60 * 60,
     reuseToleranceSeconds: 60,
     refreshRetrySeconds: 0,
@@ -188,20 +188,20 @@ test('warns of a setting that has no effect without another setting', () => {
   const warned = (environment: Record<string, string>, flags: Record<string, string> = {}) =>
     readSettings({ environment, flags }).warnings;
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0' }), [
-    'ESPALIER_METRICS_HOST is ignored: it does nothing without ESPALIER_METRICS_PORT.',
+    'ESPALIER_METRICS_HOST is ignored: it has no effect without ESPALIER_METRICS_PORT.',
   ]);
   assert.deepEqual(warned({}, { 'metrics-host': '0.0.0.0', 'backup-keep': '3' }), [
-    '--backup-keep is ignored: it does nothing without ESPALIER_BACKUP_FOLDER.',
-    '--metrics-host is ignored: it does nothing without ESPALIER_METRICS_PORT.',
+    '--backup-keep is ignored: it has no effect without ESPALIER_BACKUP_FOLDER.',
+    '--metrics-host is ignored: it has no effect without ESPALIER_METRICS_PORT.',
   ]);
   assert.deepEqual(warned({ ESPALIER_TRACES_HEADERS: 'a=secret', ESPALIER_TRACES_SHARE: '0.5' }), [
-    'ESPALIER_TRACES_SHARE is ignored: it does nothing without ESPALIER_TRACES_URL.',
-    'ESPALIER_TRACES_HEADERS is ignored: it does nothing without ESPALIER_TRACES_URL.',
+    'ESPALIER_TRACES_SHARE is ignored: it has no effect without ESPALIER_TRACES_URL.',
+    'ESPALIER_TRACES_HEADERS is ignored: it has no effect without ESPALIER_TRACES_URL.',
   ]);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '' }), []);
   assert.deepEqual(warned({ ESPALIER_KEPT_ANSWERS_MB: '8' }), [
-    'ESPALIER_KEPT_ANSWERS_MB is ignored: it has no effect any more.',
+    'ESPALIER_KEPT_ANSWERS_MB is ignored: it no longer has an effect.',
   ]);
   const all: Setting<unknown>[] = Object.values(settingsTable);
   for (const { onlyWith } of all) {
@@ -214,8 +214,8 @@ test('warns of a setting that has no effect without another setting', () => {
 });
 
 test('adds the default path of a collector to the URL for traces', () => {
-  const urlOf = (given: string) =>
-    readSettings({ environment: { ESPALIER_TRACES_URL: given } }).settings.tracesUrl;
+  const urlOf = (input: string) =>
+    readSettings({ environment: { ESPALIER_TRACES_URL: input } }).settings.tracesUrl;
   assert.equal(urlOf('http://127.0.0.1:4318'), 'http://127.0.0.1:4318/v1/traces');
   assert.equal(urlOf('http://127.0.0.1:4318/'), 'http://127.0.0.1:4318/v1/traces');
   assert.equal(urlOf('https://traces.example/otlp/in'), 'https://traces.example/otlp/in');
@@ -286,11 +286,11 @@ test('rejects a database URL whose password is not percent-encoded', () => {
 test('rejects a value and its file from the same kind of source', () => {
   assert.equal(
     startErrorOf({}, { 'database-url': 'sqlite:a.db', 'database-url-file': 'url' }),
-    '--database-url and --database-url-file are both given: take one of them.',
+    '--database-url and --database-url-file are both set. Set only one.',
   );
   assert.equal(
     startErrorOf({ ESPALIER_ADMIN_PASSWORD: 'hunter2', ESPALIER_ADMIN_PASSWORD_FILE: 'secret' }),
-    'ESPALIER_ADMIN_PASSWORD and ESPALIER_ADMIN_PASSWORD_FILE are both given: take one of them.',
+    'ESPALIER_ADMIN_PASSWORD and ESPALIER_ADMIN_PASSWORD_FILE are both set. Set only one.',
   );
   const byFlag = settingsFrom({ ESPALIER_DATABASE_URL_FILE: 'missing' }, { 'database-url': 'sqlite:a.db' });
   assert.equal(byFlag.databaseUrl, 'sqlite:a.db');
@@ -318,9 +318,9 @@ const goodValues: Record<string, Record<string, unknown>> = {
 for (const [name, readings] of Object.entries(goodValues)) {
   test(`accepts each form of ${name}`, () => {
     const [key] = Object.entries(settingsTable).find(([, each]) => each.name === name)!;
-    for (const [given, meant] of Object.entries(readings)) {
-      const settings: Record<string, unknown> = settingsFrom({ [`ESPALIER_${name}`]: given });
-      assert.deepEqual(settings[key], meant, given);
+    for (const [input, meant] of Object.entries(readings)) {
+      const settings: Record<string, unknown> = settingsFrom({ [`ESPALIER_${name}`]: input });
+      assert.deepEqual(settings[key], meant, input);
     }
   });
 }
@@ -430,15 +430,20 @@ test('returns the source of each setting without secrets', () => {
     },
     flags: { host: '::1' },
   });
-  const told = (name: string) => {
+  const displayedSetting = (name: string) => {
     const { value, source, givenBy, isSecret } = displayed.find((each) => each.name === `ESPALIER_${name}`)!;
     return [value, source, givenBy, isSecret];
   };
   assert.equal(displayed.length, Object.keys(settingsTable).length);
-  assert.deepEqual(told('HOST'), ['::1', 'COMMAND_LINE', '--host', false]);
-  assert.deepEqual(told('PORT'), ['8080', 'DEFAULT', null, false]);
-  const shownUrl = 'postgres://…@db.example/tree';
-  assert.deepEqual(told('DATABASE_URL'), [shownUrl, 'ENVIRONMENT', 'ESPALIER_DATABASE_URL', false]);
-  assert.deepEqual(told('MASTER_KEY'), [null, 'ENVIRONMENT', 'ESPALIER_MASTER_KEY', true]);
-  assert.deepEqual(told('ADMIN_PASSWORD'), [null, 'DEFAULT', null, true]);
+  assert.deepEqual(displayedSetting('HOST'), ['::1', 'COMMAND_LINE', '--host', false]);
+  assert.deepEqual(displayedSetting('PORT'), ['8080', 'DEFAULT', null, false]);
+  const redactedUrl = 'postgres://…@db.example/tree';
+  assert.deepEqual(displayedSetting('DATABASE_URL'), [
+    redactedUrl,
+    'ENVIRONMENT',
+    'ESPALIER_DATABASE_URL',
+    false,
+  ]);
+  assert.deepEqual(displayedSetting('MASTER_KEY'), [null, 'ENVIRONMENT', 'ESPALIER_MASTER_KEY', true]);
+  assert.deepEqual(displayedSetting('ADMIN_PASSWORD'), [null, 'DEFAULT', null, true]);
 });

@@ -1,24 +1,28 @@
 /**
- * Reads all settings from flags, environment variables and files. No other file of the server reads the environment. The
- * tables of settings also produce `--help` and `docs/configuration.md`.
+ * Reads all settings from flags, the environment and files. No other file of the server reads the environment. `*-settings.ts` define
+ * the settings; a new group needs a line in both `settingGroups` and `settingsTable`.
  */
 
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { nearestName } from './nearest-name.ts';
+import { containsPassword, redactPassword } from './redact-url.ts';
+import { StartError, UsageError } from './start-error.ts';
 import { backupSettings, databaseSettings } from './database-settings.ts';
 import { limitSettings } from './limit-settings.ts';
-import { networkSettings } from './network-settings.ts';
-import { metricsSettings, traceSettings } from './observability-settings.ts';
+import {
+  commandLineSettings,
+  metricsSettings,
+  networkSettings,
+  startSettings,
+  traceSettings,
+} from './server-settings.ts';
 import type { Setting, DisplayedSetting } from './setting.ts';
-import { commandLineSettings, startSettings } from './start-settings.ts';
 import { tokenSettings } from './token-settings.ts';
-import { containsPassword, redactPassword } from './url-password.ts';
-import { StartError, UsageError } from './start-error.ts';
 
 /** The settings by subject, in the order of the documentation. */
-export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
+export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
   Network: networkSettings,
   Database: databaseSettings,
   Backup: backupSettings,
@@ -51,46 +55,37 @@ export type Settings = {
 };
 
 /** Selects the settings that `openDatabase` needs. */
-export function databaseOptionsFrom(settings: Settings): {
-  connections: number;
-  poolMode: 'session' | 'transaction';
-  timeoutSeconds: number;
-} {
-  return {
-    connections: settings.databaseConnections,
-    poolMode: settings.databasePoolMode,
-    timeoutSeconds: settings.databaseTimeoutSeconds,
-  };
+export function databaseOptionsFrom(settings: Settings) {
+  const { databasePoolMode: poolMode, databaseTimeoutSeconds: timeoutSeconds } = settings;
+  return { connections: settings.databaseConnections, poolMode, timeoutSeconds };
 }
 
 const environmentPrefix = 'ESPALIER_';
 export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
 export const flagName = ({ name }: { name: string }) => name.toLowerCase().replaceAll('_', '-');
 
-const table: Readonly<Record<string, Setting<unknown>>> = settingsTable;
+const table: Readonly<Record<string, Setting>> = settingsTable;
 const allSettings = Object.values(table);
 
 /** The flags of a setting: one for its value, one for a file with its value, or both. */
-export function flagsOf(each: Setting<unknown>): string[] {
+export function flagsOf(each: Setting): string[] {
   const flag = flagName(each);
   return [...(each.isSecret ? [] : [flag]), ...(each.mayBeFile ? [`${flag}-file`] : [])];
 }
 
-export interface Sources {
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Flags by name, without the dashes. */
-  flags?: Readonly<Record<string, string>>;
-}
+/** By name, without the dashes. */
+type Flags = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every setting. A flag overrides the environment. Throws one StartError with a line for each invalid setting. */
-export function readSettings({ environment, flags = {} }: Sources): {
+export function readSettings({ environment, flags = {} }: { environment: Environment; flags?: Flags }): {
   settings: Settings;
   displayed: readonly DisplayedSetting[];
   warnings: string[];
 } {
-  const inputs = new Map<Setting<unknown>, SettingInput | undefined>();
+  const inputs = new Map<Setting, SettingInput | undefined>();
   const errors: StartError[] = [];
-  const read = (each: Setting<unknown>) => {
+  const read = (each: Setting) => {
     try {
       const input = readInput(each, environment, flags);
       inputs.set(each, input);
@@ -132,20 +127,16 @@ function findContradictions(values: Partial<Settings>): StartError[] {
     metricsPort !== undefined &&
       metricsPort !== 0 &&
       metricsPort === port &&
-      'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
+      'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
     backupFolder !== undefined &&
       databaseUrl?.startsWith('sqlite:') === false &&
-      'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
+      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see docs/deployment.md#backup.',
   ]
     .filter((text) => text !== false)
     .map((text) => new StartError(text));
 }
 
-function displaySetting(
-  each: Setting<unknown>,
-  subject: string,
-  input: SettingInput | undefined,
-): DisplayedSetting {
+function displaySetting(each: Setting, subject: string, input: SettingInput | undefined): DisplayedSetting {
   const { about, accepts, isSecret = false, mayHoldPassword } = each;
   const text = input?.text ?? each.default ?? null;
   const isByFile = input !== undefined && /[_-]file$/i.test(input.source) && each.mayBeFile === true;
@@ -169,22 +160,17 @@ export function unknownSettingWarnings(): string[] {
 }
 
 /** Reads the settings from the environment of the process and from its flags. */
-export function readProcessSettings(flags: Readonly<Record<string, string>>) {
+export function readProcessSettings(flags: Flags) {
   return readSettings({ environment: process.env, flags });
 }
 
-/** Reads the settings of the commands that call a server. A flag overrides the environment. */
-export function readCommandLineSettings(flags: Readonly<Record<string, string>>): {
-  readonly url: string | undefined;
-  readonly profile: string;
-  /** The folder of the stored logins. */
-  readonly profileFolder: string;
-} {
-  const { url, profile } = commandLineSettings;
+/** Reads the settings of the commands that call a server. `profileFolder` contains the stored logins. */
+export function readCommandLineSettings(flags: Flags) {
+  const read = (each: Setting) => parseInput(each, readInput(each, process.env, flags));
   const configHome = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   return {
-    url: readSetting(url, process.env, flags) as string | undefined,
-    profile: readSetting(profile, process.env, flags) as string,
+    url: read(commandLineSettings.url) as string | undefined,
+    profile: read(commandLineSettings.profile) as string,
     profileFolder: join(configHome, 'espalier', 'profiles'),
   };
 }
@@ -196,9 +182,7 @@ export function isUtf8Locale(): boolean {
 }
 
 /** Lists the files with secrets, such as passwords and private keys. Only their owner should be able to read them. */
-export function listSecretFiles(
-  flags: Readonly<Record<string, string>>,
-): { readonly source: string; readonly path: string }[] {
+export function listSecretFiles(flags: Flags): { readonly source: string; readonly path: string }[] {
   const { tlsKeyFile } = settingsTable;
   const fromFiles = allSettings.filter(({ mayBeFile }) => mayBeFile).map((each) => [each, '_FILE'] as const);
   return [...fromFiles, [tlsKeyFile, ''] as const].flatMap(([each, ending]) => {
@@ -216,11 +200,7 @@ interface SettingInput {
   readonly text: string;
 }
 
-function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
-  return parseInput(each, readInput(each, environment, flags ?? {}));
-}
-
-function parseInput(each: Setting<unknown>, input: SettingInput | undefined): unknown {
+function parseInput(each: Setting, input: SettingInput | undefined): unknown {
   if (!input) return each.default === undefined ? undefined : each.parse(each.default);
   const value = each.parse(input.text);
   if (value === undefined) {
@@ -233,11 +213,7 @@ function parseInput(each: Setting<unknown>, input: SettingInput | undefined): un
   return value;
 }
 
-function readInput(
-  each: Setting<unknown>,
-  environment: Sources['environment'],
-  flags: Readonly<Record<string, string>>,
-): SettingInput | undefined {
+function readInput(each: Setting, environment: Environment, flags: Flags): SettingInput | undefined {
   const variable = environmentName(each);
   const flag = flagName(each);
   requireOne([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
@@ -245,9 +221,10 @@ function readInput(
   if (!each.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
   if (each.mayBeFile) {
     const byFlag = flags[`${flag}-file`];
-    const byVariable = environment[`${variable}_FILE`];
-    if (byFlag !== undefined) return readInputFile(`--${flag}-file`, byFlag);
-    if (byVariable) return readInputFile(`${variable}_FILE`, byVariable);
+    const byVariable = environment[`${variable}_FILE`] || undefined;
+    const source = byFlag === undefined ? `${variable}_FILE` : `--${flag}-file`;
+    const path = byFlag ?? byVariable;
+    if (path !== undefined) return { source, text: readInputFile(source, path) };
   }
   const text = environment[variable];
   // An empty variable counts as not set, as shells and compose files produce them.
@@ -257,20 +234,16 @@ function readInput(
 /** Throws if both are set, because the intended one is unknown. */
 function requireOne(...inputs: [name: string, value: string | undefined][]): void {
   if (!inputs.every(([, value]) => value)) return;
-  throw new StartError(`${inputs.map(([name]) => name).join(' and ')} are both given: take one of them.`);
+  throw new StartError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
 }
 
-/** Reads the file that a flag or a variable names. */
-export function readInputFile(source: string, path: string): SettingInput {
+/** Reads the file that a flag or a variable names, without the line break at its end. */
+export function readInputFile(source: string, path: string): string {
   try {
-    return { source, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (cause) {
-    throw new StartError(
-      `${source} names the file ${path}, which cannot be read: ${(cause as Error).message}.`,
-      {
-        cause,
-      },
-    );
+    const { message } = cause as Error;
+    throw new StartError(`${source} names the file ${path}, which cannot be read: ${message}.`, { cause });
   }
 }
 
@@ -287,18 +260,19 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 /** Warns of settings that have no effect, for example because another setting is missing. */
-function warnAboutIgnored(inputs: ReadonlyMap<Setting<unknown>, SettingInput | undefined>): string[] {
+function warnAboutIgnored(inputs: ReadonlyMap<Setting, SettingInput | undefined>): string[] {
   return allSettings.flatMap((each) => {
-    const needed = allSettings.find(({ name }) => name === each.onlyWith);
     const source = inputs.get(each)?.source;
-    if (each.hasNoEffect && source !== undefined) return [`${source} is ignored: it has no effect any more.`];
-    if (!needed || source === undefined || inputs.get(needed)) return [];
-    return [`${source} is ignored: it does nothing without ${environmentName(needed)}.`];
+    if (source === undefined) return [];
+    if (each.hasNoEffect) return [`${source} is ignored: it no longer has an effect.`];
+    const needed = allSettings.find(({ name }) => name === each.onlyWith);
+    if (!needed || inputs.get(needed)) return [];
+    return [`${source} is ignored: it has no effect without ${environmentName(needed)}.`];
   });
 }
 
 /** Warns of each flag with a password: all users of the machine can list the arguments of a process. */
-export function warnAboutPasswordFlags(flags: Readonly<Record<string, string>>): string[] {
+export function warnAboutPasswordFlags(flags: Flags): string[] {
   return allSettings
     .filter((each) => each.mayHoldPassword && containsPassword(flags[flagName(each)] ?? ''))
     .map((each) => {
@@ -307,8 +281,8 @@ export function warnAboutPasswordFlags(flags: Readonly<Record<string, string>>):
     });
 }
 
-function warnAboutUnknownNames(environment: Sources['environment']): string[] {
-  const known = [...allSettings, ...Object.values<Setting<unknown>>(commandLineSettings)].flatMap(
+function warnAboutUnknownNames(environment: Environment): string[] {
+  const known = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
     ({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]),
   );
   return Object.keys(environment)

@@ -1,89 +1,48 @@
 /** Settings of the database, of retention and of scheduled backups. */
 
-import { setting } from './setting.ts';
-import { databaseUrl, oneOf, text, wholeNumber } from './setting-values.ts';
+import { databaseUrl, oneOf, optionalSetting, setting, text, wholeNumber } from './setting.ts';
 
 export const databaseSettings = {
-  databaseUrl: setting({
-    name: 'DATABASE_URL',
+  databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
     about:
-      'Where the data is kept: a file, which is created with its folder if missing, or an empty database of a PostgreSQL server.',
-    accepts:
-      'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',
-    default: 'sqlite:./espalier-data/espalier.db',
+      'The database: a file, which the server creates with its folder if it is missing, or a PostgreSQL database, which is empty before the first start.',
     mayBeFile: true,
     mayHoldPassword: true,
-    parse: databaseUrl,
   }),
-  databaseConnections: setting({
-    name: 'DATABASE_CONNECTIONS',
+  databaseConnections: setting('DATABASE_CONNECTIONS', wholeNumber(6, 1_000), '16', {
+    about: 'The maximum number of connections to PostgreSQL that each worker process of this node opens.',
+  }),
+  databasePoolMode: setting('DATABASE_POOL_MODE', oneOf('session', 'transaction'), 'session', {
     about:
-      'How many connections to PostgreSQL this node opens, at most; each of its workers, if it has several.',
-    accepts: 'a whole number from 6 to 1000',
-    default: '16',
-    parse: wholeNumber(6, 1_000),
+      'Set it to transaction if a proxy such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
   }),
-  databasePoolMode: setting({
-    name: 'DATABASE_POOL_MODE',
-    about:
-      'Transaction if a proxy in between pools transactions, as PgBouncer does: then no statements are prepared, and other nodes’ changes are looked for every 500 ms instead of listened to.',
-    accepts: 'session or transaction',
-    default: 'session',
-    parse: oneOf(['session', 'transaction'] as const),
+  databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600), '30', {
+    about: 'The maximum duration of one statement on PostgreSQL.',
   }),
-  databaseTimeoutSeconds: setting({
-    name: 'DATABASE_TIMEOUT_SECONDS',
-    about: 'How long PostgreSQL may work on one statement.',
-    accepts: 'a whole number from 1 to 3600',
-    default: '30',
-    parse: wholeNumber(1, 3_600),
+  trashDays: setting('TRASH_DAYS', wholeNumber(0, 3650), '30', {
+    about: 'The number of days for which a deleted folder can be restored before it is purged.',
   }),
-  trashDays: setting({
-    name: 'TRASH_DAYS',
-    about: 'How many days a deleted folder can be restored before it is purged.',
-    accepts: 'a whole number from 0 to 3650',
-    default: '30',
-    parse: wholeNumber(0, 3650),
+  journalDays: setting('JOURNAL_DAYS', wholeNumber(1, 36_500), '90', {
+    about: 'The number of days for which the journal keeps its entries.',
   }),
-  journalDays: setting({
-    name: 'JOURNAL_DAYS',
-    about: 'How many days the journal keeps its entries.',
-    accepts: 'a whole number from 1 to 36500',
-    default: '90',
-    parse: wholeNumber(1, 36_500),
-  }),
-  journalEntries: setting({
-    name: 'JOURNAL_ENTRIES',
-    about: 'How many entries the journal keeps, the latest.',
-    accepts: 'a whole number from 1000 to 1000000000',
-    default: '1000000',
-    parse: wholeNumber(1_000, 1_000_000_000),
+  journalEntries: setting('JOURNAL_ENTRIES', wholeNumber(1_000, 1_000_000_000), '1000000', {
+    about: 'The maximum number of entries that the journal keeps. The oldest entries are deleted first.',
   }),
 };
 
 /** Scheduled backups of the database file. */
 export const backupSettings = {
-  backupFolder: setting({
-    name: 'BACKUP_FOLDER',
+  backupFolder: optionalSetting('BACKUP_FOLDER', text('the path of a folder for this installation only'), {
     about:
-      'Where backups of the database file are put by themselves, best on another disk; created if missing. Without it, none are made. PostgreSQL has tools of its own.',
-    accepts: 'the path of a folder that no other installation puts backups into',
-    parse: text,
+      'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
   }),
-  backupEveryHours: setting({
-    name: 'BACKUP_EVERY_HOURS',
-    about: 'How many hours after the last backup the next one is made, also when the server was restarted.',
-    accepts: 'a whole number from 1 to 8760',
-    default: '24',
+  backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760), '24', {
+    about: 'The number of hours from one backup to the next, also across restarts of the server.',
     onlyWith: 'BACKUP_FOLDER',
-    parse: wholeNumber(1, 8_760),
   }),
-  backupKeep: setting({
-    name: 'BACKUP_KEEP',
-    about: 'How many of these backups are kept, the newest; other files in the folder are never touched.',
-    accepts: 'a whole number from 1 to 10000',
-    default: '7',
+  backupKeep: setting('BACKUP_KEEP', wholeNumber(1, 10_000), '7', {
+    about:
+      'The number of scheduled backups to keep. Older ones are deleted; other files in the folder are never touched.',
     onlyWith: 'BACKUP_FOLDER',
-    parse: wholeNumber(1, 10_000),
   }),
 };

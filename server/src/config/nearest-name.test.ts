@@ -34,8 +34,8 @@ test('returns undefined without names', () => {
 
 test('finds an exact name', () => {
   fc.assert(
-    fc.property(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.nat(), (names, place) => {
-      const name = names[place % names.length]!;
+    fc.property(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.nat(), (names, index) => {
+      const name = names[index % names.length]!;
       assert.equal(nearestName(name, names), name);
     }),
   );
@@ -43,8 +43,8 @@ test('finds an exact name', () => {
 
 test('accepts one edit anywhere in a name of three or more letters', () => {
   fc.assert(
-    fc.property(fc.string({ minLength: 3, maxLength: 30 }), fc.nat(), fc.string(), (name, place, letter) => {
-      const at = place % name.length;
+    fc.property(fc.string({ minLength: 3, maxLength: 30 }), fc.nat(), fc.string(), (name, index, letter) => {
+      const at = index % name.length;
       const typed = name.slice(0, at) + letter.slice(0, 1) + name.slice(at + 1);
       assert.equal(nearestName(typed, [name]), name);
     }),

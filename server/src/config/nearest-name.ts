@@ -1,5 +1,6 @@
-/** Finds the name that a mistyped name most likely stands for. */
+/** Suggests the name that was probably meant, for error messages. */
 
+/** Finds the name that a mistyped name most likely stands for. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, distance: editDistance(typed, name) }))

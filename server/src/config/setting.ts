@@ -1,13 +1,17 @@
-/** The definition of a setting, and its display for people. */
+/** The definition of a setting, its display for people, and the kinds of values that settings accept. */
 
-export interface Setting<Value> {
-  /** The environment variable without `ESPALIER_`. The flag is derived from it. */
-  readonly name: string;
-  readonly about: string;
+import { isIP } from 'node:net';
+
+/** A kind of values, for example whole numbers in a range. */
+interface Kind<Value> {
   /** A description of valid values, for errors and documentation. */
   readonly accepts: string;
-  /** The default as text. Without a default, the setting can be undefined. */
-  readonly default?: string;
+  /** Returns undefined if the text is invalid. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+interface Details {
+  readonly about: string;
   /** The name of another setting, without which this one has no effect. */
   readonly onlyWith?: string;
   /** `…_FILE` or `--…-file` can name a file with the value. */
@@ -20,15 +24,21 @@ export interface Setting<Value> {
   readonly isSwitch?: boolean;
   /** The setting belongs to a removed feature. It is accepted with a warning. */
   readonly hasNoEffect?: boolean;
-  /** Returns undefined if the text is invalid. */
-  readonly parse: (text: string) => Value | undefined;
 }
 
-/** Checks a definition and keeps the type of its value. */
-export function setting<Value, Definition extends Setting<Value>>(
-  definition: Definition & Setting<Value>,
-): Definition {
-  return definition;
+export interface Setting<Value = unknown> extends Kind<Value>, Details {
+  /** The environment variable without `ESPALIER_`. The flag is derived from it. */
+  readonly name: string;
+  /** The default as text. Without a default, the setting can be undefined. */
+  readonly default?: string;
+}
+
+export function setting<Value>(name: string, kind: Kind<Value>, byDefault: string, details: Details) {
+  return { name, default: byDefault, ...kind, ...details };
+}
+
+export function optionalSetting<Value>(name: string, kind: Kind<Value>, details: Details): Setting<Value> {
+  return { name, ...kind, ...details };
 }
 
 /** A setting for display. Secrets are left out. */
@@ -46,3 +56,135 @@ export interface DisplayedSetting {
   readonly givenBy: string | null;
   readonly isSecret: boolean;
 }
+
+/** Text that matches the pattern. By default, any text that is not empty. */
+export function text(accepts: string, pattern = /./s): Kind<string> {
+  return { accepts, parse: (input) => (pattern.test(input) ? input : undefined) };
+}
+
+export function wholeNumber(min: number, max: number): Kind<number> {
+  return {
+    accepts: `a whole number from ${min} to ${max}`,
+    parse(input) {
+      const number = /^\d{1,15}$/.test(input) ? Number(input) : NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+  };
+}
+
+export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
+  const accepts = `one of ${choices.join(', ')}`;
+  return { accepts, parse: (input) => choices.find((choice) => choice === input.toLowerCase()) };
+}
+
+export function parseBoolean(input: string): boolean | undefined {
+  if (/^(true|yes|on|1)$/i.test(input)) return true;
+  return /^(false|no|off|0)$/i.test(input) ? false : undefined;
+}
+
+export const onOrOff: Kind<boolean> = { accepts: 'on or off', parse: parseBoolean };
+export const trueOrFalse: Kind<boolean> = { accepts: 'true or false', parse: parseBoolean };
+
+export const port = wholeNumber(0, 65_535);
+export const hostName = text('a host name or an IP address', /^[\w.:%-]+$/);
+
+/**
+ * Rejects a PostgreSQL URL with a misplaced delimiter. It probably belongs to a password that is not percent-encoded, and the
+ * rest of the password would be displayed as a host or a database name.
+ */
+export const databaseUrl = text(
+  'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',
+  /^(sqlite:(?!:memory:).+|postgres(ql)?:\/\/(?=.)[^/?#]*(\/[^?#@]*)?(\?\w+=[^#]*)?)$/,
+);
+
+/** Removes the trailing slash. Rejects `.` and `..`, because clients resolve them. */
+export const basePath: Kind<string> = {
+  accepts: 'a path such as / or /tree',
+  parse: (input) =>
+    input && /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(input) ? input.replace(/\/$/, '') : undefined,
+};
+
+export const trustedProxies: Kind<boolean | number | string[]> = {
+  accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
+  parse(input) {
+    const plain = parseBoolean(input);
+    if (plain !== undefined && !/^[01]$/.test(input)) return plain;
+    if (/^\d{1,2}$/.test(input)) return Number(input) || false;
+    const addresses = input.split(',').map((address) => address.trim());
+    return addresses.every(isAddressRange) ? addresses : undefined;
+  },
+};
+
+function isAddressRange(input: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(input)) return true;
+  const [address = '', bits, ...more] = input.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** Origins as browsers send them, or `*`. */
+export const origins: Kind<readonly string[]> = {
+  accepts: 'a comma-separated list of origins such as https://app.example.com, or *',
+  parse(input) {
+    const list = input
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean);
+    return list.every((origin) => origin === '*' || isOrigin(origin)) ? list : undefined;
+  },
+};
+
+function isOrigin(input: string): boolean {
+  return !input.includes('*') && URL.canParse(input) && new URL(input).origin === input;
+}
+
+/** Removes the trailing slash. Rejects a URL with a password. */
+function parseServerUrl(input: string): string | undefined {
+  if (!URL.canParse(input)) return undefined;
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(input);
+  const isPlain = /^https?:$/.test(protocol) && !(search || hash || username || password);
+  return isPlain ? origin + pathname.replace(/\/+$/, '') : undefined;
+}
+
+export const serverUrl: Kind<string> = {
+  accepts: 'an http or https URL, such as https://example.com/espalier',
+  parse: parseServerUrl,
+};
+
+/** Adds the default path of a collector: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
+export const tracesUrl: Kind<string> = {
+  accepts:
+    'an http or https URL without a password, such as http://127.0.0.1:4318; if it has no path, /v1/traces is added',
+  parse(input) {
+    const url = parseServerUrl(input);
+    return url !== undefined && new URL(url).pathname === '/' ? `${url}/v1/traces` : url;
+  },
+};
+
+export const share: Kind<number> = {
+  accepts: 'a number from 0 to 1',
+  parse: (input) => (/^(0|1|0?\.\d{1,9}|1\.0+|0\.0+)$/.test(input) ? Number(input) : undefined),
+};
+
+/** The format of OTEL_EXPORTER_OTLP_HEADERS. */
+export const headerPairs: Kind<Readonly<Record<string, string>>> = {
+  accepts:
+    'a comma-separated list of name=value, with special characters of the values percent-encoded, and without characters that HTTP headers cannot contain, such as line breaks',
+  parse(input) {
+    const pairs = input
+      .split(',')
+      .map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair));
+    if (!pairs.every((pair) => pair !== null)) return undefined;
+    try {
+      const headers = pairs.map(
+        ([, name, value]) => [name!.toLowerCase(), decodeURIComponent(value!)] as const,
+      );
+      // HTTP headers cannot contain line breaks, for example. Exports would fail without a clear error.
+      const isPossible = headers.every(([, value]) => /^[\x20-\x7e\xa0-\xff]*$/.test(value));
+      return isPossible ? Object.fromEntries(headers) : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};

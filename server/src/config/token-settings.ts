@@ -1,7 +1,6 @@
 /** Settings of tokens, of signing keys and of logins. */
 
-import { setting } from './setting.ts';
-import { wholeNumber, parseBoolean } from './setting-values.ts';
+import { onOrOff, optionalSetting, setting, text, wholeNumber } from './setting.ts';
 
 const day = 86_400;
 
@@ -9,83 +8,50 @@ const day = 86_400;
 export const maxAuthTokenSeconds = day;
 
 export const tokenSettings = {
-  accessTokenSeconds: setting({
-    name: 'ACCESS_TOKEN_SECONDS',
-    about: 'How long an auth token lives; reported to clients as `expires_in`.',
-    accepts: `a whole number from 1 to ${maxAuthTokenSeconds}`,
-    default: '600',
-    parse: wholeNumber(1, maxAuthTokenSeconds),
+  authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds), '600', {
+    about: 'The lifetime of an auth token. Clients receive it as `expires_in`.',
   }),
-  refreshTokenSeconds: setting({
-    name: 'REFRESH_TOKEN_SECONDS',
-    about: 'How long a refresh token lives, from the login or refresh that issued it.',
-    accepts: `a whole number from 1 to ${3650 * day}`,
-    default: String(60 * day),
-    parse: wholeNumber(1, 3650 * day),
+  refreshTokenSeconds: setting('REFRESH_TOKEN_SECONDS', wholeNumber(1, 3650 * day), String(60 * day), {
+    about: 'The lifetime of a refresh token, from the login or refresh that issued it.',
   }),
-  reuseToleranceSeconds: setting({
-    name: 'REUSE_TOLERANCE_SECONDS',
+  reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day), '60', {
     about:
-      'A spent refresh token that comes back within this time is taken for a lost reply or a second tab; later it is taken for theft and ends its session.',
-    accepts: `a whole number from 0 to ${day}`,
-    default: '60',
-    parse: wholeNumber(0, day),
+      'A client may send a spent refresh token again within this time, for example after a lost response or from a second tab: the server only rejects it. Later, it counts as stolen, and the server also revokes its session.',
   }),
-  refreshRetrySeconds: setting({
-    name: 'REFRESH_RETRY_SECONDS',
+  refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600), '0', {
     about:
-      'Within this time the identical pair of tokens gets the identical new pair again, for clients on bad networks; 0 turns it off.',
-    accepts: 'a whole number from 0 to 600',
-    default: '0',
-    parse: wholeNumber(0, 600),
+      'If a client repeats a refresh with the same two tokens within this time, it receives the same new tokens again. Set it for clients on unreliable networks; 0 turns it off.',
   }),
-  maxSessionsPerUser: setting({
-    name: 'MAX_SESSIONS_PER_USER',
+  maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
-      'How many sessions one user may have at a time. A login beyond that ends the least recently used session of the user. 0 sets no limit.',
-    accepts: 'a whole number from 0 to 1000000',
-    default: '0',
-    parse: wholeNumber(0, 1_000_000),
+      'The maximum number of sessions of one user. A login beyond it revokes the least recently used session of the user. 0 sets no limit.',
   }),
-  issuer: setting({
-    name: 'ISSUER',
+  issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s), {
     about:
-      'The `iss` of auth tokens. Without it, a name is made at the first start and stored in the database. Changing it makes every issued auth token invalid.',
-    accepts: 'a name or URL of at most 255 characters',
-    parse: (input) => (input && input.length <= 255 ? input : undefined),
+      'The `iss` of auth tokens. Without it, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
   }),
-  keyRotationDays: setting({
-    name: 'KEY_ROTATION_DAYS',
+  keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650), '90', {
     about:
-      'After how many days a new signing key takes over; 0 leaves it to `espalier keys rotate`. Nobody notices: the old key goes on verifying.',
-    accepts: 'a whole number from 0 to 3650',
-    default: '90',
-    parse: wholeNumber(0, 3650),
+      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns it off; use `espalier keys rotate` instead.',
   }),
-  masterKey: setting({
-    name: 'MASTER_KEY',
+  masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
     about:
-      'Seals the private signing keys in the database: without it nobody who has a copy of the database can make tokens. The same on every node; keep it elsewhere than the database and its backups.',
-    accepts: 'a random text of at least 32 characters, such as openssl rand -base64 32 makes',
+      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. Generate it, for example, with `openssl rand -base64 32`. Use the same on every node, and store it apart from the database and its backups.',
     mayBeFile: true,
     isSecret: true,
-    parse: (input) => (input.length >= 32 ? input : undefined),
   }),
-  introspectionClient: setting({
-    name: 'INTROSPECTION_CLIENT',
+  introspectionClient: optionalSetting(
+    'INTROSPECTION_CLIENT',
+    text('a name, a colon and a password of at least 32 characters', /^[^:]+:.{32,}$/),
+    {
+      about:
+        'The name and password (HTTP Basic) with which another service can check auth tokens at `/introspect`. Without it, this address does not exist.',
+      mayBeFile: true,
+      isSecret: true,
+    },
+  ),
+  loginThrottle: setting('LOGIN_THROTTLE', onOrOff, 'on', {
     about:
-      'Lets another service ask at `/introspect` whether an auth token is good, with this name and password (HTTP Basic). Without it there is no such address.',
-    accepts: 'a name, a colon and a password of at least 32 characters',
-    mayBeFile: true,
-    isSecret: true,
-    parse: (input) => (/^[^:]+:.{32,}$/.test(input) ? input : undefined),
-  }),
-  loginThrottle: setting({
-    name: 'LOGIN_THROTTLE',
-    about:
-      'Slows down whoever guesses passwords: after 50 failures for one user name or 500 in all, from one address within 15 minutes. Turn it off for load tests only.',
-    accepts: 'on or off',
-    default: 'on',
-    parse: parseBoolean,
+      'Slows down password guessing: after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn it off for load tests only.',
   }),
 };

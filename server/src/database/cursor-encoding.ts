@@ -1,6 +1,6 @@
 /**
- * Encodes a position in a list as a cursor. A checksum binds it to its list, so that an edited cursor or one of another list
- * is refused.
+ * The encoding of cursors. A cursor is a position in a list, with a checksum that binds it to the list: an edited cursor or one
+ * of another list is refused.
  */
 
 import { crc32 } from 'node:zlib';

@@ -4,7 +4,7 @@ import { maxRowsPerSlice } from '../concurrency/fair-scheduler.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
-import type { WriteFailure, WriteFailureReason } from './write-failure.ts';
+import type { DatabaseFault, FaultOptions, WriteFailure } from './faults.ts';
 
 /** `rows` is the maximum number of rows that a statement examines, if it returns fewer: a paced reader counts them. */
 export interface Reader {
@@ -44,7 +44,7 @@ export interface Transaction extends ConsistentReader {
   queue<P>(statement: Statement<P, never>, parameters: P, refuse?: () => Error): void;
   /** Values that are valid until a part of this transaction is rolled back, which clears them. */
   readonly notes: Map<symbol, unknown>;
-  /** After the commit, calls the functions passed to `watch`, in every process. */
+  /** After the commit, calls the listeners of `onCommit`, in every process. */
   announce(): void;
   /** Runs SQL without parameters, for migrations. */
   define(text: string): PromiseOrValue<void>;
@@ -72,8 +72,8 @@ export interface Database extends Reader {
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
   shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Calls back when an announced transaction may have been committed: at once for this process, soon for others. */
-  watch(onCommit: () => void): void;
+  /** Calls the listener when an announced transaction may have been committed: at once for this process, soon for others. */
+  onCommit(listener: () => void): void;
   /** False while notifications of other processes are lost: their commits are then found by polling. */
   readonly receivesNotifications: boolean;
   /** Why this node is not reliable: the file was moved, the data is damaged, or older than data read before. */
@@ -105,13 +105,6 @@ export async function useSnapshot<T>(
   }
 }
 
-export interface DatabaseFault {
-  /** For anyone, without names or paths. */
-  readonly summary: string;
-  /** For the operator: what is wrong, and what to do. */
-  readonly detail: string;
-}
-
 export interface ChangeOptions {
   /** It takes more than some milliseconds: other changes do not wait for its commit. */
   readonly takesLong?: boolean;
@@ -138,7 +131,7 @@ export interface Dialect {
 }
 
 /** Most options apply to PostgreSQL only. */
-export interface DatabaseOptions {
+export interface DatabaseOptions extends FaultOptions {
   /** SQLite: a missing file is refused instead of created. */
   mustExist?: boolean;
   /** How many connections this process opens in total. */
@@ -151,12 +144,8 @@ export interface DatabaseOptions {
   onStatement?: ((text: string) => void) | undefined;
   /** Called with the duration of each statement and commit. Nothing is measured without it. */
   onDuration?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
-  /** Called after an announced commit of this process, if the database does not notify other processes. */
-  onAnnounced?: (() => void) | undefined;
-  /** Called for each attempt to write that fails because of the database or its disk. */
-  onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
-  /** Called once for each condition that the operator has to know. */
-  log?: (severity: 'info' | 'warn' | 'error', text: string) => void;
+  /** Called after an announced commit of this process, if the database itself does not notify other processes. */
+  notifyOtherProcesses?: (() => void) | undefined;
 }
 
 /** Reads rows for many items, with several statements if necessary. */

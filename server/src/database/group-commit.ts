@@ -1,40 +1,33 @@
 /**
  * Group commit: transactions that wait at the same time share one transaction of the database, because a commit costs more
- * than most of them write. Each can fail alone. None is answered before the shared transaction is committed.
+ * than most of them write. Each can fail alone. None settles before the shared transaction is committed.
  */
 
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from './database.ts';
 
-interface TaskOptions {
+interface QueueOptions {
   /** How long it may wait before it starts. */
   readonly deadlineMs: number;
-  /** It shares its commit with no other task, which would have to wait for it. */
+  /** It gets a commit of its own, because others would have to wait for it. */
   readonly isAlone: boolean;
 }
 
 /** The transaction that several share. */
 export interface SharedTransaction {
   readonly transaction: Transaction;
-  /** From here on one task can be rolled back alone. The first has no savepoint: the whole transaction is rolled back. */
+  /** From here on one queued transaction can be rolled back alone. The first has no savepoint: the whole transaction is rolled back. */
   savepoint(): void;
   release(): void;
   /** Rolls back to the savepoint after an error. False if the whole transaction is lost. */
   undo(error: unknown): PromiseOrValue<boolean>;
-  /** Called after each task: runs its queued statements. Throws if a statement has failed or has ended the transaction. */
+  /** Called after each queued transaction: runs its queued statements. Throws if a statement has failed or has ended the transaction. */
   settle(): PromiseOrValue<void>;
   commit(): PromiseOrValue<void>;
   rollBack(error: unknown): PromiseOrValue<void>;
 }
 
-interface GroupDatabase {
-  /** Resolves to undefined if no task is left to begin for. */
-  begin(): PromiseOrValue<SharedTransaction | undefined>;
-  /** Called once for each failure, because failures are counted. */
-  toRefusal(error: unknown): unknown;
-}
-
-interface Task {
+interface QueuedTransaction {
   readonly work: (transaction: Transaction) => PromiseOrValue<unknown>;
   readonly deadline: number;
   isAlone: boolean;
@@ -42,26 +35,26 @@ interface Task {
   readonly fail: (error: unknown) => void;
 }
 
-/** A task that is answered after the commit. */
+/** A transaction that settles after the commit. */
 interface Done {
-  readonly task: Task;
+  readonly queued: QueuedTransaction;
   readonly isRefused: boolean;
-  readonly answer: () => void;
+  readonly settle: () => void;
 }
 
-/** The first task of a shared transaction waits until the last is done. */
-export const maxSharedCommit = 32;
-/** How long further tasks may join after the first is done. */
+/** How many transactions share a commit. Not more, because the first waits for the last. */
+export const maxTransactionsPerCommit = 32;
+/** How long further transactions may join after the first is done. */
 const maxSharedMs = 100;
 
-export class GroupCommit {
-  readonly #database: GroupDatabase;
-  #waiting: Task[] = [];
+export abstract class GroupCommit {
+  #waiting: QueuedTransaction[] = [];
   #isServing = false;
 
-  constructor(database: GroupDatabase) {
-    this.#database = database;
-  }
+  /** Resolves to undefined if no transaction is left to begin for. */
+  protected abstract begin(): PromiseOrValue<SharedTransaction | undefined>;
+  /** Called once for each failure, because failures are counted. */
+  protected abstract toRefusal(error: unknown): unknown;
 
   get waiting(): number {
     return this.#waiting.length;
@@ -69,17 +62,17 @@ export class GroupCommit {
 
   run<T>(
     work: (transaction: Transaction) => PromiseOrValue<T>,
-    { deadlineMs, isAlone }: TaskOptions,
+    { deadlineMs, isAlone }: QueueOptions,
   ): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const deadline = performance.now() + deadlineMs;
-      this.#waiting.push({ work, deadline, isAlone, succeed: resolve as Task['succeed'], fail });
+      this.#waiting.push({ work, deadline, isAlone, succeed: resolve as QueuedTransaction['succeed'], fail });
       this.#serveSoon();
     });
   }
 
-  /** Fails the tasks that have waited for too long. */
-  giveUp(toError: () => unknown): void {
+  /** Fails the transactions that have waited for too long. */
+  protected failLate(toError: () => unknown): void {
     const now = performance.now();
     const late = this.#waiting.filter(({ deadline }) => now > deadline);
     if (late.length === 0) return;
@@ -97,10 +90,10 @@ export class GroupCommit {
 
   async #serve(): Promise<void> {
     try {
-      const shared = await this.#database.begin();
+      const shared = await this.begin();
       if (shared) await this.#runTogether(shared);
     } catch (error) {
-      const refusal = this.#database.toRefusal(error);
+      const refusal = this.toRefusal(error);
       this.#waiting.splice(0).forEach(({ fail }) => fail(refusal));
     }
     this.#isServing = false;
@@ -111,35 +104,35 @@ export class GroupCommit {
     const done: Done[] = [];
     let joinUntil = Infinity;
     do {
-      const task = this.#waiting.shift()!;
+      const queued = this.#waiting.shift()!;
       const isFirst = done.length === 0;
       try {
         if (!isFirst) shared.savepoint();
-        // Not awaited if it is done already: an embedded database then runs all tasks without yielding.
-        const pending = task.work(shared.transaction);
+        // Not awaited if it is done already: an embedded database then runs all transactions without yielding.
+        const pending = queued.work(shared.transaction);
         const result = isPromise(pending) ? await pending : pending;
         const settled = shared.settle();
         if (isPromise(settled)) await settled;
         if (!isFirst) shared.release();
-        done.push({ task, isRefused: false, answer: () => task.succeed(result) });
+        done.push({ queued, isRefused: false, settle: () => queued.succeed(result) });
       } catch (error) {
-        const refusal = this.#database.toRefusal(error);
+        const refusal = this.toRefusal(error);
         if (isFirst || !(await shared.undo(error))) {
           await shared.rollBack(error);
-          task.fail(refusal);
+          queued.fail(refusal);
           return this.#runAgain(done);
         }
-        done.push({ task, isRefused: true, answer: () => task.fail(refusal) });
+        done.push({ queued, isRefused: true, settle: () => queued.fail(refusal) });
       }
       if (isFirst) joinUntil = performance.now() + maxSharedMs;
-      if (task.isAlone) break;
+      if (queued.isAlone) break;
     } while (this.#mayJoin(done.length) && performance.now() < joinUntil);
     await this.#commit(shared, done);
   }
 
   #mayJoin(count: number): boolean {
     const [next] = this.#waiting;
-    return next !== undefined && !next.isAlone && count < maxSharedCommit;
+    return next !== undefined && !next.isAlone && count < maxTransactionsPerCommit;
   }
 
   async #commit(shared: SharedTransaction, done: readonly Done[]): Promise<void> {
@@ -147,16 +140,16 @@ export class GroupCommit {
       const pending = shared.commit();
       if (isPromise(pending)) await pending;
     } catch (error) {
-      const refusal = this.#database.toRefusal(error);
-      for (const { task, isRefused } of done) if (!isRefused) task.fail(refusal);
-      // Their refusals depended on changes that were rolled back.
+      const refusal = this.toRefusal(error);
+      for (const { queued, isRefused } of done) if (!isRefused) queued.fail(refusal);
+      // The refused transactions: their refusals depended on changes that were rolled back.
       return this.#runAgain(done.filter(({ isRefused }) => isRefused));
     }
-    for (const { answer } of done) answer();
+    for (const { settle } of done) settle();
   }
 
-  /** Runs each task alone after a failure that rolled back the whole transaction, for example a full disk. */
+  /** Runs each transaction alone after a failure that rolled back the shared transaction, for example a full disk. */
   #runAgain(done: readonly Done[]): void {
-    this.#waiting.unshift(...done.map(({ task }) => Object.assign(task, { isAlone: true })));
+    this.#waiting.unshift(...done.map(({ queued }) => Object.assign(queued, { isAlone: true })));
   }
 }

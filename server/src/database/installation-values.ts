@@ -8,24 +8,27 @@ import { sql } from './statement.ts';
  * cursors whose position must not be readable. `write-test` is never committed with a value: it is inserted and deleted in
  * one transaction.
  */
-type SettingName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
+type InstallationValueName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
 
 const select = sql<
-  { name: SettingName },
+  { name: InstallationValueName },
   { value: string }
 >`select value from settings where name = ${'name'}`;
-const insert = sql<{ name: SettingName; value: string }>`
+const insert = sql<{ name: InstallationValueName; value: string }>`
   insert into settings (name, value) values (${'name'}, ${'value'}) on conflict do nothing`;
-const remove = sql<{ name: SettingName }>`delete from settings where name = ${'name'}`;
+const remove = sql<{ name: InstallationValueName }>`delete from settings where name = ${'name'}`;
 
-export async function readSetting(reader: Reader, name: SettingName): Promise<string | undefined> {
+export async function readInstallationValue(
+  reader: Reader,
+  name: InstallationValueName,
+): Promise<string | undefined> {
   return (await reader.get(select, { name }))?.value;
 }
 
 /** Leaves an existing value unchanged. */
-export async function insertSetting(
+export async function insertInstallationValue(
   transaction: Transaction,
-  name: SettingName,
+  name: InstallationValueName,
   value: string,
 ): Promise<void> {
   await transaction.run(insert, { name, value });
@@ -38,7 +41,7 @@ export async function retryFailedWrite(
   if (!database.writeFailure()) return;
   const name = 'write-test';
   await database.transaction(async (transaction) => {
-    await insertSetting(transaction, name, '');
+    await insertInstallationValue(transaction, name, '');
     await transaction.run(remove, { name });
   });
 }

@@ -1,73 +1,309 @@
-/** Migrates a database: runs the steps of the schema that it has not recorded yet. */
+/** The schema, as a list of steps that only grows, and the step that a database has reached. */
 
-import type { Clock } from '../clock.ts';
 import { StartError } from '../config/start-error.ts';
-import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { Database, Dialect, Reader, Transaction } from './database.ts';
+import type { Dialect, Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
-import { migrations } from './schema-steps.ts';
 
-export { migrations };
+interface Migration {
+  readonly name: string;
+  readonly statements: (dialect: Dialect) => readonly string[];
+}
+
+/** The number of a migration is its index plus 1. Never edit a released one. */
+export const migrations: readonly Migration[] = [
+  {
+    name: 'accounts, sessions, signing keys and the tree',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `create table espalier_migrations (
+        number ${integer} primary key,
+        name ${text} not null,
+        applied_at ${integer} not null
+      ) ${tableEnd}`,
+      `create table settings (
+        name ${text} primary key,
+        value ${text} not null
+      ) ${tableEnd}`,
+      `create table users (
+        id ${id} primary key,
+        username ${text} not null,
+        username_key ${text} not null unique,
+        password_hash ${text} not null,
+        is_administrator ${integer} not null check (is_administrator in (0, 1)),
+        created_at ${integer} not null,
+        disabled_at ${integer},
+        last_login_at ${integer}
+      ) ${tableEnd}`,
+      `create table sessions (
+        id ${id} primary key,
+        user_id ${id} not null references users (id) on delete cascade,
+        refresh_digest ${bytes} not null unique,
+        created_at ${integer} not null,
+        refreshed_at ${integer} not null,
+        refresh_expires_at ${integer} not null,
+        revoked_at ${integer},
+        revoked_because ${text}
+      ) ${tableEnd}`,
+      `create index sessions_by_user on sessions (user_id)`,
+      `create table spent_refresh_tokens (
+        digest ${bytes} primary key,
+        session_id ${id} not null references sessions (id) on delete cascade,
+        spent_at ${integer} not null,
+        sealed_successor ${bytes}
+      ) ${tableEnd}`,
+      `create index spent_refresh_tokens_by_session on spent_refresh_tokens (session_id)`,
+      `create index spent_refresh_tokens_by_time on spent_refresh_tokens (spent_at)`,
+      `create index spent_refresh_tokens_sealed on spent_refresh_tokens (spent_at)
+        where sealed_successor is not null`,
+      `create table signing_keys (
+        id ${id} primary key,
+        private_key ${bytes} not null,
+        created_at ${integer} not null
+      ) ${tableEnd}`,
+      `create table folders (
+        id ${id} primary key,
+        parent_id ${id} references folders (id),
+        name ${text} not null,
+        sort_key ${bytes} not null,
+        version ${integer} not null,
+        created_at ${integer} not null,
+        updated_at ${integer} not null
+      ) ${tableEnd}`,
+      `create unique index folders_by_name on folders (parent_id, name)`,
+      `create index folders_in_order on folders (parent_id, sort_key, id)`,
+    ],
+  },
+  {
+    name: 'details of folders, trash, search, groups, grants and the journal counter',
+    statements: (dialect) => [...addFolderDetails(dialect), ...createGroupsAndGrants(dialect)],
+  },
+  {
+    name: 'the journal',
+    statements: ({ id, text, integer, tableEnd }) => [
+      `create table journal (
+        number ${integer} primary key,
+        at ${integer} not null,
+        kind ${text} not null,
+        changes_access ${integer} not null check (changes_access in (0, 1)),
+        by_user_id ${id},
+        folder_id ${id},
+        user_id ${id},
+        group_id ${id},
+        session_id ${id},
+        way ${text},
+        old_way ${text},
+        before ${text},
+        after ${text},
+        nonce ${integer} not null
+      ) ${tableEnd}`,
+      `alter table journal_counter add column nonce ${integer} not null default 0`,
+      `create index journal_by_time on journal (at, number)`,
+      `create index journal_by_kind on journal (kind, number)`,
+      ...['by_user_id', 'folder_id', 'user_id', 'group_id'].map(
+        (column) =>
+          `create index journal_by_${column} on journal (${column}, number) where ${column} is not null`,
+      ),
+      // Few entries among many: moved folders, and users whose access changed.
+      `create index journal_moves on journal (folder_id, number)
+        where kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')`,
+      `create index journal_access on journal (user_id, number)
+        where (changes_access = 1 or kind = 'REVOKE_ACCESS')`,
+      `create index sessions_revoked on sessions (revoked_at) where revoked_at is not null`,
+      `create table deleted_users (
+        id ${id} primary key,
+        deleted_at ${integer} not null
+      ) ${tableEnd}`,
+    ],
+  },
+  {
+    name: 'when a signing key begins to sign',
+    statements: ({ integer }) => [
+      // Existing keys are active from the beginning.
+      `alter table signing_keys add column signs_from ${integer} not null default 0`,
+    ],
+  },
+  {
+    name: 'failed logins',
+    statements: ({ bytes, integer, tableEnd }) => [
+      `create table login_failures (
+        digest ${bytes} primary key,
+        failures ${integer} not null,
+        started_at ${integer} not null,
+        failed_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index login_failures_by_time on login_failures (started_at)`,
+    ],
+  },
+  {
+    name: 'sealed signing keys, and what is known of each refresh',
+    statements: ({ text, bytes, integer }) => [
+      // The name of the master key that encrypts it; null if it is not encrypted.
+      `alter table signing_keys add column sealed_with ${text}`,
+      // A process that cannot decrypt the private key can still verify. The next start fills in existing keys.
+      `alter table signing_keys add column public_key ${bytes}`,
+      // The client that exchanged the token, how often it was used again, and the last client that did.
+      ...[
+        `address ${text}`,
+        `agent ${text}`,
+        `replays ${integer} not null default 0`,
+        `replayed_at ${integer}`,
+        `replay_address ${text}`,
+        `replay_agent ${text}`,
+      ].map((column) => `alter table spent_refresh_tokens add column ${column}`),
+      `drop index spent_refresh_tokens_by_session`,
+      `create index spent_refresh_tokens_by_session on spent_refresh_tokens (session_id, spent_at)`,
+      `create index sessions_by_expiry on sessions (refresh_expires_at)`,
+    ],
+  },
+  {
+    name: 'changes under a key of the client',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `create table done_changes (
+        user_id ${id} not null references users (id) on delete cascade,
+        digest ${bytes} not null,
+        change_digest ${bytes} not null,
+        result ${text} not null,
+        number ${integer} not null,
+        nonce ${integer} not null,
+        done_at ${integer} not null,
+        primary key (user_id, digest)
+      ) ${tableEnd}`,
+      `create index done_changes_by_time on done_changes (done_at)`,
+    ],
+  },
+  {
+    name: 'lists of folders out of an index alone',
+    statements: ({ listIndex }) => listIndex,
+  },
+  {
+    name: 'pages of sessions and grants in the order of an index',
+    statements: () => [
+      `create index sessions_living on sessions (user_id, created_at, id) where revoked_at is null`,
+      `drop index grants_by_subject`,
+      `create index grants_by_subject on grants (subject_id, granted_at, folder_id)`,
+      `create index grants_by_folder on grants (folder_id, granted_at, subject_id)`,
+    ],
+  },
+  {
+    name: 'a search index with spaces',
+    statements: ({ searchIndexWithSpaces: [create] }) => create!,
+  },
+  {
+    name: 'without the search index that it replaces',
+    statements: ({ searchIndexWithSpaces: [, drop] }) => drop!,
+  },
+  {
+    name: 'standard names of tables, columns and indexes',
+    statements: ({ renameIndex }) => [
+      // First the counter, which every change locks first: another order could deadlock with a node that still writes.
+      `alter table journal_counter rename column "only" to id`,
+      `alter table folder_numbers rename column "only" to id`,
+      `alter table journal rename column way to path_ids`,
+      `alter table journal rename column old_way to old_path_ids`,
+      `alter table done_changes rename to idempotency_keys`,
+      ...Object.entries({
+        digest: 'key_digest',
+        number: 'journal_number',
+        nonce: 'journal_nonce',
+        done_at: 'created_at',
+      }).map(([from, to]) => `alter table idempotency_keys rename column ${from} to ${to}`),
+      ...renameIndex('done_changes_by_time', 'idempotency_keys_by_time', `idempotency_keys (created_at)`),
+      ...renameIndex(
+        'sessions_living',
+        'sessions_active',
+        `sessions (user_id, created_at, id) where revoked_at is null`,
+      ),
+    ],
+  },
+];
+
+function addFolderDetails({ id, text, integer, tableEnd, searchIndex }: Dialect): readonly string[] {
+  return [
+    ...[
+      `title ${text}`,
+      `icon ${text}`,
+      `description ${text}`,
+      `properties ${text}`,
+      `child_count ${integer} not null default 0`,
+      `height ${integer} not null default 0`,
+      // For search. The next start fills in the folders of an older schema.
+      `number ${integer}`,
+      `folded_name ${text}`,
+      `folded_title ${text}`,
+      // A folder that was removed from the tree has no parent: these columns record when, from where and why.
+      `detached_at ${integer}`,
+      `detached_from ${id}`,
+      `detached_because ${text} check (detached_because in ('delete', 'import', 'purge'))`,
+    ].map((column) => `alter table folders add column ${column}`),
+    `update folders set child_count = (
+        select count(*) from folders as child where child.parent_id = folders.id)`,
+    `update folders set height = (
+        with recursive inside (id, level) as (
+          select folders.id, 0
+          union all
+          select child.id, inside.level + 1 from inside join folders as child on child.parent_id = inside.id
+        )
+        select max(level) from inside)`,
+    `create unique index folders_by_number on folders (number)`,
+    `create index folders_not_numbered on folders (id) where number is null`,
+    `create index folders_root on folders (id) where parent_id is null and detached_at is null`,
+    `create index folders_detached on folders (detached_because, detached_at, id) where detached_at is not null`,
+    // Ids grow with time: the order of ids is the order of creation.
+    `create index folders_by_creation on folders (parent_id, id)`,
+    `create index folders_by_update on folders (parent_id, updated_at, id)`,
+    `create index folders_by_folded_name on folders (folded_name, id)`,
+    `create index folders_by_folded_title on folders (folded_title, id) where folded_title is not null`,
+    `create table folder_numbers (
+        "only" ${integer} primary key check ("only" = 1),
+        last ${integer} not null
+      ) ${tableEnd}`,
+    `insert into folder_numbers ("only", last) values (1, 0)`,
+    ...searchIndex,
+  ];
+}
+
+function createGroupsAndGrants({ id, text, integer, tableEnd }: Dialect): readonly string[] {
+  return [
+    `create table user_groups (
+        id ${id} primary key,
+        name ${text} not null,
+        name_key ${text} not null unique,
+        created_at ${integer} not null
+      ) ${tableEnd}`,
+    `create table group_members (
+        group_id ${id} not null references user_groups (id) on delete cascade,
+        user_id ${id} not null references users (id) on delete cascade,
+        primary key (group_id, user_id)
+      ) ${tableEnd}`,
+    `create index group_members_by_user on group_members (user_id, group_id)`,
+    `create table grants (
+        folder_id ${id} not null references folders (id) on delete cascade,
+        subject_id ${id} not null,
+        subject_kind ${text} not null check (subject_kind in ('user', 'group')),
+        level ${integer} not null check (level between 0 and 3),
+        granted_at ${integer} not null,
+        primary key (folder_id, subject_id)
+      ) ${tableEnd}`,
+    `create index grants_by_subject on grants (subject_id, folder_id)`,
+    `create table journal_counter (
+        "only" ${integer} primary key check ("only" = 1),
+        number ${integer} not null,
+        access_number ${integer} not null
+      ) ${tableEnd}`,
+    `insert into journal_counter ("only", number, access_number) values (1, 0, 0)`,
+    `alter table sessions add column address ${text}`,
+    `alter table sessions add column agent ${text}`,
+    `create index sessions_by_creation on sessions (created_at, id)`,
+  ];
+}
 
 const selectLast = sql<
   object,
   { number: number | null }
 >`select max(number) as number from espalier_migrations`;
-const recordStep = sql<{ number: number; name: string; now: number }>`
-  insert into espalier_migrations (number, name, applied_at) values (${'number'}, ${'name'}, ${'now'})`;
-
-export interface MigrationStep {
-  readonly number: number;
-  readonly name: string;
-  readonly statements: readonly string[];
-}
-
-/** Runs the missing steps, each in a transaction. If several processes start at the same time, one of them runs each step. */
-export async function migrate(
-  database: Database,
-  clock: Clock,
-  onStep?: (step: MigrationStep) => void,
-): Promise<void> {
-  for (let isDone = false; !isDone;) {
-    isDone = await database.exclusive(async (transaction) => {
-      const [step, ...further] = await missingSteps(transaction, database.dialect);
-      if (!step) return true;
-      onStep?.(step);
-      for (const text of step.statements) await transaction.define(text);
-      await transaction.run(recordStep, { ...step, now: clock.now() });
-      return further.length === 0;
-    });
-  }
-}
-
-/** The steps that `migrate` would run. */
-export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<MigrationStep[]> {
-  return allSteps(dialect).slice(await requireSchemaVersion(transaction));
-}
-
-/** The steps for a new database. */
-export function allSteps(dialect: Dialect): MigrationStep[] {
-  return migrations.map(({ name }, index) => ({
-    number: index + 1,
-    name,
-    statements: listStatements(index, dialect),
-  }));
-}
-
-/** The first step also creates the table that records the steps. */
-function listStatements(index: number, dialect: Dialect): readonly string[] {
-  const { integer, text, tableEnd } = dialect;
-  const createTable = `create table espalier_migrations (
-        number ${integer} primary key,
-        name ${text} not null,
-        applied_at ${integer} not null
-      ) ${tableEnd}`;
-  return [...(index === 0 ? [createTable] : []), ...migrations[index]!.statements(dialect)];
-}
 
 /** The number of the last step that a database of this program has taken. */
-export function readSchemaVersion(reader: Reader): PromiseOrValue<number> {
-  return whenDone(reader.get(selectLast, {}), (last) => last?.number ?? 0);
+export async function readSchemaVersion(reader: Pick<Reader, 'get'>): Promise<number> {
+  return (await reader.get(selectLast, {}))?.number ?? 0;
 }
 
 /** The number of the last step. Refuses a database of another program or of a newer version. */
@@ -75,15 +311,13 @@ export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'ta
   const tables = await stored.tableNames();
   if (tables.length === 0) return 0;
   if (!tables.includes('espalier_migrations')) {
+    throw new StartError('The database contains tables of another program. Give Espalier its own database.');
+  }
+  const version = await readSchemaVersion(stored);
+  if (version > migrations.length) {
     throw new StartError(
-      'The database holds the tables of another program. Give Espalier a database of its own.',
+      `The database has the schema of a newer Espalier (schema ${version}; this program has ${migrations.length}). Start the newer version, or restore a backup that this version made.`,
     );
   }
-  const taken = (await stored.get(selectLast, {}))?.number ?? 0;
-  if (taken > migrations.length) {
-    throw new StartError(
-      `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,
-    );
-  }
-  return taken;
+  return version;
 }

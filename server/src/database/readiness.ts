@@ -6,7 +6,7 @@
 import { singleFlight } from '../concurrency/single-flight.ts';
 import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database, Reader } from './database.ts';
-import { readSetting } from './installation-values.ts';
+import { readInstallationValue } from './installation-values.ts';
 
 interface ReadinessOptions {
   readonly database: Reader & Pick<Database, 'findFault'>;
@@ -14,43 +14,28 @@ interface ReadinessOptions {
   readonly recheckFault: () => Promise<void>;
   /** Called when the result changes, with the cause of a failure. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
-  readonly times?: ReadinessTimes;
+  /** The sum of both times is below two seconds by default, so that load balancers switch to other nodes within that time. */
+  readonly answerWithinMs?: number;
+  readonly holdsForMs?: number;
 }
 
-interface ReadinessTimes {
-  readonly answerWithinMs: number;
-  readonly holdsForMs: number;
-}
-
-/** The sum is below two seconds, so that load balancers switch to other nodes within that time. */
-const defaultTimes: ReadinessTimes = { answerWithinMs: 1_500, holdsForMs: 250 };
-
-export function createReadiness({
-  database,
-  recheckFault,
-  onChange,
-  times = defaultTimes,
-}: ReadinessOptions): () => Promise<boolean> {
+export function createReadiness(options: ReadinessOptions): () => Promise<boolean> {
+  const { database, recheckFault, onChange, answerWithinMs = 1_500, holdsForMs = 250 } = options;
   let wasUp = true;
 
-  async function answers(): Promise<void> {
-    await readSetting(database, 'issuer');
+  async function answers(): Promise<boolean> {
+    await readInstallationValue(database, 'issuer');
     if (database.findFault()) await recheckFault();
+    return true;
   }
 
   async function check(): Promise<boolean> {
-    let isUp = true;
+    let isUp = false;
     let cause: unknown;
     try {
-      const { answerWithinMs: ms } = times;
-      const isAnswered = await withTimeout(
-        ms,
-        answers().then(() => true),
-        false,
-      );
-      if (!isAnswered) throw new Error(`There was no answer within ${ms} ms.`);
+      isUp = await withTimeout(answerWithinMs, answers(), false);
+      if (!isUp) cause = new Error(`There was no answer within ${answerWithinMs} ms.`);
     } catch (error) {
-      isUp = false;
       cause = error;
     }
     if (isUp !== wasUp) onChange(isUp, cause);
@@ -59,5 +44,5 @@ export function createReadiness({
     return isUp && database.findFault() === undefined;
   }
 
-  return singleFlight(check, times.holdsForMs);
+  return singleFlight(check, holdsForMs);
 }

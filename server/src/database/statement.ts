@@ -22,7 +22,7 @@ export type Part =
 type ListPart = { readonly kind: 'list-for-each'; readonly name: string } & ListForEach;
 
 /** Selects rows and columns of a table whose primary key is `id`. */
-export interface ListForEach {
+interface ListForEach {
   readonly table: string;
   /** The selected expressions, as SQL. */
   readonly columns: readonly string[];
@@ -59,14 +59,9 @@ export function sql<Parameters = object, Row = never>(
   return { parts };
 }
 
-/** A table `each` of a list parameter of ids, with the columns `value` and `position` (from 0). */
-export function list(name: string): Part {
-  return { kind: 'list', name, of: 'ids' };
-}
-
-/** The same for a list of texts. */
-export function textList(name: string): Part {
-  return { kind: 'list', name, of: 'texts' };
+/** A table `each` of a list parameter, with the columns `value` and `position` (from 0). */
+export function list(name: string, of: 'ids' | 'texts' = 'ids'): Part {
+  return { kind: 'list', name, of };
 }
 
 /**
@@ -84,17 +79,42 @@ export interface ListOfEach<Columns = readonly unknown[]> {
   readonly list: readonly Columns[];
 }
 
-/** The rows of such a statement with several columns, by the ids of the list parameter. An empty list is not in the map. */
-export function readListsOfEach<Columns extends readonly unknown[], Row>(
+/** SQL expressions by the names that they have in a row. */
+export type ColumnsOf<Row> = Readonly<Record<keyof Row, string>>;
+
+/** Selects columns under the names that they have in a row. */
+export function selectAs(columns: Readonly<Record<string, string>>): Statement {
+  const selected = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`);
+  return { parts: [selected.join(', ')] };
+}
+
+/** The rows of a `listForEach` with these columns, by the ids of the list parameter. An empty list is not in the map. */
+export function readListsOfEach<Row extends object>(
   ids: readonly string[],
   lists: readonly ListOfEach[],
-  toRow: (columns: Columns) => Row,
+  columns: ColumnsOf<Row>,
 ): Map<string, Row[]> {
+  const names = Object.keys(columns);
+  const toRow = (values: readonly unknown[]) => {
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < names.length; index++) row[names[index]!] = values[index];
+    return row as Row;
+  };
   const rows = new Map<string, Row[]>();
   for (const { position, list: found } of lists) {
-    if (found.length > 0) rows.set(ids[position]!, (found as readonly Columns[]).map(toRow));
+    if (found.length > 0) rows.set(ids[position]!, found.map(toRow));
   }
   return rows;
+}
+
+/** A row of a statement that counts for each id of a list parameter. */
+export interface CountOfEach {
+  readonly id: string;
+  readonly count: number;
+}
+
+export function readCounts(rows: readonly CountOfEach[]): Map<string, number> {
+  return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
 /** Undefined if the statement has no `listForEach`. */

@@ -5,11 +5,11 @@
  */
 
 import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
-import { compareAccess } from '../access/user-access.ts';
+import { compareAccess } from '../access/access-history.ts';
 import type { Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import { requireFolder, type Folder, type TreeView } from './folders.ts';
+import { requireFolder, type Folder, type TreeView } from './tree-view.ts';
 
 const { WRITE, MANAGE } = accessLevels;
 export const maxDepth = 256;
@@ -44,7 +44,7 @@ export function checkVersion({ version }: { version: number }, expected: number 
   if (typeof expected !== 'number' || version === expected) return;
   throw new Refusal(
     'CONFLICT',
-    `The folder has been changed meanwhile: it is at version ${version}, not ${expected}.`,
+    `The folder has changed since you read it: it is at version ${version}, not ${expected}.`,
     { facts: { version } },
   );
 }
@@ -86,13 +86,13 @@ export async function checkAccessNotWidened(
   if (!differences.some(({ before, after }) => after > before)) return;
   throw new Refusal(
     'FORBIDDEN',
-    `There, you or others would have more access to the folder than now, and you have only ${accessLevelName(level)} on it. Ask somebody who manages it.`,
+    `Under that parent, you or other users would have more access to the folder. This needs MANAGE on the folder; you have ${accessLevelName(level)}.`,
   );
 }
 
-/** Refuses to add `levels` levels to a folder. Its ancestors must be loaded. */
-export function checkDepth({ ancestry }: TreeView, parent: Folder, levels: number): void {
-  if (depthOf(ancestry.pathTo(parent.id)!) + levels > maxDepth) throw tooDeep();
+/** Refuses to add `addedDepth` levels below a folder. Its ancestors must be loaded. */
+export function checkDepth({ ancestry }: TreeView, parent: Folder, addedDepth: number): void {
+  if (depthOf(ancestry.pathTo(parent.id)!) + addedDepth > maxDepth) throw tooDeep();
 }
 
 export function tooDeep(): Refusal {
@@ -128,19 +128,11 @@ async function countLevels(transaction: Transaction, id: string): Promise<number
 export async function addChildren(
   transaction: Transaction,
   pathIds: readonly string[],
-  { count, levels }: { readonly count: number; readonly levels: number },
+  { count, addedDepth }: { readonly count: number; readonly addedDepth: number },
 ): Promise<void> {
-  await raiseHeights(transaction, pathIds, levels);
-  transaction.queue(addToCount, { id: pathIds.at(-1)!, by: count });
-}
-
-async function raiseHeights(
-  transaction: Transaction,
-  pathIds: readonly string[],
-  levels: number,
-): Promise<void> {
-  let height = levels;
+  let height = addedDepth;
   for (const id of pathIds.toReversed()) {
-    if ((await transaction.run(raiseHeight, { id, height: height++ })) === 0) return;
+    if ((await transaction.run(raiseHeight, { id, height: height++ })) === 0) break;
   }
+  transaction.queue(addToCount, { id: pathIds.at(-1)!, by: count });
 }

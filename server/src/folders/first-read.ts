@@ -1,6 +1,6 @@
 /**
- * The first read of a response that shows one folder: the head of the journal, the folder with its ancestors, and a page of its
- * children. On a remote database it is one statement.
+ * The first read of a query or mutation about one folder: the head of the journal, the folder with its ancestors, and
+ * a page of its children. On a remote database it is one statement.
  */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -15,8 +15,8 @@ import {
   type FolderRow,
   type LongTexts,
   type PageRead,
-  type Step,
-} from './folders.ts';
+  type WithParent,
+} from './tree-view.ts';
 
 type FirstRow = JournalHead & LongTexts & { [Column in keyof FolderRow]: FolderRow[Column] | null };
 
@@ -38,7 +38,7 @@ const ancestorColumns = [
   'updated_at',
 ];
 
-const withAncestors = (list: Statement) => sql<{ id: string }, FirstRow & FirstLists>`
+const createFirstStatement = (list: Statement) => sql<{ id: string }, FirstRow & FirstLists>`
   with recursive up as (
     select ${columnsOf('folders', ancestorColumns)} from folders where id = ${'id'}
     union
@@ -50,11 +50,12 @@ const withAncestors = (list: Statement) => sql<{ id: string }, FirstRow & FirstL
   from journal_counter left join folders on folders.id = ${'id'}`;
 
 interface FirstLists {
-  readonly ancestors: readonly AncestorColumns[] | null;
+  readonly ancestors: readonly AncestorValues[] | null;
   readonly list: ListOfEach['list'] | null;
 }
 
-type AncestorColumns = readonly [
+/** In the order of `ancestorColumns`. `toAncestor` reads them by position. */
+type AncestorValues = readonly [
   id: string,
   parentId: string | null,
   name: string,
@@ -65,29 +66,29 @@ type AncestorColumns = readonly [
   updatedAt: number,
 ];
 
-const findFirstWithAncestors = withAncestors(sql`null`);
+const findFirstWithAncestors = createFirstStatement(sql`null`);
 const findFirstWithPage = new WeakMap<Statement, typeof findFirstWithAncestors>();
 
-function firstStatement(page: PageRead | undefined): typeof findFirstWithAncestors {
+function firstStatementFor(page: PageRead | undefined): typeof findFirstWithAncestors {
   if (!page) return findFirstWithAncestors;
   const { statement } = page;
   let found = findFirstWithPage.get(statement);
   if (!found) {
-    found = withAncestors(sql`(select lists.list from (${statement}) as lists)`);
+    found = createFirstStatement(sql`(select lists.list from (${statement}) as lists)`);
     findFirstWithPage.set(statement, found);
   }
   return found;
 }
 
-const findParentId = sql<{ id: string }, { parentId: string | null }>`
+const findParentId = sql<{ id: string }, WithParent>`
   select parent_id as "parentId" from folders where id = ${'id'}`;
 
-export interface FirstReadOptions {
-  /** Ancestors are read up to this folder. */
+interface FirstReadOptions {
+  /** Used only on an embedded database without `withAncestors`: reading stops before this folder. */
   readonly rootId?: string | undefined;
   /** Reads the rows of the ancestors, not only their ids. A remote database always returns them. */
   readonly withAncestors?: boolean;
-  /** Read in the same statement, except on an embedded database, where that gains nothing. */
+  /** Read in the same statement. Ignored on an embedded database, which reads the page later at no extra cost. */
   readonly page?: PageRead | undefined;
 }
 
@@ -100,30 +101,27 @@ export function readFirst(
     const found = reader.get(findFirst, { id }) as FirstRow;
     const head = toHead(found);
     const row = toFirstRow(found);
-    if (!row) return { head, rows: noRows, steps: [] };
+    if (!row) return { head, rows: noRows, parents: noRows };
     const rows = new Map([[id, row]]);
-    if (!withAncestors) return { head, rows, steps: stepsAbove(reader, row, rootId) };
-    addRowsAbove(reader, row, rows);
-    return { head, rows, steps: stepsOf(rows) };
+    const parents = withAncestors
+      ? addAncestors(reader, findById, row, rows)
+      : addAncestors(reader, findParentId, row, new Map<string, WithParent>(rows), rootId);
+    return { head, rows, parents };
   }
-  return whenDone(reader.get(firstStatement(page), { ...page?.parameters, id }), (found) => {
+  return whenDone(reader.get(firstStatementFor(page), { ...page?.parameters, id }), (found) => {
     const head = toHead(found!);
     const row = toFirstRow(found!);
-    if (!row) return { head, rows: noRows, steps: [] };
+    if (!row) return { head, rows: noRows, parents: noRows };
     const above = (found!.ancestors ?? []).map(toAncestor);
     const rows = new Map([row, ...above].map((each) => [each.id, each]));
     const firstPage = page && { ...page, rows: [{ position: 0, list: found!.list ?? [] }] };
-    return { head, rows, steps: stepsOf(rows), page: firstPage };
+    return { head, rows, parents: rows, page: firstPage };
   });
 }
 
-function toAncestor(columns: AncestorColumns): FolderRow {
-  const [id, parentId, name, title, childCount, version, createdAt, updatedAt] = columns;
+function toAncestor(values: AncestorValues): FolderRow {
+  const [id, parentId, name, title, childCount, version, createdAt, updatedAt] = values;
   return { id, parentId, name, title, childCount, version, createdAt, updatedAt };
-}
-
-export function* stepsOf(rows: ReadonlyMap<string, FolderRow>): Iterable<Step> {
-  for (const { id, parentId } of rows.values()) yield [id, parentId];
 }
 
 // Lists every member: object rest syntax takes longer than the statement.
@@ -140,24 +138,17 @@ function toHead({ number, nonce, accessNumber }: FirstRow): JournalHead {
 }
 
 /** Reads parent by parent: on an embedded database this takes half the time of a recursive statement. */
-function stepsAbove(
+function addAncestors<Row extends WithParent>(
   reader: Reader,
-  { id, parentId }: FolderRow,
-  rootId: string | undefined,
-): readonly Step[] {
-  const steps = new Map([[id, parentId]]);
-  for (let at = parentId; at !== null && at !== rootId && !steps.has(at);) {
-    const above = reader.get(findParentId, { id: at }) as { parentId: string | null } | undefined;
-    steps.set(at, above?.parentId ?? null);
-    at = above?.parentId ?? null;
+  statement: Statement<{ id: string }, Row>,
+  { parentId }: WithParent,
+  rows: Map<string, Row>,
+  rootId?: string,
+): Map<string, Row> {
+  for (let id = parentId; id !== null && id !== rootId && !rows.has(id);) {
+    const ancestor = reader.get(statement, { id }) as Row | undefined;
+    if (ancestor) rows.set(id, ancestor);
+    id = ancestor?.parentId ?? null;
   }
-  return [...steps];
-}
-
-function addRowsAbove(reader: Reader, { parentId }: FolderRow, rows: Map<string, FolderRow>): void {
-  for (let at = parentId; at !== null && !rows.has(at);) {
-    const above = reader.get(findById, { id: at }) as FolderRow | undefined;
-    if (above) rows.set(at, above);
-    at = above?.parentId ?? null;
-  }
+  return rows;
 }

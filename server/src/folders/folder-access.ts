@@ -2,60 +2,79 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { accessLevelName, accessLevels, type Access, type AccessLevel } from '../access/access.ts';
-import { putGrant, removeGrant, requireSubject, toSubject, type RequestedSubject } from '../access/grants.ts';
-import { readUserAccess, type DecidingGrant, type UserAccess } from '../access/user-access.ts';
+import {
+  putGrant,
+  readUserAccess,
+  removeGrant,
+  requireSubject,
+  toSubject,
+  type Grant,
+  type RequestedSubject,
+  type UserAccess,
+} from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
-import { noResult, type Caller, type Changed, type Changes } from '../journal/changes.ts';
+import { voidCodec, type Caller, type Changed, type ChangeRunner } from '../journal/change-runner.ts';
+import type { ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { MovedPaths } from './folder-writes.ts';
 import { requireLevel } from './change-rules.ts';
-import { requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
+import { requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
 
 const { MANAGE } = accessLevels;
 
-export interface GrantInput extends RequestedSubject {
+interface GrantInput extends RequestedSubject {
   readonly folderId: string;
 }
 
-export interface Grants {
+export class Grants {
+  readonly #changes: ChangeRunner<Access>;
+
+  constructor(changes: ChangeRunner<Access>) {
+    this.#changes = changes;
+  }
+
   /** Replaces the grant that the user or group has on the folder, if any. */
-  set(caller: Caller, input: GrantInput & { readonly level: AccessLevel }): Promise<Changed<void>>;
-  remove(caller: Caller, input: GrantInput): Promise<Changed<void>>;
+  set(caller: Caller, input: GrantInput & { readonly level: AccessLevel }): Promise<Changed<void>> {
+    return this.#run(caller, input.folderId, async (transaction, by) => {
+      const { folderId, level } = input;
+      const subject = await requireSubject(transaction, input);
+      await putGrant(transaction, { folderId, ...subject, level }, by);
+    });
+  }
+
+  remove(caller: Caller, input: GrantInput): Promise<Changed<void>> {
+    return this.#run(caller, input.folderId, async (transaction, by) => {
+      const grant = { folderId: input.folderId, ...toSubject(input) };
+      if (await removeGrant(transaction, grant, by)) return;
+      throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
+    });
+  }
+
+  /** Makes a change that needs MANAGE on the folder. */
+  #run(
+    caller: Caller,
+    folderId: string,
+    work: (transaction: Transaction, by: ChangedBy) => Promise<void>,
+  ): Promise<Changed<void>> {
+    return this.#changes.run(caller, {
+      codec: voidCodec,
+      work: async (transaction, access, by) => {
+        requireLevel(await requireFolder(viewTree(transaction, access), folderId), MANAGE);
+        await work(transaction, by);
+      },
+    });
+  }
 }
 
-export function manageGrants(changes: Changes<Access>): Grants {
-  return {
-    set: (caller, input) =>
-      changes.run(caller, {
-        codec: noResult,
-        work: async (transaction, access, by) => {
-          const { folderId, level } = input;
-          await requireManaged(transaction, access, folderId);
-          const subject = await requireSubject(transaction, input);
-          await putGrant(transaction, { folderId, subject, level }, by);
-        },
-      }),
-    remove: (caller, input) =>
-      changes.run(caller, {
-        codec: noResult,
-        work: async (transaction, access, by) => {
-          const { folderId } = input;
-          await requireManaged(transaction, access, folderId);
-          if (!(await removeGrant(transaction, { folderId, subject: toSubject(input) }, by))) {
-            throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
-          }
-        },
-      }),
-  };
-}
-
-async function requireManaged(transaction: Transaction, access: Access, folderId: string): Promise<void> {
-  requireLevel(await requireFolder(viewTree(transaction, access), folderId), MANAGE);
-}
-
-export interface AccessExplanation extends UserAccess {
+interface DecidingGrant extends Pick<UserAccess, 'group'> {
+  readonly grant: Grant;
   readonly folder: Folder;
-  readonly deciding: (DecidingGrant & { readonly folder: Folder }) | undefined;
+}
+
+interface AccessExplanation extends Omit<UserAccess, 'grant' | 'group'> {
+  readonly folder: Folder;
+  /** Undefined if no grant decides. */
+  readonly decidingGrant: DecidingGrant | undefined;
   /** A sentence for people. */
   readonly reason: string;
 }
@@ -69,25 +88,25 @@ export async function explainAccess(
   const { reader, access, ancestry } = view;
   const folder = await requireFolder(view, folderId);
   if (userId !== access.userId) requireLevel(folder, MANAGE);
-  const userAccess = await readUserAccess(reader, access, userId, ancestry.pathTo(folderId)!);
-  const { user, isPassage } = userAccess;
-  const deciding = userAccess.deciding && {
-    ...userAccess.deciding,
-    folder: await requireFolder(view, userAccess.deciding.grant.folderId),
-  };
+  const found = await readUserAccess(reader, access, userId, ancestry.pathTo(folderId)!);
+  const { user, level, grant, group, isPassage } = found;
+  const decidingGrant = grant && { grant, group, folder: await requireFolder(view, grant.folderId) };
   const because = user.isAdministrator
     ? `${user.username} is an administrator, and administrators manage everything.`
-    : describeGrant(user.username, folder, deciding);
-  const reason = because + (isPassage ? ' They may pass through it to something deeper.' : '');
-  return { ...userAccess, folder, deciding, reason };
+    : describeGrant(user.username, folder, decidingGrant);
+  const reason =
+    because +
+    (isPassage ? ' The user sees its name, because a folder inside it is visible to the user.' : '');
+  return { user, level, isPassage, folder, decidingGrant, reason };
 }
 
-function describeGrant(username: string, folder: Folder, deciding: AccessExplanation['deciding']): string {
-  if (!deciding) return `No grant to ${username} or to a group of theirs holds for "${folder.name}".`;
-  const { grant, group, folder: granted } = deciding;
-  const to = group ? `the group "${group.name}", in which ${username} is,` : username;
+function describeGrant(username: string, folder: Folder, decidingGrant: DecidingGrant | undefined): string {
+  if (!decidingGrant)
+    return `Neither ${username} nor a group of this user has a grant on "${folder.name}" or on a folder above it.`;
+  const { grant, group, folder: granted } = decidingGrant;
+  const to = group ? `the group "${group.name}", which includes ${username},` : username;
   const isHere = granted.id === folder.id;
-  const where = isHere ? 'this very folder' : `"${granted.name}", the nearest folder above with one,`;
+  const where = isHere ? 'this folder' : `"${granted.name}", the nearest folder above with a grant,`;
   return `A grant to ${to} on ${where} gives ${accessLevelName(grant.level)}.`;
 }
 

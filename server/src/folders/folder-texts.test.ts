@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
-import { maxNameLength, maxPropertyBytes, type TextsInput, toFolderName, toTexts } from './folder-texts.ts';
+import {
+  maxNameLength,
+  maxPropertyBytes,
+  type TextsInput,
+  toFolderName,
+  toTexts,
+  foldText,
+  sortKey,
+} from './folder-texts.ts';
 
 const refusedWith = (name: string, message: RegExp) =>
   assert.throws(
@@ -58,9 +66,9 @@ test('rejects half a surrogate pair', () => {
 
 test('accepts at most 255 characters, counted as code points of the composed form', () => {
   for (const character of ['a', 'ü', '日', '👋']) {
-    const longest = character.repeat(maxNameLength);
-    assert.equal(toFolderName(longest), longest);
-    refusedWith(longest + character, /at most 255 characters/);
+    const maxLengthName = character.repeat(maxNameLength);
+    assert.equal(toFolderName(maxLengthName), maxLengthName);
+    refusedWith(maxLengthName + character, /at most 255 characters/);
   }
   assert.equal(toFolderName('u\u0308'.repeat(maxNameLength)), 'ü'.repeat(maxNameLength));
   // U+0958 is excluded from composition: it becomes two code points.
@@ -85,11 +93,11 @@ test('either rejects a text or returns a stable name within the rules', () => {
   );
 });
 
-const assertRefused = (given: TextsInput, message: RegExp) =>
+const assertRefused = (input: TextsInput, message: RegExp) =>
   assert.throws(
-    () => toTexts(given),
+    () => toTexts(input),
     (error) => error instanceof Refusal && error.code === 'BAD_INPUT' && message.test(error.message),
-    JSON.stringify(given).slice(0, 100),
+    JSON.stringify(input).slice(0, 100),
   );
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { inner: nested(levels - 1) });
@@ -106,8 +114,8 @@ test('removes a text for null and an empty text', () => {
 });
 
 test('returns composed texts', () => {
-  const given = { title: 'E\u0301', icon: 'e\u0301', description: 'u\u0308' };
-  assert.deepEqual(toTexts(given), { title: 'É', icon: 'é', description: 'ü' });
+  const input = { title: 'E\u0301', icon: 'e\u0301', description: 'u\u0308' };
+  assert.deepEqual(toTexts(input), { title: 'É', icon: 'é', description: 'ü' });
 });
 
 test('counts lengths in characters, not in bytes or surrogates', () => {
@@ -157,4 +165,156 @@ test('accepts properties of at most 16 KiB and 32 levels', () => {
   assertRefused({ properties: { a: 'é'.repeat(maxPropertyBytes / 2) } }, /at most 16384 bytes/);
   assert.ok(toTexts({ properties: nested(32) }).properties);
   assertRefused({ properties: nested(33) }, /nested deeper than 32 levels/);
+});
+
+const texts = fc.string({ unit: 'grapheme' });
+
+test('ignores case, accents and different encodings of the same letter', () => {
+  const same = [
+    ['Étage', 'étage', 'E\u0301TAGE', 'etage'],
+    ['Zürich', 'ZURICH', 'Zu\u0308rich'],
+    ['ﬁn', 'FIN'],
+    ['STRAẞE', 'Straße', 'strasse'],
+    ['Ⅳ', 'iv'],
+    ['①', '1'],
+    ['Ｆｕｌｌ', 'full'],
+    ['Å', '\u212b', 'a'],
+    ['ΟΔΟΣ', 'οδος', 'οδοσ'],
+    ['İstanbul', 'istanbul', 'ıstanbul'],
+    ['Straße', 'STRASSE', 'strasse'],
+  ];
+  for (const [first, ...others] of same) {
+    for (const other of others) assert.equal(foldText(other), foldText(first!), other);
+  }
+});
+
+test('distinguishes different letters', () => {
+  for (const [one, other] of [
+    ['ß', 's'],
+    ['ø', 'o'],
+    ['а', 'a'],
+    ['日', '本'],
+  ]) {
+    assert.notEqual(foldText(one!), foldText(other!));
+  }
+});
+
+test('keeps spaces, signs and digits', () => {
+  assert.equal(foldText(' Floor 10 – 50% _\\'), ' floor 10 – 50% _\\');
+});
+
+test('does not change a folded text', () => {
+  fc.assert(fc.property(texts, (text) => assert.equal(foldText(foldText(text)), foldText(text))));
+});
+
+test('folds composed and decomposed texts to the same text', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      assert.equal(foldText(text.normalize('NFD')), foldText(text.normalize('NFC')));
+    }),
+  );
+});
+
+const compare = (a: string, b: string) => Buffer.compare(sortKey(a), sortKey(b));
+const assertOrder = (...names: string[]) => assert.deepEqual(names.toReversed().sort(compare), names);
+
+/** Any name that a folder may have; letters, digits and accents are frequent, so that names are often near each other. */
+const names = (maxLengthName: number) =>
+  fc
+    .oneof(
+      fc.string({
+        unit: fc.constantFrom(...'aAbäÄàzZ019 .ßñ\u0301'),
+        minLength: 1,
+        maxLength: maxLengthName,
+      }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: maxLengthName }),
+    )
+    .map(asName)
+    .filter((name) => name !== undefined);
+
+function asName(text: string): string | undefined {
+  try {
+    return toFolderName(text);
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return undefined;
+  }
+}
+
+test('orders numbers by value at any index in a name', () => {
+  assertOrder('Floor 1', 'Floor 2', 'Floor 10', 'Floor 10a', 'Floor 11', 'Floor 100');
+  assertOrder('2 b', '10 a', '10 b');
+  assertOrder('v1.2.9', 'v1.2.10', 'v1.10.1');
+  assertOrder('1', '2', '12', 'a');
+});
+
+test('orders any two numbers of up to 200 digits by value', () => {
+  const number = fc
+    .integer({ min: 1, max: 200 })
+    .chain((digits) => fc.bigInt({ min: 0n, max: 10n ** BigInt(digits) - 1n }));
+  fc.assert(
+    fc.property(number, number, fc.constantFrom('', 'Floor ', 'é'), (a, b, before) => {
+      assert.equal(compare(`${before}${a}`, `${before}${b}`), a < b ? -1 : a > b ? 1 : 0);
+    }),
+  );
+});
+
+test('uses leading zeros only to order names that are otherwise equal', () => {
+  assertOrder('file 007', 'file 8', 'file 0009');
+  assertOrder('file 01 a', 'file 1 b', 'file 01 c');
+  assert.notEqual(compare('file 01', 'file 1'), 0);
+  assertOrder('0', '1', 'a');
+  assert.notEqual(compare('0', '00'), 0);
+});
+
+test('uses case and accents only to order names that are otherwise equal', () => {
+  assertOrder('apple', 'Apple', 'banana', 'Banana', 'cherry');
+  assertOrder('resume a', 'résumé b', 'Resume c');
+  assertOrder('a', 'A', 'ä', 'b');
+  assertOrder('zebra', 'Zurich', 'Zürich', 'zürich z');
+});
+
+test('orders a name before longer names with the same beginning', () => {
+  fc.assert(
+    fc.property(names(40), names(40), (name, more) => {
+      // A mark or a digit would not continue the name but change its last letter or number.
+      fc.pre(!/^[\p{M}\d]/u.test(more) && asName(name + more) === name + more);
+      assert.equal(compare(name, name + more), -1);
+    }),
+  );
+});
+
+test('makes different keys for different names', () => {
+  fc.assert(
+    fc.property(names(100), names(100), (a, b) => {
+      assert.equal(compare(a, b) === 0, a === b);
+      assert.equal(compare(a, b), -compare(b, a) + 0);
+    }),
+  );
+});
+
+test('gives the same order for any initial order', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(names(20), { maxLength: 20 }), (input) => {
+      assert.deepEqual(input.toSorted(compare), input.toReversed().sort(compare));
+    }),
+  );
+});
+
+test('makes keys of at most 1,024 bytes for any name', () => {
+  fc.assert(fc.property(names(255), (name) => assert.ok(sortKey(name).length <= 1_024)));
+  for (const character of ['a', 'A', '1', 'Ä', '日', '👋', '𐐀', 'Ⱥ', 'İ', '\u0301']) {
+    assert.ok(sortKey(toFolderName(character.repeat(255))).length <= 1_024, character);
+  }
+});
+
+test('includes the last of 255 characters', () => {
+  for (const character of ['a', 'A', 'ä', '日', '👋', '𐐀', 'Ⱥ', 'a1']) {
+    const start = [...character.repeat(254)].slice(0, 254).join('');
+    assertOrder(`${start}a`, `${start}b`);
+  }
+});
+
+test('treats a digit of another script as a letter', () => {
+  assertOrder('Floor 9', 'Floor a', 'Floor ١٠', 'Floor ٢');
 });

@@ -6,7 +6,7 @@
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { record, type Details } from '../journal/journal.ts';
+import { differences, record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -19,11 +19,16 @@ import {
   requireWritable,
 } from './change-rules.ts';
 import { visibleChildCount } from './children/children.ts';
-
-import { insertRow, newRow } from './folder-rows.ts';
-import { toFolderName, toTexts, type FolderTexts, type TextsInput } from './folder-texts.ts';
-import { viewTree, type FirstRead, type Folder, type TreeView } from './folders.ts';
-import { foldForStorage, sortKey } from './text-keys.ts';
+import { insertRow, newRow } from './new-folder-rows.ts';
+import {
+  foldForStorage,
+  sortKey,
+  toFolderName,
+  toTexts,
+  type FolderTexts,
+  type TextsInput,
+} from './folder-texts.ts';
+import type { Folder, FolderRow, TreeView } from './tree-view.ts';
 
 export interface NewFolder extends TextsInput {
   readonly parentId?: string | null | undefined;
@@ -51,28 +56,29 @@ export interface MovedPaths {
 }
 
 /** A move that has been checked in the same transaction. */
-export interface CheckedMove {
+interface CheckedMove {
   readonly folder: Folder;
   readonly from: Folder;
   readonly to: Folder;
   /** An upper bound of the levels that move. */
-  readonly levels: number;
+  readonly addedDepth: number;
   readonly paths: MovedPaths;
-  readonly view: TreeView;
 }
 
-/** A folder after a change, with its path. */
-export interface WrittenFolder {
-  readonly folder: Folder;
-  readonly pathIds: readonly string[];
-  /** The tree before the change. */
-  readonly view: TreeView;
+export interface ChangedFolder {
+  readonly id: string;
+  /** The folder after the change. Missing if the change was made earlier, under the same idempotency key. */
+  readonly folder?: Folder;
+  /** Its path after the change. */
+  readonly pathIds?: readonly string[];
+  /** Missing if not all ancestors were read. */
+  readonly seen?: SeenFolder | undefined;
 }
 
-interface ChangeMoment {
-  readonly now: number;
-  /** If the transaction has already read the folder. */
-  readonly first?: FirstRead | undefined;
+/** What the viewer sees of a folder at the moment of the change: enough for a response with its path without another read. */
+export interface SeenFolder {
+  readonly access: Access;
+  readonly rows: ReadonlyMap<string, FolderRow>;
 }
 
 export interface FolderDeletion {
@@ -109,14 +115,14 @@ const detach = sql<{ id: string; now: number }>`
 
 export async function createFolder(
   transaction: Transaction,
-  access: Access,
+  view: TreeView,
   input: NewFolder,
-  { now, first }: ChangeMoment,
-): Promise<WrittenFolder> {
+  by: ChangedBy,
+): Promise<ChangedFolder> {
   const name = toFolderName(input.name);
   const texts = toTexts(input);
-  const view = viewTree(transaction, access, first);
-  const parent = await requireWritable(view, input.parentId ?? access.rootId, input.expectedVersion);
+  const { now } = by;
+  const parent = await requireWritable(view, input.parentId ?? view.access.rootId, input.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   const parentPath = view.ancestry.pathTo(parent.id)!;
@@ -124,29 +130,29 @@ export async function createFolder(
   insertRow(transaction, row, () => nameTaken(name));
   // A parent with children keeps its height.
   if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
-  else await addChildren(transaction, parentPath, { count: 1, levels: 1 });
-  record(transaction, {
-    kind: 'CREATE_FOLDER',
-    at: now,
-    byUserId: access.userId,
-    folderId: row.id,
-    pathIds,
-    after: { name },
-  });
+  else await addChildren(transaction, parentPath, { count: 1, addedDepth: 1 });
+  record(transaction, { kind: 'CREATE_FOLDER', ...by, folderId: row.id, pathIds, after: { name } });
   const { id, parentId, title, icon, description, properties, childCount } = row;
   const { accessLevel } = parent;
   const times = { version: 1, createdAt: now, updatedAt: now };
   const folder = { id, parentId, name, title, childCount, ...times, accessLevel };
-  return { folder: { ...folder, texts: { icon, description, properties } }, pathIds, view };
+  return changedFolder(view, { ...folder, texts: { icon, description, properties } }, pathIds);
+}
+
+function changedFolder(view: TreeView, folder: Folder, pathIds: readonly string[]): ChangedFolder {
+  const { access, rows } = view;
+  const { id } = folder;
+  const hasAllAncestors = pathIds.every((each) => each === id || rows.has(each));
+  const seen = hasAllAncestors ? { access, rows: new Map([...rows, [id, folder]]) } : undefined;
+  return { id, folder, pathIds, seen };
 }
 
 export async function updateFolder(
   transaction: Transaction,
-  access: Access,
+  view: TreeView,
   input: FolderUpdate,
-  { now, first }: ChangeMoment,
-): Promise<WrittenFolder> {
-  const view = viewTree(transaction, access, first);
+  by: ChangedBy,
+): Promise<ChangedFolder> {
   const changed = toTexts(input);
   const inputName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
   const folder = await requireWritable(view, input.id, input.expectedVersion);
@@ -159,8 +165,9 @@ export async function updateFolder(
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Saving the same texts again must not make the versions of other clients stale.
-  if (isSame && newName === undefined) return { folder, pathIds, view };
+  if (isSame && newName === undefined) return changedFolder(view, folder, pathIds);
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
+  const { now } = by;
   const parameters = { ...stored, id, foldedTitle: stored.title && foldForStorage(stored.title), now };
   const name = newName ?? oldName;
   if (newName === undefined) transaction.queue(updateTexts, parameters);
@@ -168,44 +175,34 @@ export async function updateFolder(
     const named = { name, sortKey: sortKey(name), foldedName: foldForStorage(name) };
     transaction.queue(updateNameAndTexts, { ...parameters, ...named });
   }
+  const texts = differences({ name: oldName, ...before }, { name, ...stored });
   record(transaction, {
     kind: 'UPDATE_FOLDER',
-    at: now,
-    byUserId: access.userId,
+    ...by,
     folderId: id,
     pathIds,
-    ...differences({ name: oldName, ...before }, { name, ...stored }),
+    before: truncate(texts.before),
+    after: truncate(texts.after),
   });
-  const { title, ...texts } = stored;
-  const changedFolder = { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now };
-  return { folder: changedFolder, pathIds, view };
+  const { title, ...longTexts } = stored;
+  const version = folder.version + 1;
+  return changedFolder(view, { ...folder, name, title, texts: longTexts, version, updatedAt: now }, pathIds);
 }
 
-/** The changed texts for the journal, each shortened. */
-function differences(
-  before: FolderTexts & { name: string },
-  after: FolderTexts & { name: string },
-): { before: Details; after: Details } {
-  const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
-  const shorten = (texts: typeof after) =>
-    Object.fromEntries(keys.map((key) => [key, truncate(texts[key])] as const));
-  return { before: shorten(before), after: shorten(after) };
-}
-
-function truncate(text: string | null): string | null {
-  const letters = text === null || text.length <= maxJournalledLength ? undefined : [...text];
-  return letters && letters.length > maxJournalledLength
-    ? `${letters.slice(0, maxJournalledLength).join('')}…`
-    : text;
+function truncate(texts: Details): Details {
+  const shorten = (text: Details[string]) => {
+    const letters = typeof text === 'string' && text.length > maxJournalledLength ? [...text] : [];
+    return letters.length > maxJournalledLength ? `${letters.slice(0, maxJournalledLength).join('')}…` : text;
+  };
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, shorten(text)]));
 }
 
 /** Refuses a move that is not allowed. */
 export async function checkMove(
   transaction: Transaction,
-  access: Access,
+  view: TreeView,
   input: FolderMove,
 ): Promise<CheckedMove> {
-  const view = viewTree(transaction, access);
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const from = await requireWritableParent(view, folder, 'moved');
   const to = await requireWritable(view, input.parentId);
@@ -213,28 +210,27 @@ export async function checkMove(
   if (pathTo.includes(folder.id)) {
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
   }
-  const levels = await checkSubtreeDepth(transaction, view, to, folder.id);
+  const addedDepth = await checkSubtreeDepth(transaction, view, to, folder.id);
   const paths = { before: view.ancestry.pathTo(folder.id)!, after: [...pathTo, folder.id] };
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
     await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
   }
-  return { folder, from, to, levels, paths, view };
+  return { folder, from, to, addedDepth, paths };
 }
 
 export async function moveFolder(
   transaction: Transaction,
-  { folder, from, to, levels, paths, view }: CheckedMove,
-  now: number,
+  { folder, from, to, addedDepth, paths }: CheckedMove,
+  by: ChangedBy,
 ): Promise<void> {
   if (from.id === to.id) return;
-  transaction.queue(setParent, { id: folder.id, parentId: to.id, now });
+  transaction.queue(setParent, { id: folder.id, parentId: to.id, now: by.now });
   transaction.queue(addToCount, { id: from.id, by: -1 });
-  await addChildren(transaction, paths.after.slice(0, -1), { count: 1, levels });
+  await addChildren(transaction, paths.after.slice(0, -1), { count: 1, addedDepth });
   record(transaction, {
     kind: 'MOVE_FOLDER',
-    at: now,
-    byUserId: view.access.userId,
+    ...by,
     folderId: folder.id,
     oldPathIds: paths.before,
     pathIds: paths.after,
@@ -247,11 +243,10 @@ export async function moveFolder(
 /** Detaches a folder with its subtree from the tree. Returns the path that it had. */
 export async function deleteFolder(
   transaction: Transaction,
-  access: Access,
+  view: TreeView,
   input: FolderDeletion,
-  now: number,
+  by: ChangedBy,
 ): Promise<readonly string[]> {
-  const view = viewTree(transaction, access);
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const parent = await requireWritableParent(view, folder, 'deleted');
   const pathIds = view.ancestry.pathTo(folder.id)!;
@@ -259,15 +254,14 @@ export async function deleteFolder(
   if (childCount > 0 && !input.isRecursive) {
     throw new Refusal(
       'CONFLICT',
-      `The folder has ${childCount === 1 ? 'a sub-folder' : `${childCount} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
+      `The folder has ${childCount === 1 ? 'a sub-folder' : `${childCount} sub-folders`}. To delete it with all folders inside, set recursive: true.`,
     );
   }
-  transaction.queue(detach, { id: folder.id, now });
+  transaction.queue(detach, { id: folder.id, now: by.now });
   transaction.queue(addToCount, { id: parent.id, by: -1 });
   record(transaction, {
     kind: 'DELETE_FOLDER',
-    at: now,
-    byUserId: access.userId,
+    ...by,
     folderId: folder.id,
     pathIds,
     before: { name: folder.name },

@@ -1,235 +1,143 @@
 /**
- * Reads folders for a viewer: only folders that the viewer may see, each with the viewer's level. Nothing else in the server reads
- * a folder for a viewer.
+ * The changes of the tree that a viewer can request. Each opens its transaction, checks the viewer's rights inside it, writes
+ * its journal entry, and is made once for an idempotency key.
  */
 
-import { accessLevels, type Access, type AccessLevel } from '../access/access.ts';
-import { Ancestry } from '../access/ancestry.ts';
-import { together, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { readInBatches, type ConsistentReader } from '../database/database.ts';
-import { isRowId, list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
-import type { JournalHead } from '../journal/journal.ts';
-import { Refusal } from '../refusal.ts';
-import type { FolderColumns } from './children/folder-slice.ts';
-import { withoutNul, type FolderTexts } from './folder-texts.ts';
+import type { Access } from '../access/access.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Transaction } from '../database/database.ts';
+import { isRowId } from '../database/statement.ts';
+import {
+  idCodec,
+  type Caller,
+  type Changed,
+  type ChangeRunner,
+  type ResultCodec,
+} from '../journal/change-runner.ts';
+import {
+  checkMove,
+  createFolder,
+  deleteFolder,
+  moveFolder,
+  updateFolder,
+  type FolderDeletion,
+  type FolderMove,
+  type FolderUpdate,
+  type ChangedFolder,
+  type MovedPaths,
+  type NewFolder,
+} from './folder-writes.ts';
+import { requireFolder, viewTree, type FirstRead } from './tree-view.ts';
+import { readFirst } from './first-read.ts';
+import {
+  importFolders,
+  type FolderImport,
+  type Imported,
+  type ImportOptions,
+} from './import/import-folders.ts';
+import { restoreFolder, type Restoration } from './trash.ts';
 
-export interface Folder {
-  readonly id: string;
-  readonly parentId: string | null;
-  readonly name: string;
-  readonly title: string | null;
-  readonly childCount: number;
-  readonly version: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** NONE on a passage. */
-  readonly accessLevel: AccessLevel;
-  /** Undefined if the texts were not read with the folder. */
-  readonly texts?: LongTexts | undefined;
+export interface DeletedFolder {
+  /** Its path before the deletion. */
+  readonly pathIds: readonly string[];
 }
 
-export type FolderRow = Omit<Folder, 'accessLevel'>;
-
-/**
- * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction that the folders are read
- * from. It must not be used after that has ended.
- */
-export interface TreeView {
-  readonly reader: ConsistentReader;
-  readonly access: Access;
-  readonly ancestry: Ancestry;
-  /** Folders that were read with the head of the journal: the first folder, and possibly its ancestors. */
-  readonly rows: ReadonlyMap<string, FolderRow>;
-  /** Children of the first folder that were read with it. */
-  readonly firstPage?: FirstPage | undefined;
+interface MovedFolder extends ChangedFolder {
+  readonly paths: MovedPaths;
 }
 
-/** The statement that reads a page of the children of one folder. */
-export interface PageRead {
-  readonly statement: Statement<Readonly<Record<string, unknown>>, ListOfEach>;
-  readonly parameters: Readonly<Record<string, unknown>>;
+// `ways` is the name of the stored JSON key.
+const moveResult: ResultCodec<MovedFolder, { id: string; ways: MovedPaths }> = {
+  toStored: ({ id, paths }) => ({ id, ways: paths }),
+  fromStored: ({ id, ways }) => ({ id, paths: ways }),
+};
+
+const deletionResult: ResultCodec<DeletedFolder, readonly string[]> = {
+  toStored: ({ pathIds }) => pathIds,
+  fromStored: (pathIds) => ({ pathIds }),
+};
+
+interface FolderSettings {
+  readonly trashDays: number;
+  readonly maxImportFolders: number;
 }
 
-export interface FirstPage extends PageRead {
-  readonly rows: readonly ListOfEach[];
+/** Reads the folder with its ancestors before the viewer's rights, if its id is valid. */
+function prefetchFolder(
+  id: string | null | undefined,
+): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {
+  return typeof id === 'string' && isRowId(id)
+    ? (transaction) => readFirst(transaction, id, { withAncestors: true })
+    : undefined;
 }
 
-const { NONE, READ } = accessLevels;
-const maxPathDepth = 1_000;
-/** Texts may be long. */
-const textsPerStatement = 500;
+export class Folders {
+  readonly #changes: ChangeRunner<Access>;
+  readonly #settings: FolderSettings;
 
-export const folderColumns = sql`folders.id, folders.parent_id as "parentId", folders.name, folders.title,
-  folders.child_count as "childCount", folders.version, folders.created_at as "createdAt",
-  folders.updated_at as "updatedAt"`;
-
-export const findById = sql<
-  { id: string },
-  FolderRow
->`select ${folderColumns} from folders where id = ${'id'}`;
-export const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
-  select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
-
-const findByIdsWithTexts = sql<{ ids: readonly string[] }, FolderRow & LongTexts>`
-  select ${folderColumns}, folders.icon, folders.description, folders.properties
-  from folders where id in (select value from ${list('ids')})`;
-
-const findTexts = sql<{ ids: readonly string[] }, LongTexts & { id: string }>`
-  select id, icon, description, properties from folders where id in (select value from ${list('ids')})`;
-
-// With a cross join, SQLite keeps the order of the tables: one lookup by name for each step.
-const findByPath = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
-  with recursive walk (id, depth) as (
-    select id, 0 from folders where id = ${'rootId'}
-    union all
-    select folders.id, walk.depth + 1
-    from walk cross join ${textList('names')} cross join folders
-    where each.position = walk.depth and folders.parent_id = walk.id and folders.name = each.value
-  )
-  select ${folderColumns} from walk cross join folders where folders.id = walk.id and walk.depth > 0 order by walk.depth`;
-
-export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
-  const ancestry = new Ancestry(reader, access.rootId);
-  if (!first) return { reader, access, ancestry, rows: noRows };
-  for (const [id, parentId] of first.steps) if (id !== access.rootId) ancestry.setParent(id, parentId);
-  return { reader, access, ancestry, rows: first.rows, firstPage: first.page };
-}
-
-export const noRows: TreeView['rows'] = new Map();
-
-/** The head of the journal and a folder with its ancestors, from one snapshot. */
-export interface FirstRead {
-  readonly head: JournalHead;
-  /** The folder, if it exists, and its ancestors, if they were read. */
-  readonly rows: ReadonlyMap<string, FolderRow>;
-  /** From the folder up. They determine whether the folder is in the tree. */
-  readonly steps: Iterable<Step>;
-  readonly page?: FirstPage | undefined;
-}
-
-export type Step = readonly [id: string, parentId: string | null];
-function readRow({ reader, rows }: TreeView, id: string): PromiseOrValue<FolderRow | undefined> {
-  return rows.get(id) ?? reader.get(findById, { id });
-}
-
-/** Of a passage, the viewer sees only the name. */
-export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
-  if (accessLevel >= READ) return { ...row, accessLevel };
-  // The id reveals the time of creation anyway.
-  return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel, texts: noTexts };
-}
-
-export function readRoot(view: TreeView): PromiseOrValue<Folder> {
-  const { access } = view;
-  const { rootId } = access;
-  return whenDone(readRow(view, rootId), (root) => withLevel(root!, access.levelOf(rootId, NONE)));
-}
-
-export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | undefined> {
-  if (!isRowId(id)) return undefined;
-  const found = together(
-    () => view.ancestry.load([id]),
-    () => readRow(view, id),
-  );
-  return whenDone(found, ([, row]) => row && visibleFolder(view, row));
-}
-
-/** The ancestors must be loaded. Undefined if the viewer does not see the folder. */
-function visibleFolder(view: TreeView, row: FolderRow): Folder | undefined {
-  const level = visibleLevel(view, row.id);
-  return level === undefined ? undefined : withLevel(row, level);
-}
-
-/** Refuses with NOT_FOUND a folder that the viewer does not see. */
-export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
-  const folder = await readFolder(view, id);
-  if (folder) return folder;
-  // Repeats only a valid id, because the input may be a text of any length.
-  const name = isRowId(id) ? `the id ${id}` : 'this id';
-  throw new Refusal('NOT_FOUND', `There is no folder with ${name}.`);
-}
-
-/** The map has no entry for a folder that the viewer may not see. */
-export function readFolders(
-  view: TreeView,
-  ids: readonly string[],
-  columns: FolderColumns = 'all',
-): PromiseOrValue<ReadonlyMap<string, Folder>> {
-  return whenDone(view.ancestry.load(ids), () => {
-    const found = new Map<string, Folder>();
-    const levels = new Map<string, AccessLevel>();
-    for (const id of ids) {
-      const level = visibleLevel(view, id);
-      if (level === undefined) continue;
-      const row = view.rows.get(id);
-      if (row && (columns === 'all' || row.texts)) found.set(id, withLevel(row, level));
-      else levels.set(id, level);
-    }
-    if (levels.size === 0) return found;
-    const read = (some: readonly string[]): PromiseOrValue<readonly FolderRow[]> =>
-      columns === 'texts'
-        ? whenDone(view.reader.all(findByIdsWithTexts, { ids: some }, some.length), (rows) =>
-            rows.map(({ icon, description, properties, ...row }) => ({
-              ...row,
-              texts: { icon, description, properties },
-            })),
-          )
-        : view.reader.all(findByIds, { ids: some }, some.length);
-    const size = columns === 'texts' ? textsPerStatement : undefined;
-    return whenDone(readInBatches([...levels.keys()], read, size), (rows) => {
-      for (const row of rows) found.set(row.id, withLevel(row, levels.get(row.id)!));
-      return found;
-    });
-  });
-}
-
-/** `names` start below the root. */
-export function readFolderByPath(
-  view: TreeView,
-  names: readonly string[],
-): PromiseOrValue<Folder | undefined> {
-  if (names.length === 0) return readRoot(view);
-  if (names.length > maxPathDepth) {
-    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${maxPathDepth} steps.`);
+  constructor(changes: ChangeRunner<Access>, settings: FolderSettings) {
+    this.#changes = changes;
+    this.#settings = settings;
   }
-  const { rootId } = view.access;
-  const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };
-  return whenDone(view.reader.all(findByPath, parameters), (rows) => {
-    if (rows.length < names.length) return undefined;
-    for (const { id, parentId } of rows) view.ancestry.setParent(id, parentId);
-    return visibleFolder(view, rows.at(-1)!);
-  });
-}
 
-export type LongTexts = Omit<FolderTexts, 'title'>;
+  create(caller: Caller, input: NewFolder): Promise<Changed<ChangedFolder>> {
+    return this.#changes.run(caller, {
+      codec: idCodec,
+      prefetch: prefetchFolder(input.parentId),
+      work: (transaction, access, by, first) =>
+        createFolder(transaction, viewTree(transaction, access, first), input, by),
+    });
+  }
 
-export const noTexts: LongTexts = { icon: null, description: null, properties: null };
+  update(caller: Caller, input: FolderUpdate): Promise<Changed<ChangedFolder>> {
+    return this.#changes.run(caller, {
+      codec: idCodec,
+      prefetch: prefetchFolder(input.id),
+      work: (transaction, access, by, first) =>
+        updateFolder(transaction, viewTree(transaction, access, first), input, by),
+    });
+  }
 
-/** Passages have no texts. The map has no entry for a folder without a row. */
-export function readTexts(
-  { reader }: TreeView,
-  folders: readonly Folder[],
-): PromiseOrValue<ReadonlyMap<string, LongTexts>> {
-  const readable = folders.filter(({ accessLevel }) => accessLevel >= READ);
-  const read = (ids: readonly string[]) => reader.all(findTexts, { ids }, ids.length);
-  const ids = readable.map(({ id }) => id);
-  return whenDone(readInBatches(ids, read, textsPerStatement), (rows) => {
-    const passages = folders.filter(({ accessLevel }) => accessLevel < READ);
-    const texts = new Map(passages.map(({ id }) => [id, noTexts]));
-    for (const { id, ...row } of rows) texts.set(id, row);
-    return texts;
-  });
-}
+  /** A dry run checks the move and changes nothing. */
+  move(
+    caller: Caller,
+    input: FolderMove,
+    { isDryRun }: { readonly isDryRun: boolean },
+  ): Promise<Changed<MovedFolder>> {
+    return this.#changes.run(caller, {
+      codec: isDryRun ? undefined : moveResult,
+      work: async (transaction, access, by): Promise<MovedFolder> => {
+        const move = await checkMove(transaction, viewTree(transaction, access), input);
+        if (!isDryRun) await moveFolder(transaction, move, by);
+        const folder = await requireFolder(viewTree(transaction, access), input.id);
+        return { id: folder.id, folder, paths: move.paths };
+      },
+    });
+  }
 
-/** The viewer's level on a folder whose ancestors are loaded; undefined if the viewer does not see it. */
-export function visibleLevel({ access, ancestry }: TreeView, id: string): AccessLevel | undefined {
-  const pathIds = ancestry.pathTo(id);
-  if (!pathIds) return undefined;
-  const level = access.levelAt(pathIds);
-  return access.isVisible(id, level) ? level : undefined;
-}
+  delete(caller: Caller, input: FolderDeletion): Promise<Changed<DeletedFolder>> {
+    return this.#changes.run(caller, {
+      codec: deletionResult,
+      work: async (transaction, access, by): Promise<DeletedFolder> => ({
+        pathIds: await deleteFolder(transaction, viewTree(transaction, access), input, by),
+      }),
+    });
+  }
 
-/** The ids of a folder's ancestors, the root first. They must be loaded. */
-export function ancestorIds({ ancestry }: TreeView, id: string): readonly string[] {
-  return ancestry.pathTo(id)?.slice(0, -1) ?? [];
+  restore(caller: Caller, input: Restoration): Promise<Changed<ChangedFolder>> {
+    const { trashDays } = this.#settings;
+    return this.#changes.run(caller, {
+      codec: idCodec,
+      work: async (transaction, access, by): Promise<ChangedFolder> => {
+        await restoreFolder(transaction, viewTree(transaction, access), input, { ...by, trashDays });
+        const folder = await requireFolder(viewTree(transaction, access), input.id);
+        return { id: folder.id, folder };
+      },
+    });
+  }
+
+  import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>> {
+    const { maxImportFolders: maxFolders } = this.#settings;
+    return importFolders(this.#changes, caller, input, { ...options, maxFolders });
+  }
 }

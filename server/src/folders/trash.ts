@@ -3,12 +3,12 @@
  * folders of an interrupted import are detached in the same way and purged sooner.
  */
 
-import { accessLevels, type Access, type AccessLevel } from '../access/access.ts';
+import { accessLevels, type AccessLevel } from '../access/access.ts';
 import { readAccess } from '../access/access-cache.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { isRowId, lastId, list, sql } from '../database/statement.ts';
-import { runChange, record } from '../journal/journal.ts';
+import { record, runChange, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -18,10 +18,9 @@ import {
   checkVersion,
   requireWritable,
 } from './change-rules.ts';
-import { lastTime } from './cursor.ts';
-import { toFolderName } from './folder-texts.ts';
-import { foldForStorage, sortKey } from './text-keys.ts';
-import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
+import { lastTime } from './folder-slice.ts';
+import { foldForStorage, sortKey, toFolderName } from './folder-texts.ts';
+import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
 
 export interface TrashedFolder {
   readonly id: string;
@@ -42,14 +41,11 @@ export interface Restoration {
 }
 
 /** A position in the trash, which is ordered by the time of deletion, the latest first. */
-export interface TrashPosition {
-  readonly deletedAt: number;
-  readonly id: string;
-}
+export type TrashPosition = Pick<TrashedFolder, 'deletedAt' | 'id'>;
 
 const { WRITE } = accessLevels;
 const dayMs = 86_400_000;
-const abandonedImportMs = 3_600_000;
+const interruptedImportMs = 3_600_000;
 const batchSize = 200;
 /** The maximum number of deleted folders that one page examines. */
 export const maxExamined = 1_000;
@@ -107,7 +103,7 @@ const findMarked = sql<{ limit: number }, { id: string }>`
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
 
-const erase = sql<{ ids: readonly string[] }>`
+const purgeByIds = sql<{ ids: readonly string[] }>`
   delete from folders where id in (select value from ${list('ids')})`;
 
 /** Folders that were deleted at this time or earlier can no longer be restored. */
@@ -119,7 +115,7 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
   return deletedAt + trashDays * dayMs;
 }
 
-export interface TrashPage {
+interface TrashPage {
   readonly folders: readonly TrashedFolder[];
   /** Where the next page begins, possibly at a hidden folder; undefined on the last page. */
   readonly next: TrashPosition | undefined;
@@ -128,7 +124,7 @@ export interface TrashPage {
 /** Reads the deleted folders that the viewer may restore. A page examines a bounded number of rows. */
 export async function readTrash(
   view: TreeView,
-  { after, first, cutoff: cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
+  { after, first, cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
 ): Promise<TrashPage> {
   const { reader, access } = view;
   const folders: TrashedFolder[] = [];
@@ -136,10 +132,10 @@ export async function readTrash(
   let from: TrashPosition = after ?? { deletedAt: lastTime, id: lastId };
   for (let examined = 0; examined < maxExamined; examined += batchSize) {
     const rows = await reader.all(listTrashed, { ...from, limit: batchSize }, batchSize);
-    const levels = await levelsOf(view, rows);
+    const rights = await rightsOf(view, rows);
     for (const row of rows) {
       if (row.deletedAt <= cutoff) return { folders, next: undefined };
-      if (!levels.get(row.id)!.isWritable) continue;
+      if (!rights.get(row.id)!.isWritable) continue;
       if (folders.length === first) return { folders, next: folders.at(-1) ?? after ?? from };
       folders.push(row);
     }
@@ -153,38 +149,36 @@ export async function readTrash(
 /** Restores a deleted folder with its subtree. */
 export async function restoreFolder(
   transaction: Transaction,
-  access: Access,
+  view: TreeView,
   input: Restoration,
-  { now, trashDays }: { now: number; trashDays: number },
+  { trashDays, ...by }: ChangedBy & { readonly trashDays: number },
 ): Promise<void> {
-  const view = viewTree(transaction, access);
   const trashed = isRowId(input.id) ? await transaction.get(findTrashed, { id: input.id }) : undefined;
-  const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
+  const rights = trashed && (await rightsOf(view, [trashed])).get(trashed.id);
   // After the cutoff, the subtree may already be partly purged.
-  if (!trashed || !levels?.isWritable || trashed.deletedAt <= purgeCutoff(now, trashDays)) {
+  if (!trashed || !rights?.isWritable || trashed.deletedAt <= purgeCutoff(by.now, trashDays)) {
     throw new Refusal('NOT_FOUND', 'There is no folder with this id in the trash.');
   }
   checkVersion(trashed, input.expectedVersion);
   const parent = await findDestination(view, input, trashed);
   const pathIn = (id: string) => [...(view.ancestry.pathTo(id) ?? []), trashed.id];
-  await checkAccessNotWidened(transaction, levels.level, pathIn(trashed.formerParentId), pathIn(parent.id));
-  const levelsInside = await checkSubtreeDepth(transaction, view, parent, trashed.id);
+  await checkAccessNotWidened(transaction, rights.level, pathIn(trashed.formerParentId), pathIn(parent.id));
+  const addedDepth = await checkSubtreeDepth(transaction, view, parent, trashed.id);
   const name = typeof input.name === 'string' ? toFolderName(input.name) : trashed.name;
-  await checkNameIsFree(transaction, parent.id, name, 'Say in `name` how it shall be called.');
+  await checkNameIsFree(transaction, parent.id, name, 'Set `name` to another name.');
   await transaction.run(attach, {
     id: trashed.id,
     parentId: parent.id,
     name,
     sortKey: sortKey(name),
     foldedName: foldForStorage(name),
-    now,
+    now: by.now,
   });
   const parentPath = view.ancestry.pathTo(parent.id)!;
-  await addChildren(transaction, parentPath, { count: 1, levels: levelsInside });
+  await addChildren(transaction, parentPath, { count: 1, addedDepth });
   record(transaction, {
     kind: 'RESTORE_FOLDER',
-    at: now,
-    byUserId: access.userId,
+    ...by,
     folderId: trashed.id,
     pathIds: [...parentPath, trashed.id],
     after: { name },
@@ -193,10 +187,9 @@ export async function restoreFolder(
 }
 
 /**
- * A deleted folder, and the tree as the viewer would see it with the current rights if the folder still existed. If the folder has
- * been restored, the current tree.
+ * The deleted folder with its former path, for the response of the deletion. If it was restored meanwhile, with its current path.
  */
-export async function beforeDeletion(
+export async function viewBeforeDeletion(
   now: TreeView,
   pathIds: readonly string[],
 ): Promise<{ view: TreeView; folder: Folder }> {
@@ -214,22 +207,11 @@ async function findDestination(view: TreeView, { parentId }: Restoration, { form
   if (typeof parentId === 'string') return requireWritable(view, parentId);
   await view.ancestry.load([formerParentId]);
   if (view.ancestry.pathTo(formerParentId)) return requireWritable(view, formerParentId);
-  throw new Refusal(
-    'CONFLICT',
-    'The folder in which it was is not there any more. Say in `parentId` where it shall go.',
-  );
+  throw new Refusal('CONFLICT', 'The former parent folder was deleted. Set `parentId` to another folder.');
 }
 
-interface TrashedLevel {
-  readonly level: AccessLevel;
-  /** Needs WRITE on the folder and on its former parent, as deleting it does. */
-  readonly isWritable: boolean;
-}
-
-async function levelsOf(
-  { access, ancestry, reader }: TreeView,
-  trashed: readonly TrashedFolder[],
-): Promise<ReadonlyMap<string, TrashedLevel>> {
+/** A folder is writable with WRITE on it and on its former parent, which deleting it needs as well. */
+async function rightsOf({ access, ancestry, reader }: TreeView, trashed: readonly TrashedFolder[]) {
   await ancestry.load(trashed.map(({ formerParentId }) => formerParentId));
   const parameters = { ids: trashed.map(({ id }) => id), subjectIds: [...access.subjectIds] };
   const rows = access.isAdministrator ? [] : await reader.all(findOwnLevels, parameters);
@@ -237,9 +219,8 @@ async function levelsOf(
   return new Map(
     trashed.map(({ id, formerParentId }) => {
       const inherited = access.levelAt(ancestry.pathTo(formerParentId) ?? []);
-      const own = owns.get(id);
-      const level = own ?? inherited;
-      return [id, { level, isWritable: Math.min(level, inherited) >= WRITE }];
+      const level = owns.get(id) ?? inherited;
+      return [id, { level, isWritable: Math.min(level, inherited) >= WRITE }] as const;
     }),
   );
 }
@@ -247,7 +228,7 @@ async function levelsOf(
 /** Purges some of the folders whose time in the trash is over. Returns the number of purged folders. */
 export async function purgeTrash(database: Database, now: number, trashDays: number): Promise<number> {
   await markExpired(database, { because: 'delete', before: purgeCutoff(now, trashDays) }, now);
-  await markExpired(database, { because: 'import', before: now - abandonedImportMs }, now);
+  await markExpired(database, { because: 'import', before: now - interruptedImportMs }, now);
   for (let purged = 0; ;) {
     const tops = (await database.all(findMarked, { limit: purgeBatch })).map(({ id }) => id);
     if (tops.length === 0 || purged >= maxPerPurge) return purged;
@@ -267,13 +248,7 @@ async function markExpired(database: Database, expired: Expired, now: number): P
         // The folders of an interrupted import were never visible, so the journal has no entry for them.
         if (expired.because === 'import') return;
         for (const { id: folderId, name } of tops) {
-          record(transaction, {
-            kind: 'PURGE_FOLDER',
-            at: now,
-            byUserId: null,
-            folderId,
-            before: { name },
-          });
+          record(transaction, { kind: 'PURGE_FOLDER', now, byUserId: null, folderId, before: { name } });
         }
       },
       { takesLong: true },
@@ -299,7 +274,7 @@ export async function purgeFolders(
           ids = inside.map(({ id }) => id);
         }
         await recordPurgedGrants(transaction, ids, now);
-        purged += await transaction.run(erase, { ids });
+        purged += await transaction.run(purgeByIds, { ids });
         isDone = ids === topIds;
       },
       { takesLong: true },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildSchema, parse, visit, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
-import { createDocuments, type CheckedDocument } from './documents.ts';
+import { Documents, type CheckedDocument } from './documents.ts';
 import type { Limits } from './cost/limits.ts';
 
 const schema = buildSchema(`
@@ -21,22 +21,21 @@ const limits: Limits = {
   maxScanned: 2_000_000,
   maxImportFolders: 100_000,
   maxBacklog: 10_000,
-  trashDays: 30,
 };
 const atOnce = { yieldBefore: () => undefined };
 
 /** A task that never yields. */
-function checking(checked: GraphQLSchema, given: Limits) {
-  const documents = createDocuments(checked, given);
+function checking(checked: GraphQLSchema, limits: Limits) {
+  const documents = new Documents(checked, limits);
   const check = (query: string) =>
     (documents.find(query) ?? documents.check(query, atOnce)) as CheckedDocument;
-  return { ...documents, check };
+  return { find: (query: string) => documents.find(query), check };
 }
 
 const documents = checking(schema, limits);
 const errorsOf = (query: string) => documents.check(query).errors ?? [];
-const repeat = (count: number, write: (place: number) => string) =>
-  Array.from({ length: count }, (_, place) => write(place)).join(' ');
+const repeat = (count: number, write: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
 test('checks a valid query once', () => {
   const first = documents.check('{folder{name}}');
@@ -61,23 +60,23 @@ test('evicts the oldest invalid queries, and no valid ones', () => {
   assert.ok(some.find('{folder{name}}')?.document);
 });
 
-test('checks a long query in steps, each at its turn', async () => {
+test('checks a long query in steps, each in a time slice of its own', async () => {
   const sizes: number[] = [];
-  const turns: (() => void)[] = [];
+  const slices: (() => void)[] = [];
   const task = {
     yieldBefore: (size: number) => {
       sizes.push(size);
-      return new Promise<void>((resolve) => turns.push(resolve));
+      return new Promise<void>((resolve) => slices.push(resolve));
     },
   };
   const fields = repeat(300, (at) => `a${at}: folder(id: $id){name}`);
   const query = `query($id: ID){${repeat(1, () => fields)}}`;
-  const long = createDocuments(schema, { ...limits, maxFields: 1_000 });
+  const long = new Documents(schema, { ...limits, maxFields: 1_000 });
   let isDone = false;
   const checked = Promise.resolve(long.check(query, task)).finally(() => (isDone = true));
   for (let step = 0; !isDone; step++) {
-    assert.equal(turns.length, step + 1, 'no step begins before its turn');
-    turns[step]!();
+    assert.equal(slices.length, step + 1, 'no step starts before its time slice');
+    slices[step]!();
     await new Promise(setImmediate);
   }
   assert.ok((await checked).document);
@@ -89,8 +88,8 @@ test('counts comments and long strings of cached texts', () => {
   const own = checking(schema, limits);
   const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
   for (const text of texts) assert.ok(own.check(text).document);
-  const kept = texts.filter((text) => own.find(text)).length;
-  assert.ok(kept > 0 && kept < 200, String(kept));
+  const cached = texts.filter((text) => own.find(text)).length;
+  assert.ok(cached > 0 && cached < 200, String(cached));
 });
 
 test('caches a copy of a document that differs only in its tokens', () => {
@@ -140,7 +139,7 @@ describe('limits that are checked before validation', () => {
     test(what, () => {
       const [error, ...more] = errorsOf(query);
       assert.deepEqual(error!.extensions, { code: 'TOO_EXPENSIVE', ...facts });
-      assert.match(error!.message, /\. (Give|Select|Ask) .*\.$/, 'it says what to do');
+      assert.match(error!.message, /\. (Pass|Select|Request) .*\.$/, 'it says what to do');
       assert.deepEqual(more, []);
     });
   }
@@ -161,16 +160,16 @@ test('returns at most twenty errors, and says that there are more', () => {
 });
 
 describe('the location of an error', () => {
-  const placesOf = (errors: readonly GraphQLFormattedError[]) => errors.map(({ locations }) => locations);
+  const locationsOf = (errors: readonly GraphQLFormattedError[]) => errors.map(({ locations }) => locations);
 
   test('is a line and a column, for all kinds of line ends', () => {
-    assert.deepEqual(placesOf(errorsOf('{a\n  b\r\n   c\r d}')), [
+    assert.deepEqual(locationsOf(errorsOf('{a\n  b\r\n   c\r d}')), [
       [{ line: 1, column: 2 }],
       [{ line: 2, column: 3 }],
       [{ line: 3, column: 4 }],
       [{ line: 4, column: 2 }],
     ]);
-    assert.deepEqual(placesOf(errorsOf('{\n  folder{\n')), [[{ line: 3, column: 1 }]]);
+    assert.deepEqual(locationsOf(errorsOf('{\n  folder{\n')), [[{ line: 3, column: 1 }]]);
   });
 
   test('is given for at most five fields', () => {
@@ -181,20 +180,20 @@ describe('the location of an error', () => {
 
 test('rejects a condition on the root field of a subscription', () => {
   const subscriptions = checking(
-    buildSchema('type Query { a: Int } type Subscription { told: Told } type Told { name: String }'),
+    buildSchema('type Query { a: Int } type Subscription { changed: Changed } type Changed { name: String }'),
     limits,
   );
   const refused = [
-    'subscription{told @skip(if: true){name}}',
-    'subscription($b: Boolean!){told @include(if: $b){name}}',
-    'subscription{... on Subscription @include(if: false){told{name}}}',
-    'subscription{...F} fragment F on Subscription{told @skip(if: true){name}}',
-    'subscription{...F @skip(if: true)} fragment F on Subscription{told{name}}',
+    'subscription{changed @skip(if: true){name}}',
+    'subscription($b: Boolean!){changed @include(if: $b){name}}',
+    'subscription{... on Subscription @include(if: false){changed{name}}}',
+    'subscription{...F} fragment F on Subscription{changed @skip(if: true){name}}',
+    'subscription{...F @skip(if: true)} fragment F on Subscription{changed{name}}',
   ];
   for (const query of refused) {
     const codes = subscriptions.check(query).errors?.map(({ extensions }) => extensions?.['code']);
     assert.deepEqual(codes, ['GRAPHQL_VALIDATION_FAILED'], query);
   }
-  assert.ok(subscriptions.check('subscription{told{name @skip(if: true)}}').document);
+  assert.ok(subscriptions.check('subscription{changed{name @skip(if: true)}}').document);
   assert.ok(subscriptions.check('{a @skip(if: true)}').document);
 });

@@ -8,28 +8,17 @@ import {
   type ExecutionResult,
   type GraphQLFormattedError,
 } from 'graphql';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
-import type { GraphResult } from './graph-stream.ts';
-import { withLocations } from './locations.ts';
+import type { GraphResult } from './operation.ts';
 import { encode, writeJson } from './time-slices.ts';
-import type { Task } from '../concurrency/fair-scheduler.ts';
 
 export interface ResultOptions {
   /** Called with an unexpected error; the client receives only `INTERNAL`. */
   readonly onBug: (error: unknown) => void;
-  /** Called with the cause of an error that may pass. */
+  /** Called with the cause of a temporary error. */
   readonly onUnavailable: (error: unknown) => void;
-}
-
-export interface Results {
-  readonly toResult: (
-    done: ExecutionResult,
-    query: string,
-    options?: { readonly isChanged: boolean },
-  ) => GraphResult;
-  /** The same, with the text written in several slices. */
-  readonly toLongResult: (done: ExecutionResult, query: string, task: Task) => Promise<GraphResult>;
 }
 
 /** Texts of this length or more are encoded in slices. To encode so many characters takes about 0.2 ms. */
@@ -37,25 +26,27 @@ const longText = 2 ** 20;
 /** A response may have one error for each folder of a list; the client gets the first ones. */
 const maxErrors = 100;
 
-export function createResults({ onBug, onUnavailable }: ResultOptions): Results {
-  return { toResult, toLongResult };
+export class Results {
+  readonly #options: ResultOptions;
 
-  async function toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
-    if (done.errors) return toResult(done, query);
+  constructor(options: ResultOptions) {
+    this.#options = options;
+  }
+
+  /** The same as `toResult`, with the text written in several slices. */
+  async toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
+    if (done.errors) return this.toResult(done, query);
     return encodeLong({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
   }
 
-  function toResult(
-    { data, errors }: ExecutionResult,
-    query: string,
-    { isChanged }: { readonly isChanged: boolean } = { isChanged: false },
-  ): GraphResult {
+  /** With `isChanged`, a mutation has made a change. */
+  toResult({ data, errors }: ExecutionResult, query: string, isChanged = false): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
     const formatted = inOrderOfFields(errors, data)
       .slice(0, maxErrors)
       // The field of a subscription can refuse it before there is any data.
-      .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
+      .map((error) => (isExecuted || error.path ? this.#fieldError(error) : requestError(error)));
     const located = withLocations(formatted, query);
     if (!isExecuted) return notExecuted(located);
     // A client must not retry a mutation that made a change.
@@ -65,13 +56,13 @@ export function createResults({ onBug, onUnavailable }: ResultOptions): Results 
     return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
-  function fieldError(error: GraphQLError): GraphQLFormattedError {
+  #fieldError(error: GraphQLError): GraphQLFormattedError {
     const cause = error.originalError;
     if (cause instanceof Refusal) {
-      if (cause.cause !== undefined) onUnavailable(cause.cause);
+      if (cause.cause !== undefined) this.#options.onUnavailable(cause.cause);
       return coded(error, toGraphCode(cause.code), cause.details.facts);
     }
-    onBug(cause ?? error);
+    this.#options.onBug(cause ?? error);
     return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
   }
 }
@@ -87,24 +78,16 @@ function isEmpty(data: ExecutionResult['data']): boolean {
   return !data || Object.values(data).every((value) => value === null);
 }
 
-/** The first error that may pass. */
+/** The first temporary error. */
 export function findUnavailable(errors: readonly GraphQLError[] = []): Refusal | undefined {
   return errors
     .map(({ originalError }) => originalError)
     .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
 }
 
-export function cannotStream(): GraphResult {
-  const error = new GraphQLError(
-    'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
-  );
-  return notExecuted([coded(error, 'BAD_INPUT')]);
-}
-
-/** Clients compare the message, and then send the whole query. */
-export function persistedQueryNotSupported(): GraphResult {
-  const error = new GraphQLError('PersistedQueryNotSupported');
-  return notExecuted([coded(error, 'PERSISTED_QUERY_NOT_SUPPORTED')]);
+/** The response to a request that this server does not support. */
+export function unsupported(message: string, code: GraphCode): GraphResult {
+  return notExecuted([coded(new GraphQLError(message), code)]);
 }
 
 export function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {
@@ -190,4 +173,43 @@ export function areNestedTooDeeply(variables: object, levelsLeft: number = maxVa
     if (typeof value === 'object' && value !== null && areNestedTooDeeply(value, levelsLeft - 1)) return true;
   }
   return false;
+}
+
+const maxLocations = 5;
+
+/**
+ * Replaces the offsets in errors by lines and columns. For each error, graphql-js searches the text from its start, and a response
+ * may have thousands of errors. So documents are parsed without their text: columns are then offsets, and an index of lines
+ * converts them.
+ */
+export function withLocations(
+  errors: readonly GraphQLFormattedError[],
+  query: string,
+): readonly GraphQLFormattedError[] {
+  const starts = lineStarts(query);
+  return errors.map((error) => {
+    const locations = error.locations?.slice(0, maxLocations).map(({ column }) => {
+      const line = linesUntil(starts, column - 1);
+      return { line, column: column - starts[line - 1]! };
+    });
+    return locations ? { ...error, locations } : error;
+  });
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(/\r\n|[\n\r]/g)) starts.push(index + end.length);
+  return starts;
+}
+
+/** How many lines start at or before an offset. */
+function linesUntil(starts: readonly number[], offset: number): number {
+  let low = 1;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle - 1]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -1,34 +1,34 @@
 /** Executes GraphQL requests for a viewer. It does not depend on HTTP, tokens or sockets. */
 
-import { OperationTypeNode } from 'graphql';
+import { getOperationAST, OperationTypeNode } from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
 import { FairScheduler, type Scheduler } from '../concurrency/fair-scheduler.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
-import type { Viewer } from '../sessions/viewer.ts';
-import { createFieldCheck } from './document-fields.ts';
-import { createDocuments, operationKind } from './documents.ts';
-import { cannotStream, createResults, type ResultOptions } from './graph-results.ts';
-import type { GraphResult, GraphStream } from './graph-stream.ts';
-import { createMutations } from './mutations.ts';
-import { OperationPreparation, type GraphLimits, type Operation } from './operation.ts';
-import { Queries, type Engine } from './queries.ts';
+import type { Viewer } from '../sessions/auth-token.ts';
+import { Documents } from './documents.ts';
+import {
+  areNestedTooDeeply,
+  nestedTooDeeply,
+  notExecuted,
+  Results,
+  unsupported,
+  type ResultOptions,
+} from './graph-results.ts';
+import { Mutations } from './mutations.ts';
+import type { ExecutionOptions, GraphResult, GraphStream, Operation } from './operation.ts';
+import { Queries, type QueryHooks } from './queries.ts';
 import type { GraphServices } from './schema/builder.ts';
-import { isReadAfterChange } from './schema/folders/folder-mutations.ts';
 import { createSchema } from './schema/schema.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { GraphTracing } from './traced-graph.ts';
 import { ViewerReads } from './viewer-reads.ts';
 
-export type { Engine, GraphLimits, GraphResult, GraphStream };
+export type { ExecutionOptions, GraphResult, GraphStream };
 
-export interface GraphOptions extends GraphServices, ResultOptions {
+export interface GraphOptions extends GraphServices, ResultOptions, QueryHooks {
   /** Called for each operation, with its cost if it can be executed. */
   readonly onDocument?: ((isCached: boolean, cost: number | undefined) => void) | undefined;
-  /** Called for each query that is executed. */
-  readonly onQuery?: ((engine: Engine) => void) | undefined;
-  /** Called when a query plan fails unexpectedly; graphql-js then executes the query. Tests throw here. */
-  readonly onPlanFailure: (error: unknown) => void;
   /** Undefined if nothing is traced. */
   readonly tracing?: GraphTracing | undefined;
   /** Tests pass their own. */
@@ -40,17 +40,19 @@ export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
   'A request of more than 1 MiB needs WRITE on a folder. Send several smaller requests instead.';
 
+const needsStream = 'A subscription needs a WebSocket, or a request with Accept: text/event-stream.';
+
 export interface Graph {
   /** For transports with one response to a request; a subscription is refused. */
-  run(request: GraphRequest, viewer: Viewer, limits?: GraphLimits): PromiseOrValue<GraphResult>;
+  run(request: GraphRequest, viewer: Viewer, options?: ExecutionOptions): PromiseOrValue<GraphResult>;
   /** For transports that can stream: returns a stream for a subscription, otherwise the result. */
   open(
     request: GraphRequest,
     viewer: Viewer,
-    limits?: GraphLimits,
+    options?: ExecutionOptions,
   ): PromiseOrValue<GraphResult | GraphStream>;
-  /** Reads a long request at its viewer's turn. */
-  readInTurn<T>(viewer: Viewer, read: () => T): Promise<T>;
+  /** Reads a long request in the next time slice of its viewer. */
+  scheduleRead<T>(viewer: Viewer, read: () => T): Promise<T>;
   /** Refuses a request of more than `maxBytesWithoutWrite` by a viewer who has no write access to any folder. */
   admitLarge(viewer: Viewer): PromiseOrValue<void>;
   /** Whether the response to an executed request is a stream; false if its document is no longer cached. */
@@ -73,41 +75,89 @@ export function createGraph({
   const schema = createSchema();
   tracing?.traceFields(schema);
   const scheduler = tracing ? tracing.bindScheduler(ownScheduler) : ownScheduler;
-  const documents = createDocuments(schema, limits);
-  const results = createResults({ onBug, onUnavailable });
+  const documents = new Documents(schema, limits);
+  const results = new Results({ onBug, onUnavailable });
   const reads = new ViewerReads(schema, services, scheduler);
-  const parts = { schema, services, scheduler, results, reads, tracing };
-  const preparation = new OperationPreparation({ ...parts, documents, onDocument });
-  const queries = new Queries({ ...parts, traceField: tracing?.traceRead, onQuery, onPlanFailure });
-  const needsRead = createFieldCheck(schema, isReadAfterChange(schema));
-  const runMutation = createMutations({ ...parts, needsRead });
-  const subscriptions = new Subscriptions(parts);
+  const prepare = createPreparation(reads, { documents, results, tracing, onDocument });
+  const queries = new Queries(reads, results, { onQuery, onPlanFailure }, tracing?.traceRead);
+  const mutations = new Mutations(reads, results);
+  const subscriptions = new Subscriptions(reads, results, tracing);
   const runOnce = (operation: Operation) =>
-    operation.kind === OperationTypeNode.MUTATION ? runMutation(operation) : queries.run(operation);
+    operation.kind === OperationTypeNode.MUTATION ? mutations.run(operation) : queries.run(operation);
 
   const graph: Graph = {
-    run: (request, viewer, requestLimits) =>
-      preparation.prepare(request, viewer, requestLimits, (operation) =>
-        isStream(operation.kind) ? cannotStream() : runOnce(operation),
+    run: (request, viewer, options) =>
+      prepare(request, viewer, options, (operation) =>
+        isStream(operation.kind) ? unsupported(needsStream, 'BAD_INPUT') : runOnce(operation),
       ),
-    open: (request, viewer, requestLimits) =>
-      preparation.prepare<GraphResult | GraphStream>(request, viewer, requestLimits, (operation) =>
+    open: (request, viewer, options) =>
+      prepare<GraphResult | GraphStream>(request, viewer, options, (operation) =>
         isStream(operation.kind) ? subscriptions.open(operation) : runOnce(operation),
       ),
-    readInTurn: ({ userId }, read) => scheduler.schedule(userId, read),
+    scheduleRead: ({ userId }, read) => scheduler.schedule(userId, read),
     admitLarge: ({ userId }) =>
       whenDone(accessCache.accessOf(userId), ({ access }) => {
         if (!access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
       }),
     isSubscription({ query, operationName }) {
       const document = documents.find(query)?.document;
-      return document !== undefined && isStream(operationKind(document, operationName));
+      return document !== undefined && isStream(getOperationAST(document, operationName)?.operation);
     },
     admit: ({ userId }) => whenDone(accessCache.accessOf(userId), () => undefined),
   };
-  return tracing ? tracing.traceGraph(graph) : graph;
+  if (!tracing) return graph;
+  return {
+    ...graph,
+    run: (...input) => tracing.traceOperation(() => graph.run(...input)),
+    open: (...input) => tracing.traceOperation(() => graph.open(...input)),
+  };
 }
 
 function isStream(kind: OperationTypeNode | undefined): boolean {
   return kind === OperationTypeNode.SUBSCRIPTION;
+}
+
+interface PreparationOptions extends Pick<GraphOptions, 'onDocument' | 'tracing'> {
+  readonly documents: Documents;
+  readonly results: Results;
+}
+
+/** Returns a function that turns a request into an operation and runs it. */
+function createPreparation(
+  { schema, scheduler }: ViewerReads,
+  { documents, results, onDocument, tracing }: PreparationOptions,
+) {
+  /** Calls `run` at once if the document is cached. A new text is first parsed and validated by a task of its user. */
+  return <T extends GraphResult | GraphStream>(
+    { query, operationName, variables, extensions }: GraphRequest,
+    viewer: Viewer,
+    options: ExecutionOptions | undefined,
+    run: (operation: Operation) => PromiseOrValue<T | GraphResult>,
+  ): PromiseOrValue<T | GraphResult> => {
+    if (query === '' && extensions?.['persistedQuery']) {
+      // Clients compare the message, and then send the whole query.
+      return unsupported('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
+    }
+    const checked =
+      documents.find(query) ??
+      scheduler.run(viewer.userId, (task) => documents.check(query, task), { signal: options?.signal });
+    return whenDone(checked, (found) => {
+      if (found.errors) {
+        onDocument?.(false, undefined);
+        return notExecuted(found.errors);
+      }
+      const { document } = found;
+      onDocument?.(found.timesRun++ > 0, found.cost);
+      if (variables && areNestedTooDeeply(variables)) {
+        return results.toResult({ errors: [nestedTooDeeply()] }, query);
+      }
+      const kind = getOperationAST(document, operationName)?.operation;
+      tracing?.setOperation({ document, operationName });
+      if (options?.queriesOnly && kind === OperationTypeNode.MUTATION) {
+        throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
+      }
+      const request = { schema, document, operationName, variableValues: variables };
+      return run({ ...options, kind, query, viewer, request });
+    });
+  };
 }

@@ -1,17 +1,22 @@
 /**
  * Subscriptions with the same document, variables and rights get the same response to a change. It is computed once and
- * cached while the change is delivered. A response is shared only if the journal has no newer entry.
+ * cached while the change is delivered. Each new journal entry drops the cached responses, because they come from older
+ * snapshots.
  */
 
 import { createHash } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
-import type { AccessCache, CachedAccess, LatestAccess } from '../access/access-cache.ts';
+import type { CachedAccess, LatestAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
-import type { JournalFeed } from '../journal/journal-feed.ts';
+import type { FolderChange } from '../folders/change-feed/folder-changes.ts';
+import type { JournalEvent } from '../journal/journal-subscription.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { GraphResult, ReportedChange } from './graph-stream.ts';
-import { createFieldCheck, createVariableList, isPersonalField } from './document-fields.ts';
-import type { Operation } from './operation.ts';
+import { createFieldCheck, createVariableList, isPersonalField } from './field-marks.ts';
+import type { GraphResult, Operation } from './operation.ts';
+import type { GraphServices } from './schema/builder.ts';
+
+/** A change that a subscription reports. */
+export type ReportedChange = FolderChange | JournalEvent;
 
 /** Subscriptions with the same document and variables; also with the same session, if the document has a personal field. */
 interface Group {
@@ -19,23 +24,29 @@ interface Group {
   members: number;
 }
 
+/** One subscription. */
+export interface GroupMember {
+  readonly group: Group;
+  readonly userId: string;
+  /** The last entry in the snapshot that the subscription started from. */
+  readonly head: number;
+  /** The cached rights at the last lookup, and their key in the map of responses. */
+  rights?: CachedAccess;
+  responsesKey?: string;
+}
+
 /** Null if the response takes more than one slice: then each subscription reads its own. */
 type Response = GraphResult | null;
 
 /** How many characters of responses are cached. */
 const maxCachedLength = 8 * 2 ** 20;
-/** A client that takes longer than this to read its previous response gets a response of its own. */
+/** How long responses are cached. A subscription whose client reads the previous response for longer computes its own. */
 const cacheMs = 1_000;
 /** How many responses are cached for one group and rights. A subscription that is further behind computes its own. */
-const maxChanges = 20;
-
-export interface SharingServices {
-  readonly accessCache: Pick<AccessCache, 'peek'>;
-  readonly feed: Pick<JournalFeed, 'last' | 'timesReplaced'>;
-}
+const maxCachedChanges = 20;
 
 export class SharedResponses {
-  readonly #services: SharingServices;
+  readonly #services: GraphServices;
   readonly #groups = new Map<string, Group>();
   /** By group and rights: a few responses, one for each change that is being delivered. */
   readonly #responses = new Map<string, SharedResponse[]>();
@@ -47,7 +58,7 @@ export class SharedResponses {
   #timesReplaced = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(schema: GraphQLSchema, services: SharingServices) {
+  constructor(schema: GraphQLSchema, services: GraphServices) {
     this.#services = services;
     this.#isPersonal = createFieldCheck(schema, isPersonalField);
     this.#variablesOf = createVariableList(schema);
@@ -68,35 +79,54 @@ export class SharedResponses {
     const group = this.#groups.get(key) ?? { key, members: 0 };
     this.#groups.set(key, group);
     group.members++;
-    return new GroupMember(this, group, { userId, head });
+    return { group, userId, head };
   }
 
-  leave(group: Group): void {
+  leave({ group }: GroupMember): void {
     if (--group.members === 0) this.#groups.delete(group.key);
   }
 
-  /** The cached rights of a user. */
-  rightsOf(userId: string): CachedAccess | undefined {
-    return this.#services.accessCache.peek(userId);
+  /**
+   * The response to a change that another member of the group computes or has computed. Undefined if none has begun it. Resolves
+   * with undefined if it turns out not to be shareable, with null if it takes more than one slice.
+   */
+  find(member: GroupMember, change: ReportedChange): PromiseOrValue<Response | undefined> | undefined {
+    const key = this.#responsesKeyOf(member);
+    if (key === undefined) return undefined;
+    this.#dropOld();
+    const found = this.#responses.get(key)?.find((each) => each.isFor(change, member));
+    if (!found) return undefined;
+    const { response } = found;
+    const ifRecent = (shared: Response | undefined) => (found.head >= member.head ? shared : undefined);
+    return isPromise(response) ? response.then(ifRecent) : ifRecent(response);
   }
 
-  find(rightsKey: string, change: ChangeFor): SharedResponse | undefined {
+  /**
+   * Called before the snapshot of a response is opened, so that the snapshot contains every entry of the feed. Undefined if there
+   * is no other subscription to share the response with.
+   */
+  begin(member: GroupMember, change: ReportedChange): SharedResponse | undefined {
+    const key = this.#responsesKeyOf(member);
+    if (key === undefined) return undefined;
     this.#dropOld();
-    return this.#responses.get(rightsKey)?.find((each) => each.isFor(change));
-  }
-
-  /** Called before the snapshot of the response is opened, so that the snapshot contains every entry of the feed. */
-  begin(rightsKey: string, change: ChangeFor): SharedResponse {
-    this.#dropOld();
-    const responses = this.#responses.get(rightsKey) ?? [];
-    const begun = new SharedResponse(rightsKey, change, (response) =>
-      this.#cache(responses, begun, response),
-    );
-    this.#responses.set(rightsKey, responses);
+    const responses = this.#responses.get(key) ?? [];
+    const begun = new SharedResponse(member, change, (response) => this.#cache(responses, begun, response));
+    this.#responses.set(key, responses);
     responses.unshift(begun);
-    if (responses.length > maxChanges) responses.pop();
+    if (responses.length > maxCachedChanges) responses.pop();
     this.#timer ??= setTimeout(() => this.#drop(), cacheMs).unref();
     return begun;
+  }
+
+  /** The key of group and rights; undefined if the response cannot be shared. */
+  #responsesKeyOf(member: GroupMember): string | undefined {
+    if (member.group.members === 1) return undefined;
+    const rights = this.#services.accessCache.peek(member.userId);
+    if (rights && rights !== member.rights) {
+      member.rights = rights;
+      member.responsesKey = toResponsesKey(member.group, rights.number, rights.access);
+    }
+    return rights && member.responsesKey;
   }
 
   #cache(responses: SharedResponse[], begun: SharedResponse, response: Response | undefined): void {
@@ -123,94 +153,28 @@ export class SharedResponses {
   }
 }
 
-/** The inputs of a response other than group and rights. */
-interface ChangeFor {
-  readonly change: ReportedChange;
-  /** The viewer made the change: then `by` names the user. */
-  readonly isOwn: boolean;
-}
-
-/** One subscription. */
-export class GroupMember {
-  readonly #responses: SharedResponses;
-  readonly #group: Group;
-  readonly #userId: string;
-  readonly #head: number;
-  /** The cached rights at the last lookup, and their key in the map of responses. */
-  #rights: CachedAccess | undefined;
-  #rightsKey = '';
-
-  constructor(
-    responses: SharedResponses,
-    group: Group,
-    { userId, head }: { readonly userId: string; readonly head: number },
-  ) {
-    this.#responses = responses;
-    this.#group = group;
-    this.#userId = userId;
-    this.#head = head;
-  }
-
-  /**
-   * The viewer's response to a change, if another member of the group has computed it or is computing it. Resolves with
-   * undefined if that one cannot be shared after all.
-   */
-  find(change: ReportedChange): PromiseOrValue<Response | undefined> | undefined {
-    const rightsKey = this.#findRightsKey();
-    const found = rightsKey && this.#responses.find(rightsKey, this.#changeFor(change));
-    if (!found) return undefined;
-    const { response } = found;
-    const ifRecent = (shared: Response | undefined) => (found.head >= this.#head ? shared : undefined);
-    return isPromise(response) ? response.then(ifRecent) : ifRecent(response);
-  }
-
-  /** Called before the response is computed. Undefined if there is no other subscription to share it with. */
-  begin(change: ReportedChange): SharedResponse | undefined {
-    const rightsKey = this.#findRightsKey();
-    return rightsKey ? this.#responses.begin(rightsKey, this.#changeFor(change)) : undefined;
-  }
-
-  /** Called when the snapshot is open. False if the viewer's rights in it differ from the cached rights. */
-  isSharedFrom({ position, access }: LatestAccess, begun: SharedResponse): boolean {
-    return begun.rightsKey === this.#rightsKeyOf(position.accessNumber, access);
-  }
-
-  leave(): void {
-    this.#responses.leave(this.#group);
-  }
-
-  #rightsKeyOf(accessNumber: number, { rightsKey }: Access): string {
-    return `${this.#group.key} ${accessNumber} ${rightsKey}`;
-  }
-
-  /** The key of group and rights; undefined if the response cannot be shared. */
-  #findRightsKey(): string | undefined {
-    if (this.#group.members === 1) return undefined;
-    const rights = this.#responses.rightsOf(this.#userId);
-    if (rights && rights !== this.#rights) {
-      this.#rights = rights;
-      this.#rightsKey = this.#rightsKeyOf(rights.number, rights.access);
-    }
-    return rights && this.#rightsKey;
-  }
-
-  #changeFor(change: ReportedChange): ChangeFor {
-    return { change, isOwn: change.entry?.byUserId === this.#userId };
-  }
+function toResponsesKey({ key }: Group, accessNumber: number, { rightsKey }: Access): string {
+  return `${key} ${accessNumber} ${rightsKey}`;
 }
 
 /** A response that one subscription computes, and others wait for. */
-export class SharedResponse {
-  readonly rightsKey: string;
-  readonly #change: ChangeFor;
+class SharedResponse {
+  readonly #member: GroupMember;
+  readonly #responsesKey: string | undefined;
+  readonly #change: ReportedChange;
   readonly #onSettled: (response: Response | undefined) => void;
-  /** The last entry in the snapshot of the response, once that is open. */
+  /** The last entry in the snapshot of the response; negative until the snapshot is open, or if the response is not shared. */
   head = -1;
   #response: Response | undefined;
   #waiting: PromiseWithResolvers<Response | undefined> | undefined;
 
-  constructor(rightsKey: string, change: ChangeFor, onSettled: (response: Response | undefined) => void) {
-    this.rightsKey = rightsKey;
+  constructor(
+    member: GroupMember,
+    change: ReportedChange,
+    onSettled: (response: Response | undefined) => void,
+  ) {
+    this.#member = member;
+    this.#responsesKey = member.responsesKey;
     this.#change = change;
     this.#onSettled = onSettled;
   }
@@ -221,29 +185,46 @@ export class SharedResponse {
     return this.#waiting.promise;
   }
 
-  isFor({ change, isOwn }: ChangeFor): boolean {
-    return isOwn === this.#change.isOwn && isSame(change, this.#change.change);
+  /** The user who made a change always sees its `by`. Others with the same rights may not, so they get another response. */
+  isFor(change: ReportedChange, { userId }: GroupMember): boolean {
+    return isSame(change, this.#change) && isOwn(change, userId) === isOwn(this.#change, this.#member.userId);
   }
 
-  /** Returns the response with its text encoded once for all subscriptions. */
+  /** Called when the snapshot is open. The response is not shared if the viewer's rights in it differ from the cached rights. */
+  open({ position, access }: LatestAccess): void {
+    if (toResponsesKey(this.#member.group, position.accessNumber, access) === this.#responsesKey) {
+      this.head = position.number;
+    } else this.#giveUp();
+  }
+
+  /** Returns the response; if it is shared, with its text encoded once for all subscriptions. */
   settle(response: Response): Response {
+    if (this.head < 0) {
+      this.#giveUp();
+      return response;
+    }
     this.#response = response && withSharedBytes(response);
     this.#onSettled(this.#response);
     this.#waiting?.resolve(this.#response);
     return this.#response;
   }
 
-  /** Subscriptions that wait for it compute their own. */
-  giveUp(): void {
-    this.#onSettled(undefined);
-    this.#waiting?.resolve(undefined);
-  }
-
-  /** Subscriptions that wait for it fail with the same error. Later ones compute their own. */
+  /** Subscriptions that wait for it fail with the same error, if the response is shared. Later ones compute their own. */
   fail(error: unknown): void {
+    if (this.head < 0) return this.#giveUp();
     this.#onSettled(undefined);
     this.#waiting?.reject(error);
   }
+
+  /** Subscriptions that wait for it compute their own. */
+  #giveUp(): void {
+    this.#onSettled(undefined);
+    this.#waiting?.resolve(undefined);
+  }
+}
+
+function isOwn({ entry }: ReportedChange, userId: string): boolean {
+  return entry?.byUserId === userId;
 }
 
 function withSharedBytes(response: GraphResult): GraphResult {
@@ -256,7 +237,8 @@ function isSame(one: ReportedChange, other: ReportedChange): boolean {
     one.position.number === other.position.number &&
     one.position.nonce === other.position.nonce &&
     one.entry?.number === other.entry?.number;
-  if (!isSameEntry || !('kind' in one) || !('kind' in other)) return isSameEntry && !('kind' in one);
+  if (!isSameEntry) return false;
+  if (!isFolderChange(one) || !isFolderChange(other)) return isFolderChange(one) === isFolderChange(other);
   return (
     one.kind === other.kind &&
     one.folderId === other.folderId &&
@@ -264,4 +246,8 @@ function isSame(one: ReportedChange, other: ReportedChange): boolean {
     one.newParentId === other.newParentId &&
     one.count === other.count
   );
+}
+
+function isFolderChange(change: ReportedChange): change is FolderChange {
+  return 'kind' in change;
 }

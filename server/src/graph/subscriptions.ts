@@ -1,82 +1,80 @@
 /** Executes subscriptions: a stream of changes, and one response to each change. */
 
-import { createSourceEventStream, execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { eventCharge, type Scheduler, type Task } from '../concurrency/fair-scheduler.ts';
+import { createSourceEventStream, execute, type ExecutionResult } from 'graphql';
+import { eventCharge, type Task } from '../concurrency/fair-scheduler.ts';
 import { isPromise, whenDone, whenFailed, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { ChangeStream } from '../journal/change-stream.ts';
+import { toJournalCursor, type JournalPosition } from '../journal/journal-entry.ts';
+import type { ChangeStream } from '../journal/journal-feed.ts';
 import { findUnavailable, tryRequest, type Results } from './graph-results.ts';
-import { ResponseStream, type GraphResult, type GraphStream, type ReportedChange } from './graph-stream.ts';
-import { requireMayBegin, requireNotAborted, type Operation } from './operation.ts';
+import {
+  requireMayStart,
+  requireNotAborted,
+  type GraphResult,
+  type GraphStream,
+  type Operation,
+} from './operation.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
-import { SharedResponses, type GroupMember } from './shared-responses.ts';
+import { SharedResponses, type GroupMember, type ReportedChange } from './shared-responses.ts';
 import type { GraphTracing } from './traced-graph.ts';
-import type { ViewerReads } from './viewer-reads.ts';
-import type { ViewerSnapshot } from './viewer-snapshots.ts';
-
-export interface SubscriptionOptions {
-  readonly schema: GraphQLSchema;
-  readonly services: GraphServices;
-  readonly scheduler: Scheduler;
-  readonly results: Results;
-  readonly reads: ViewerReads;
-  readonly tracing: GraphTracing | undefined;
-}
+import type { ViewerReads, ViewerSnapshot } from './viewer-reads.ts';
 
 export class Subscriptions {
-  readonly #options: SubscriptionOptions;
+  readonly #reads: ViewerReads;
+  readonly #results: Results;
+  readonly #tracing: GraphTracing | undefined;
   readonly #activity: GraphServices['server']['activity'];
   readonly #sharedResponses: SharedResponses;
 
-  constructor(options: SubscriptionOptions) {
-    const { schema, services } = options;
-    this.#options = options;
-    this.#activity = services.server.activity;
-    this.#sharedResponses = new SharedResponses(schema, services);
+  constructor(reads: ViewerReads, results: Results, tracing: GraphTracing | undefined) {
+    this.#reads = reads;
+    this.#results = results;
+    this.#tracing = tracing;
+    this.#activity = reads.services.server.activity;
+    this.#sharedResponses = new SharedResponses(reads.schema, reads.services);
   }
 
   async open(operation: Operation): Promise<GraphResult | GraphStream> {
-    const { scheduler, reads, results, tracing } = this.#options;
-    const { query, viewer, request, signal, whenRoom } = operation;
-    const { source, head } = await scheduler.run(
+    const { query, viewer, request, signal, waitForCapacity } = operation;
+    const { source, head } = await this.#reads.scheduler.run(
       viewer.userId,
       (task) => {
-        requireMayBegin(operation);
-        return reads.read(viewer, task, async (contextValue) => ({
+        requireMayStart(operation);
+        return this.#reads.read(viewer, task, async (contextValue) => ({
           head: contextValue.position.number,
           source: await tryRequest(() => createSourceEventStream({ ...request, contextValue })),
         }));
       },
       { signal },
     );
-    if (!(Symbol.asyncIterator in source)) return results.toResult(requireAvailable(source), query);
+    if (!(Symbol.asyncIterator in source)) return this.#results.toResult(requireAvailable(source), query);
     const subscription: Subscription = {
       operation,
       member: this.#sharedResponses.join(operation, head),
-      inOwnTrace: tracing ? tracing.traceResponses(request) : (run) => run(),
+      inOwnTrace: this.#tracing?.traceResponses(request) ?? ((run) => run()),
     };
     this.#activity.subscriptions++;
-    return new ResponseStream({
-      changes: source as ChangeStream<ReportedChange>,
-      respond: (change) => {
+    return new ResponseStream(
+      source as ChangeStream<ReportedChange>,
+      (change) => {
         const respond = () => this.#respond(change, subscription);
-        return whenRoom ? whenRoom(respond) : respond();
+        return waitForCapacity ? waitForCapacity(respond) : respond();
       },
-      onEnd: () => {
-        subscription.member.leave();
+      () => {
+        this.#sharedResponses.leave(subscription.member);
         this.#activity.subscriptions--;
       },
-    });
+    );
   }
 
   #respond(change: ReportedChange, subscription: Subscription): PromiseOrValue<GraphResult> {
     const { operation, member, inOwnTrace } = subscription;
-    const found = member.find(change);
+    const found = this.#sharedResponses.find(member, change);
     if (found && !isPromise(found)) return this.#countShared(found);
     return inOwnTrace(async () => {
       const shared = await found;
       if (shared) return this.#countShared(shared);
       // Null: the response takes more than one slice, for this subscription as for the others.
-      const isLong = shared === null || this.#options.reads.mayTakeLong(operation.request.document);
+      const isLong = shared === null || this.#reads.mayTakeLong(operation.request.document);
       const short = isLong ? null : await this.#readShort(change, subscription);
       return short ?? this.#readLong(change, operation);
     });
@@ -87,16 +85,19 @@ export class Subscriptions {
     return result;
   }
 
-  /** Runs at the turn of the first of several equal subscriptions. The others do not compute it, and are not charged. */
+  /** Computed by a task of the first of several equal subscriptions. The others do not compute it, and are not charged. */
   async #readShort(change: ReportedChange, { operation, member }: Subscription): Promise<GraphResult | null> {
     const { viewer, signal } = operation;
-    const atTurn = (task: Task) => {
-      const found = member.find(change);
+    const findOrCompute = (task: Task) => {
+      const found = this.#sharedResponses.find(member, change);
       // In an object: the scheduler would charge the time until a promise settles.
       return found === undefined ? this.#compute(change, operation, member, task) : { found };
     };
     for (;;) {
-      const done = await this.#options.scheduler.run(viewer.userId, atTurn, { signal, charge: eventCharge });
+      const done = await this.#reads.scheduler.run(viewer.userId, findOrCompute, {
+        signal,
+        charge: eventCharge,
+      });
       if (!done || !('found' in done)) return done;
       const found = await done.found;
       if (found !== undefined) return found && this.#countShared(found);
@@ -110,44 +111,36 @@ export class Subscriptions {
     member: GroupMember,
     task: Task,
   ): PromiseOrValue<GraphResult | null> {
-    const { reads, results } = this.#options;
     const { query, signal } = operation;
     const { position } = change;
-    const shared = member.begin(change);
-    let isShared = false;
+    const shared = this.#sharedResponses.begin(member, change);
     const run = (context: GraphContext, snapshot: ViewerSnapshot) => {
       // Before the response counts as shared: the others must not fail because this client is gone.
       requireNotAborted(signal);
-      isShared = shared !== undefined && member.isSharedFrom(snapshot, shared);
-      if (isShared) shared!.head = snapshot.position.number;
-      else shared?.giveUp();
+      shared?.open(snapshot);
       return this.#execute(change, operation, context);
     };
     const settle = (done: ExecutionResult | null) => {
-      const result = done && results.toResult(requireAvailable(done), query);
-      if (isShared) return shared!.settle(result);
-      shared?.giveUp();
-      return result;
+      const result = done && this.#results.toResult(requireAvailable(done), query);
+      return shared ? shared.settle(result) : result;
     };
     return whenFailed(
-      () => whenDone(reads.readInOneSlice(operation, { position, task }, run), settle),
+      () => whenDone(this.#reads.readInOneSlice(operation, { position, task }, run), settle),
       (error): never => {
-        if (isShared) shared!.fail(error);
-        else shared?.giveUp();
+        shared?.fail(error);
         throw error;
       },
     );
   }
 
-  /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
+  /** Not shared: it waits for a permit and for time slices of its own user, who may be slower than the others. */
   #readLong(change: ReportedChange, operation: Operation): Promise<GraphResult> {
-    const { reads, results } = this.#options;
-    const { position } = change;
-    return reads.readLong(operation, { position }, async (context) => {
+    const respond = async (context: GraphContext) => {
       requireNotAborted(operation.signal);
       const done = await this.#execute(change, operation, context);
-      return results.toLongResult(requireAvailable(done), operation.query, context.task);
-    });
+      return this.#results.toLongResult(requireAvailable(done), operation.query, context.task);
+    };
+    return this.#reads.readLong(operation, respond, change.position);
   }
 
   #execute(
@@ -172,4 +165,60 @@ function requireAvailable(done: ExecutionResult): ExecutionResult {
   const unavailable = findUnavailable(done.errors);
   if (unavailable) throw unavailable;
   return done;
+}
+
+class ResponseStream implements GraphStream {
+  readonly #changes: ChangeStream<ReportedChange>;
+  readonly #respond: (change: ReportedChange) => PromiseOrValue<GraphResult>;
+  /** Undefined after the end. */
+  #onEnd: (() => void) | undefined;
+  /** The position of the last response, until the next one is requested: until then it may not have been sent. */
+  #returned: JournalPosition | undefined;
+
+  constructor(
+    changes: ChangeStream<ReportedChange>,
+    respond: (change: ReportedChange) => PromiseOrValue<GraphResult>,
+    onEnd: () => void,
+  ) {
+    this.#changes = changes;
+    this.#respond = respond;
+    this.#onEnd = onEnd;
+  }
+
+  next(): PromiseOrValue<IteratorResult<GraphResult, undefined>> {
+    this.#returned = undefined;
+    return whenDone(this.#changes.next(), (next) => {
+      if (next.done) {
+        this.#close();
+        return { done: true, value: undefined };
+      }
+      return whenDone(this.#respond(next.value), (value) => {
+        this.#returned = next.value.position;
+        return { done: false, value };
+      });
+    });
+  }
+
+  return(): Promise<void> {
+    this.#close();
+    this.#changes.return();
+    return Promise.resolve();
+  }
+
+  cursorAfter(isSent: boolean): string | undefined {
+    return toJournalCursor((isSent ? this.#returned : undefined) ?? this.#changes.deliveredUpTo);
+  }
+
+  get reached(): number {
+    return (this.#returned ?? this.#changes.deliveredUpTo).number;
+  }
+
+  stopAfter(number: number): void {
+    this.#changes.stopAfter(number);
+  }
+
+  #close(): void {
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+  }
 }

@@ -19,8 +19,9 @@ export function rethrowSliceExceeded({ errors = [] }: ExecutionResult): void {
 }
 
 /**
- * For a response that must not wait, because it holds a connection that no permit counts. Only rows count, not time: on a
- * busy machine a short response takes long, and to compute it again would take longer.
+ * For a response that must not wait for a slice, because it holds a database connection without a permit (long reads need one:
+ * `ViewerReads.openLong`). Only rows count, not time: on a busy machine a short response takes long, and to compute it again
+ * would take longer.
  */
 export class SingleSlice implements Task {
   readonly #task: Pick<Task, 'pause' | 'resume'>;
@@ -56,18 +57,13 @@ export class SingleSlice implements Task {
 
 /** Reads from a snapshot for a task, which can yield before each statement. */
 export function yieldingSnapshot(snapshot: Snapshot, task: Task): Snapshot {
-  const read = <T>(
-    rows: number,
-    start: () => PromiseOrValue<T>,
-    count: (found: T) => number,
-  ): PromiseOrValue<T> => {
-    const turn = task.yieldBefore(rows);
-    if (!turn) return run();
-    const pending = turn.then(run).finally(() => void task.pendingReads.delete(pending));
-    task.pendingReads.add(pending);
-    return pending;
-
-    function run(): PromiseOrValue<T> {
+  const read = <T>(rows: number, start: () => PromiseOrValue<T>): PromiseOrValue<T> => {
+    const counted = (found: T): T => {
+      const more = (Array.isArray(found) ? found.length : 1) - rows;
+      if (more > 0) task.addRows(more);
+      return found;
+    };
+    const run = (): PromiseOrValue<T> => {
       const found = start();
       if (!isPromise(found)) return counted(found);
       task.pause();
@@ -75,29 +71,18 @@ export function yieldingSnapshot(snapshot: Snapshot, task: Task): Snapshot {
         task.resume();
         return counted(later);
       });
-    }
-
-    function counted(found: T): T {
-      const more = count(found) - rows;
-      if (more > 0) task.addRows(more);
-      return found;
-    }
+    };
+    const nextSlice = task.yieldBefore(rows);
+    if (!nextSlice) return run();
+    const pending = nextSlice.then(run).finally(() => void task.pendingReads.delete(pending));
+    task.pendingReads.add(pending);
+    return pending;
   };
   return {
     isConsistent: true,
     isEmbedded: snapshot.isEmbedded,
-    all: (statement, parameters, rows = 1) =>
-      read(
-        rows,
-        () => snapshot.all(statement, parameters),
-        ({ length }) => length,
-      ),
-    get: (statement, parameters, rows = 1) =>
-      read(
-        rows,
-        () => snapshot.get(statement, parameters),
-        () => 1,
-      ),
+    all: (statement, parameters, rows = 1) => read(rows, () => snapshot.all(statement, parameters)),
+    get: (statement, parameters, rows = 1) => read(rows, () => snapshot.get(statement, parameters)),
     end: () => snapshot.end(),
   };
 }
@@ -109,24 +94,24 @@ export function completeInSlices<T>(
   info: GraphQLResolveInfo,
 ): readonly PromiseOrValue<T>[] {
   if (list.length === 0) return list;
-  const values = budget.valuesOfElement(info);
-  const size = Math.max(1, Math.floor(maxRowsPerSlice / values));
+  const valuesPerElement = budget.valuesOfElement(info);
+  const size = Math.max(1, Math.floor(maxRowsPerSlice / valuesPerElement));
   const elements: PromiseOrValue<T>[] = [];
   let previous: Promise<void> | undefined;
   for (let start = 0; start < list.length; start += size) {
     const end = Math.min(start + size, list.length);
-    const count = (end - start) * values;
-    const turn = previous ? previous.then(() => afterReads(task, count)) : task.yieldBefore(count);
-    previous = turn;
+    const count = (end - start) * valuesPerElement;
+    const nextSlice = previous ? previous.then(() => afterReads(task, count)) : task.yieldBefore(count);
+    previous = nextSlice;
     for (let index = start; index < end; index++) {
       const element = list[index]!;
-      elements.push(turn ? turn.then(() => element) : element);
+      elements.push(nextSlice ? nextSlice.then(() => element) : element);
     }
   }
   return elements;
 }
 
-/** Elements share reads: those that wait for the same read would all be completed in the same slice. */
+/** Waits for pending reads first. Elements of several slices can share one read, and its end would complete all of them at once. */
 async function afterReads(task: Task, count: number): Promise<void> {
   while (task.pendingReads.size > 0) await Promise.allSettled(task.pendingReads);
   await task.yieldBefore(count);
@@ -134,9 +119,9 @@ async function afterReads(task: Task, count: number): Promise<void> {
 
 /** Writes the JSON text of a large value in several slices. */
 export async function writeJson(value: unknown, task: Task): Promise<string> {
-  const values = countValues(value, maxRowsPerSlice + 1);
-  if (values <= maxRowsPerSlice) {
-    await task.yieldBefore(values);
+  const valueCount = countValues(value, maxRowsPerSlice + 1);
+  if (valueCount <= maxRowsPerSlice) {
+    await task.yieldBefore(valueCount);
     return JSON.stringify(value);
   }
   const inner: string[] = [];

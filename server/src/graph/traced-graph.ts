@@ -23,8 +23,8 @@ import {
   type Tracing,
 } from '../observability/spans.ts';
 import type { Scheduler } from '../concurrency/fair-scheduler.ts';
-import type { GraphResult, GraphStream } from './graph-stream.ts';
-import type { Graph } from './graph.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { GraphResult, GraphStream } from './operation.ts';
 import type { TraceField } from './plan/plan-run.ts';
 
 /** The hooks that the graph calls if traces are sent. */
@@ -32,7 +32,7 @@ export type GraphTracing = ReturnType<typeof createGraphTracing>;
 
 export function createGraphTracing(tracing: Tracing) {
   return {
-    traceGraph,
+    traceOperation,
     traceFields,
     traceRead,
     bindScheduler,
@@ -43,12 +43,10 @@ export function createGraphTracing(tracing: Tracing) {
 
 type TracedRequest = Pick<ExecutionArgs, 'document' | 'operationName'>;
 
-function traceGraph(graph: Graph): Graph {
-  return {
-    ...graph,
-    run: (...input) => inSpan('graphql', {}, () => graph.run(...input), resultAttributes),
-    open: (...input) => inSpan('graphql', {}, () => graph.open(...input), resultAttributes),
-  };
+function traceOperation<T extends GraphResult | GraphStream>(
+  run: () => PromiseOrValue<T>,
+): PromiseOrValue<T> {
+  return inSpan('graphql', {}, run, resultAttributes);
 }
 
 function resultAttributes(result: GraphResult | GraphStream): Attributes {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildSchema, parse, specifiedRules, validate } from 'graphql';
-import { rulesFor } from './validation-rules.ts';
+import { countComparisons, rulesFor } from './validation-rules.ts';
 
 const schema = buildSchema(`
   input Filter { name: String }
@@ -53,5 +53,39 @@ describe('the rules for a query', () => {
   test('are fewer for a simple query', () => {
     assert.ok(rulesFor('{folder{name}}').length <= specifiedRules.length / 2 + 1);
     assert.equal(rulesFor('subscription($a:ID @b){...F}').length, specifiedRules.length);
+  });
+});
+
+describe('countComparisons', () => {
+  const countOf = (query: string) => countComparisons(parse(query), Infinity).count;
+  const fragments = (count: number, body: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => `fragment F${index} on Folder{${body(index)}}`).join(' ');
+
+  test('counts each different name once', () => {
+    assert.equal(countOf('{folder{id name}}'), 3);
+  });
+
+  test('counts all pairs of the same name, also across fragments and selection sets', () => {
+    assert.equal(countOf('{a a a a}'), 4 + 6);
+    assert.equal(countOf('{a: x a: y ... on Query{a: z}}'), 4 + 3);
+    assert.equal(countOf('{f{a} f{a}}'), 2 + 1 + 2 + 1);
+  });
+
+  test('counts all pairs of fragments in the same object', () => {
+    const spreads = Array.from({ length: 100 }, (_, index) => `...F${index}`).join(' ');
+    assert.ok(countOf(`{folder{${spreads}}} ${fragments(100, (at) => `a${at}`)}`) > (100 * 99) / 2);
+  });
+
+  test('stops at circular fragments', () => {
+    assert.ok(countOf('{...A} fragment A on Query{a{...A} a{x ...A}}') < 30);
+    assert.ok(countOf('{...A} fragment A on Query{a{...B}} fragment B on Query{a{...A x}}') < 30);
+  });
+
+  test('stops counting at the limit, and names the field that is compared most', () => {
+    const { count, mostCompared } = countComparisons(parse(`{id folder{${'name '.repeat(300)}}}`), 1_000);
+    assert.equal(mostCompared, 'name');
+    assert.ok(count > 1_000);
+    const wide = `{folder{...F0}} ${fragments(40, () => Array.from({ length: 40 }, (_, at) => `...F${at}`).join(' '))}`;
+    assert.ok(countComparisons(parse(wide), 1_000).count > 1_000);
   });
 });

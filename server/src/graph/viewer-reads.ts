@@ -1,60 +1,89 @@
-/** Reads responses for a viewer: opens a snapshot, creates the context for it, and ends the snapshot with the response. */
+/**
+ * Reads responses for a viewer: opens a snapshot with the viewer's rights in it, creates the context, and ends the snapshot with the
+ * response.
+ */
 
 import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { LatestAccess } from '../access/access-cache.ts';
 import type { Scheduler, Task } from '../concurrency/fair-scheduler.ts';
-import {
-  isPromise,
-  whenDone,
-  whenFailed,
-  whenSettled,
-  type PromiseOrValue,
-} from '../concurrency/promise-or-value.ts';
-import { AccessChanges } from '../folders/changes/access-changes.ts';
-import { viewTree } from '../folders/folders.ts';
+import { isPromise, whenDone, whenSettled, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
+import type { Database, Snapshot } from '../database/database.ts';
+import { isRowId } from '../database/statement.ts';
+import { AccessChanges } from '../folders/change-feed/access-changes.ts';
+import { readFirst } from '../folders/first-read.ts';
+import { viewTree, type FirstRead } from '../folders/tree-view.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
-import type { Viewer } from '../sessions/viewer.ts';
-import { Budget } from './cost/budget.ts';
-import { ElementFields } from './cost/element-fields.ts';
-import { createFieldCheck, isLongField } from './document-fields.ts';
+import type { Viewer } from '../sessions/auth-token.ts';
+import { Budget, ElementFields } from './cost/budget.ts';
+import { createFieldCheck, isLongField } from './field-marks.ts';
 import type { Operation } from './operation.ts';
+import type { ReadyPlan } from './plan/query-plans.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { SingleSlice, yieldingSnapshot } from './time-slices.ts';
-import { LongReads, ViewerSnapshots, type OpenOptions, type ViewerSnapshot } from './viewer-snapshots.ts';
+
+/** Rights and data of one moment: everything in one response comes from here. */
+export interface ViewerSnapshot extends LatestAccess {
+  readonly reader: Snapshot;
+  /** The folder that was read together with the head of the journal. */
+  readonly first?: FirstRead | undefined;
+}
+
+/** It may be held while the response waits for its next time slice. */
+export interface LongSnapshot extends ViewerSnapshot {
+  readonly task: Task;
+}
+
+export interface OpenOptions {
+  /** The first folder of this plan is read together with the head of the journal. */
+  readonly plan?: ReadyPlan | undefined;
+  /** A response that needs only one statement is read without a transaction. A further read throws a `SecondRead`. */
+  readonly mayReadOnce?: boolean | undefined;
+}
 
 interface ContextOptions {
   readonly viewer: Viewer;
   readonly task: Task;
+  /** The journal entry that a subscription reports; without it, the head of the snapshot. */
+  readonly position?: JournalPosition | undefined;
   /** Shared by the responses of one request with several mutations. */
   readonly budget?: Budget;
-  /** The journal entry that a subscription reports; without it, the head of the snapshot. */
-  readonly position?: JournalPosition;
 }
 
-export type ReadOptions = Pick<ContextOptions, 'position'>;
-
-interface SliceOptions extends ReadOptions, OpenOptions {
-  readonly task: Task;
-}
+/** A response that may take long holds a connection. */
+const maxLongReadsPerUser = 2;
 
 type Work<T> = (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>;
 
+/** Thrown when a response that was expected to need one statement needs another one. It is then read again in a snapshot. */
+export class SecondRead extends Error {}
+
+/** For a response that needs no further read. */
+export const noSnapshot: Snapshot = {
+  isConsistent: true,
+  isEmbedded: false,
+  all: () => Promise.reject(new SecondRead()),
+  get: () => Promise.reject(new SecondRead()),
+  end: () => undefined,
+};
+
 export class ViewerReads {
-  readonly #services: GraphServices;
-  readonly #scheduler: Scheduler;
-  readonly #snapshots: ViewerSnapshots;
+  readonly schema: GraphQLSchema;
+  readonly services: GraphServices;
+  readonly scheduler: Scheduler;
+  readonly selectsLongField: (document: DocumentNode) => boolean;
   readonly #elementFields = new ElementFields();
   readonly #accessChanges: AccessChanges;
   readonly #tookLong = new WeakSet<DocumentNode>();
-  readonly selectsLongField: (document: DocumentNode) => boolean;
-  readonly longReads: LongReads;
+  /** By user. */
+  readonly #longReads = new Map<string, Semaphore>();
 
   constructor(schema: GraphQLSchema, services: GraphServices, scheduler: Scheduler) {
-    this.#services = services;
-    this.#scheduler = scheduler;
-    this.#snapshots = new ViewerSnapshots(services);
-    this.#accessChanges = new AccessChanges(services);
+    this.schema = schema;
+    this.services = services;
+    this.scheduler = scheduler;
     this.selectsLongField = createFieldCheck(schema, isLongField);
-    this.longReads = new LongReads(services, scheduler);
+    this.#accessChanges = new AccessChanges(services);
   }
 
   /** The document took more than one slice the last time, or it selects a long field and has no plan. */
@@ -64,13 +93,13 @@ export class ViewerReads {
   }
 
   read<T>(viewer: Viewer, task: Task, work: Work<T>): PromiseOrValue<T> {
-    return this.#withContext(this.#snapshots.open(viewer), { viewer, task }, work);
+    return this.#withContext(this.#open(viewer), { viewer, task }, work);
   }
 
   /** Null if the response takes more than one slice: then it must be read again with `readLong`, also the next time. */
   readInOneSlice<T>(
     { viewer, request: { document } }: Operation,
-    { task, plan, mayReadOnce, ...options }: SliceOptions,
+    { task, position, plan, mayReadOnce }: OpenOptions & Pick<ContextOptions, 'task' | 'position'>,
     work: Work<T>,
   ): PromiseOrValue<T | null> {
     const slice = new SingleSlice(task);
@@ -78,34 +107,68 @@ export class ViewerReads {
       this.#tookLong.add(document);
       return null;
     };
-    return whenFailed(
-      () => {
-        const opened = this.#snapshots.open(viewer, { plan, mayReadOnce });
-        const done = this.#withContext(opened, { ...options, viewer, task: slice }, work);
-        return whenDone(done, (result) => (slice.isExceeded ? giveUp() : result));
-      },
-      (error) => {
-        if (!slice.isExceeded) throw error;
-        return giveUp();
-      },
-    );
+    const orNull = (result: T) => (slice.isExceeded ? giveUp() : result);
+    const recover = (error: unknown) => {
+      if (!slice.isExceeded) throw error;
+      return giveUp();
+    };
+    try {
+      const opened = this.#open(viewer, { plan, mayReadOnce });
+      const done = this.#withContext(opened, { viewer, task: slice, position }, work);
+      // One `then` with both functions: a query on a remote database waits for each promise.
+      return isPromise(done) ? done.then(orNull, recover) : orNull(done);
+    } catch (error) {
+      return recover(error);
+    }
   }
 
-  /** Waits for a permit of the user, and for the user's turn between two slices. */
+  /** Waits for a permit of the user, and for the user's next slice when one is over. */
   async readLong<T>(
-    { viewer, request, signal }: Operation,
-    options: ReadOptions,
+    operation: Operation,
     work: (context: GraphContext) => Promise<T>,
+    position?: JournalPosition,
   ): Promise<T> {
-    const opened = await this.longReads.open(viewer.userId, { signal });
+    const { viewer, request } = operation;
+    const opened = await this.openLong(operation);
     const { task } = opened;
-    const result = await this.#withContext(opened, { ...options, viewer, task }, work);
+    const result = await this.#withContext(opened, { viewer, task, position }, work);
     if (task.yields === 0) this.#tookLong.delete(request.document);
     return result;
   }
 
+  /**
+   * For responses that may take long: searches, exports, everything below a folder. Resolves when the user has a permit: the
+   * snapshot is opened after that, so no response waits with old rights. Ending the snapshot releases the permit.
+   */
+  openLong({ viewer: { userId }, signal }: Operation): Promise<LongSnapshot> {
+    const { database, accessCache } = this.services;
+    const opened = Promise.withResolvers<LongSnapshot>();
+    const holdSnapshot = (task: Task) => {
+      // The user is not charged until the response begins to read.
+      task.pause();
+      return database.snapshot(async (snapshot) => {
+        const latest = await accessCache.accessFor(snapshot, userId);
+        const ended = Promise.withResolvers<void>();
+        const end = () => {
+          snapshot.end();
+          ended.resolve();
+        };
+        task.resume();
+        opened.resolve({ ...latest, reader: { ...snapshot, end }, task });
+        await ended.promise;
+      });
+    };
+    const semaphore = this.#longReads.get(userId) ?? createSemaphore(maxLongReadsPerUser);
+    this.#longReads.set(userId, semaphore);
+    semaphore
+      .run(() => this.scheduler.schedule(userId, holdSnapshot, { signal }))
+      .finally(() => semaphore.running === 0 && this.#longReads.delete(userId))
+      .catch(opened.reject);
+    return opened.promise;
+  }
+
   createBudget(): Budget {
-    return new Budget(this.#services.limits, this.#elementFields);
+    return new Budget(this.services.limits, this.#elementFields);
   }
 
   createContext(
@@ -114,7 +177,7 @@ export class ViewerReads {
   ): GraphContext {
     const reader = yieldingSnapshot(snapshot, task);
     return {
-      ...this.#services,
+      ...this.services,
       viewer,
       reader,
       access,
@@ -122,7 +185,7 @@ export class ViewerReads {
       position: position ?? head,
       budget,
       task,
-      scheduler: this.#scheduler,
+      scheduler: this.scheduler,
       accessChanges: this.#accessChanges,
     };
   }
@@ -139,6 +202,46 @@ export class ViewerReads {
         () => context.reader.end(),
       );
     });
+  }
+
+  #open({ userId }: Viewer, { plan, mayReadOnce = false }: OpenOptions = {}): PromiseOrValue<ViewerSnapshot> {
+    const { database, accessCache } = this.services;
+    const isOneStatement = mayReadOnce && !database.isEmbedded && plan?.firstRead?.isOnly === true;
+    const reader = isOneStatement ? noSnapshot : database.openSnapshot();
+    const fail = (error: unknown): never => {
+      reader.end();
+      throw error;
+    };
+    try {
+      const firstRead = this.#readFirst(userId, plan, isOneStatement ? database : reader);
+      if (isOneStatement && !firstRead) throw new SecondRead();
+      const opened = whenDone(firstRead, (first) =>
+        whenDone(accessCache.accessFor(reader, userId, first?.head), (latest) => ({
+          ...latest,
+          reader,
+          first,
+        })),
+      );
+      return isPromise(opened) ? opened.catch(fail) : opened;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** Undefined if the plan reads no folder by its id, or the root of a viewer whose rights are not cached. */
+  #readFirst(
+    userId: string,
+    plan: ReadyPlan | undefined,
+    reader: Database | Snapshot,
+  ): PromiseOrValue<FirstRead> | undefined {
+    if (!plan?.firstRead) return undefined;
+    const { firstRead, variables } = plan;
+    const access = this.services.accessCache.peek(userId)?.access;
+    const folderId = firstRead.folder(variables);
+    const id = folderId === null ? access?.rootId : folderId;
+    if (id === undefined || !isRowId(id)) return undefined;
+    const page = access && !reader.isEmbedded ? firstRead.page(variables, id, access) : undefined;
+    return readFirst(reader, id, { rootId: access?.rootId, withAncestors: firstRead.withAncestors, page });
   }
 }
 

@@ -1,7 +1,7 @@
 /** The access log: one line for each finished request. Never contains a query string, a header or a body. */
 
 import { endpoints } from '@espalier/contract';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { TracedSpan } from '../observability/spans.ts';
 
@@ -30,7 +30,7 @@ export interface FinishedRequest {
 export type ReportRequest = (request: FinishedRequest) => void;
 
 /** Status in the log of a request whose client left before the response. Several proxies use the same. */
-export const clientLeft = 499;
+export const clientLeftStatus = 499;
 
 /** Calls all functions, one after the other. Undefined if there are none. */
 export function reportToAll(...all: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
@@ -41,7 +41,8 @@ export function reportToAll(...all: readonly (ReportRequest | undefined)[]): Rep
   };
 }
 
-export function finishedRequest(request: FastifyRequest, reply: FastifyReply): FinishedRequest {
+export function describeFinished(reply: FastifyReply): FinishedRequest {
+  const { request } = reply;
   const { raw, refusalCode } = request;
   const { url: route, config } = request.routeOptions;
   const { headersSent, writableFinished } = reply.raw;
@@ -50,22 +51,18 @@ export function finishedRequest(request: FastifyRequest, reply: FastifyReply): F
     requestId: request.id,
     method: request.method,
     route,
-    status: headersSent || writableFinished ? reply.statusCode : clientLeft,
+    status: headersSent || writableFinished ? reply.statusCode : clientLeftStatus,
     ms: performance.now() - request.startedAt,
     userId: request.userId ?? undefined,
     traceparent: raw.headers['traceparent'],
     trace: request.trace ?? undefined,
     refused: refusalCode === null ? undefined : { code: refusalCode, address: request.ip },
     isStream: typeof contentType === 'string' && contentType.startsWith('text/event-stream'),
-    isProbe: isProbeEndpoint(config.endpoint),
+    isProbe: isProbe(config),
   };
 }
 
-export function isProbe({ routeOptions }: FastifyRequest): boolean {
-  return isProbeEndpoint(routeOptions.config.endpoint);
-}
-
-function isProbeEndpoint(endpoint: unknown): boolean {
+export function isProbe({ endpoint }: FastifyContextConfig): boolean {
   return endpoint === endpoints.livez || endpoint === endpoints.readyz;
 }
 
@@ -78,21 +75,17 @@ export function createAccessLog(log: Logger): ReportRequest | undefined {
       method,
       route,
       status,
-      ms: toMicroseconds(ms),
+      // Rounded to microseconds.
+      ms: Math.round(ms * 1000) / 1000,
       userId,
       traceId: trace?.span.spanContext().traceId ?? traceIdOf(traceparent),
       code: refused?.code,
       address: refused?.address,
     };
-    // cli/log-destination.ts buffers lines with this message.
+    // Do not change the text: `cli/log-destination.ts` recognizes these lines by it.
     if (isProbe) log.debug(fields, 'request');
     else log.info(fields, 'request');
   };
-}
-
-/** Rounded to three decimals. */
-function toMicroseconds(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }
 
 /** From a header as in https://www.w3.org/TR/trace-context/#traceparent-header. Later versions may append fields. */

@@ -1,11 +1,9 @@
 /** The HTTP layer: a Fastify app with the endpoints of the contract. It translates requests and responses. */
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { Activity } from '../observability/activity.ts';
-import { createOutageLog } from '../observability/outage-log.ts';
 import { Refusal } from '../refusal.ts';
-import { createAccessLog, finishedRequest, reportToAll } from './access-log.ts';
-import { onFinished, OpenConnections } from './connections.ts';
+import { createAccessLog, describeFinished, reportToAll } from './access-log.ts';
+import { onFinished, TcpConnections } from './tcp-connections.ts';
 import { sendError } from './errors.ts';
 import { readBytes } from './guards/body-limits.ts';
 import { BrokenRequests } from './guards/broken-requests.ts';
@@ -16,12 +14,10 @@ import { addRequestState, normalizeUrl, requestIds, securityHeaders } from './re
 import { addConsole } from './routes/console.ts';
 import { addGraphRoute } from './routes/graphql.ts';
 import { addIntrospection, addKeySet } from './routes/keys.ts';
-import { addProbes } from './routes/probes.ts';
-import { addServiceRoot } from './routes/service-root.ts';
+import { addProbes, addServiceRoot } from './routes/service.ts';
 import { addTokenRoutes } from './routes/tokens.ts';
-import type { AppOptions, BaseServices, HttpServices } from './services.ts';
-import { stopListening } from './stop.ts';
-import { LiveConnections } from './websocket/live-connections.ts';
+import type { AppOptions, BaseServices, HttpServices } from './http-services.ts';
+import { LiveConnections } from './live-connections.ts';
 import { addGraphSocket, isUpgrade } from './websocket/upgrade.ts';
 
 export interface App {
@@ -31,13 +27,11 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { log, tracing, tls, settings, liveTimings, stopTimings } = options;
+  const { log, tracing, tls, settings } = options;
   let listening: Listening | undefined;
   let isStopping = false;
   const base: BaseServices = {
     ...options,
-    activity: options.activity ?? new Activity(options.clock),
-    logOutage: options.logOutage ?? createOutageLog(log, options.clock),
     times: options.httpTimeouts ?? defaultTimeouts,
     report: reportToAll(createAccessLog(log), options.onRequestFinished, tracing?.endRequest),
     nextRequestId: requestIds(),
@@ -50,19 +44,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
   // The first one by name: for any other type, Fastify searches for a parser.
-  for (const mediaType of ['application/json', '*']) {
-    app.addContentTypeParser(mediaType, readBytes);
-  }
+  app.addContentTypeParser(['application/json', '*'], readBytes);
   await addCors(app, settings.corsOrigins);
 
-  const live = new LiveConnections({
-    log,
-    activity: base.activity,
-    maxConnections: settings.maxConnections,
-    remote: options.remoteConnections,
-    ...(liveTimings && { times: liveTimings }),
-  });
-  const connections = new OpenConnections(app.server, tls !== undefined);
+  const live = new LiveConnections(base);
+  const connections = new TcpConnections(app.server, tls !== undefined);
   await addRoutes(app, { ...base, broken, admission, connections: live });
   await app.ready();
   return {
@@ -73,25 +59,31 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     async stop() {
       isStopping = true;
-      const times = stopTimings && { times: stopTimings };
-      await stopListening(listening, { settings, connections, live, log, ...times });
+      const cut = await connections.stop(listening, live, settings, options.stopTimings);
+      if (cut > 0)
+        log.warn({ requests: cut }, 'closed the connections of requests that did not finish in time');
       await app.close();
     },
   };
 }
 
 function createFastify(services: BaseServices, broken: BrokenRequests): FastifyInstance {
-  const { tls, times, nextRequestId } = services;
+  const { tls, times, report } = services;
   const { basePath, trustProxy } = services.settings;
   const http = { ...serverOptions(times), shouldUpgradeCallback: isUpgrade };
   const headers = securityHeaders(tls !== undefined);
-  const begin = (request: FastifyRequest, reply: FastifyReply) =>
-    beginRequest(request, reply.headers(headers), services, broken);
-  const errorServices = { ...services, hasRefused: broken.hasRefused.bind(broken) };
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers(headers);
+    if (!report) return;
+    request.startedAt = performance.now();
+    onFinished(reply.raw, () => report(broken.correct(describeFinished(reply), request)));
+  };
+  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    sendError(error, request, reply, services, broken);
   const app = fastify({
     // Fastify would create a logger for each request. The access log needs none.
     logger: false,
-    genReqId: nextRequestId,
+    genReqId: services.nextRequestId,
     rewriteUrl: ({ url = '/' }) => normalizeUrl(url, basePath),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     keepAliveTimeout: times.keepAliveMs,
@@ -103,7 +95,7 @@ function createFastify(services: BaseServices, broken: BrokenRequests): FastifyI
     // Called without any hook, for example for a URL that cannot be decoded.
     frameworkErrors(error, request, reply) {
       begin(request, reply);
-      sendError(error, request, reply, errorServices);
+      refuse(error, request, reply);
     },
     clientErrorHandler: (error, socket) => broken.refuse(error, socket),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
@@ -113,28 +105,14 @@ function createFastify(services: BaseServices, broken: BrokenRequests): FastifyI
     begin(request, reply);
     done();
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, errorServices));
+  app.setErrorHandler(refuse);
   app.setNotFoundHandler(() => {
     throw new Refusal(
       'NOT_FOUND',
-      `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
+      `This address does not exist. GET ${basePath}/openapi.json lists the endpoints.`,
     );
   });
   return app;
-}
-
-/** Reports the request when it is finished. */
-function beginRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { report }: BaseServices,
-  broken: BrokenRequests,
-): void {
-  if (!report) return;
-  request.startedAt = performance.now();
-  onFinished(reply.raw, () =>
-    report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)),
-  );
 }
 
 async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Promise<void> {
@@ -150,16 +128,10 @@ async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Pr
 }
 
 async function addRoutes(app: FastifyInstance, services: HttpServices): Promise<void> {
+  const routes = [addProbes, addTokenRoutes, addKeySet, addIntrospection, addGraphRoute, addGraphSocket];
   await app.register(
-    (routes, _, done) => {
-      addProbes(routes, services);
-      addTokenRoutes(routes, services);
-      addKeySet(routes, services);
-      addIntrospection(routes, services);
-      addGraphRoute(routes, services);
-      addGraphSocket(routes, services);
-      addServiceRoot(routes, services);
-      addConsole(routes, services);
+    (instance, _, done) => {
+      for (const addRoute of [...routes, addServiceRoot, addConsole]) addRoute(instance, services);
       done();
     },
     { prefix: services.settings.basePath },

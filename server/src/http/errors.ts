@@ -1,6 +1,4 @@
-/**
- * Turns a refusal into a response. The endpoint determines the status and the format. A response never contains a stack.
- */
+/** Turns a refusal into a response. The endpoint determines the status and the format. A response never contains a stack. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,10 +19,7 @@ import { drainBody } from './guards/body-limits.ts';
 import { acceptedMediaType } from './media-types.ts';
 import { securityHeaders } from './request-context.ts';
 
-/**
- * Not imported: an import of `node:http` reads all its exports, and one export loads a whole client for `fetch`, about
- * 50 ms and 14 MB that the server does not need.
- */
+/** Not imported: an import of `node:http` loads a client for `fetch` as well, about 50 ms and 14 MB. */
 export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 declare module 'fastify' {
@@ -40,8 +35,6 @@ interface ErrorServices {
   readonly log: Logger;
   readonly activity: Activity;
   readonly logOutage: LogOutage;
-  /** Whether the client has already received a response, because its body was broken or late. */
-  readonly hasRefused: (request: IncomingMessage) => boolean;
 }
 
 /** Fastify's error handler. `error` is any value that was thrown. */
@@ -49,10 +42,13 @@ export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, activity, logOutage, hasRefused }: ErrorServices,
+  services: ErrorServices,
+  /** Knows whether the client has already received a response, because its body was broken or late. */
+  broken: { hasRefused(request: IncomingMessage): boolean },
 ): void {
+  const { log, activity } = services;
   if (isGone(error, request)) {
-    if (!hasRefused(request.raw)) {
+    if (!broken.hasRefused(request.raw)) {
       log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
     }
     reply.hijack();
@@ -60,7 +56,7 @@ export function sendError(
   }
   const refusal = toRefusal(error);
   request.refusalCode = refusal.code;
-  logRefusal(refusal, request, { log, logOutage });
+  logRefusal(refusal, request, services);
   const isError = refusalStatus(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
   drainBody(request.raw, (isRead) => {
@@ -80,7 +76,7 @@ function isGone(error: unknown, { raw }: FastifyRequest): boolean {
 function logRefusal(
   { code, cause, message }: Refusal,
   request: FastifyRequest,
-  { log, logOutage }: Pick<ErrorServices, 'log' | 'logOutage'>,
+  { log, logOutage }: ErrorServices,
 ): void {
   const fields = {
     requestId: request.id,
@@ -137,9 +133,9 @@ function problemText(
 export const lingerMs = 2_000;
 
 const brokenDetails: Readonly<Record<number, string>> = {
-  400: 'This is not a request that can be read.',
-  408: 'The request was not sent in time.',
-  431: 'The address and the headers of the request are too long.',
+  400: 'The request is not valid HTTP.',
+  408: 'The request did not arrive in time.',
+  431: 'The request line and the headers are too long.',
 };
 
 const securityHeaderLines = Object.entries(securityHeaders(false))
@@ -166,7 +162,14 @@ export function refuseExpectation(request: FastifyRequest, reply: FastifyReply):
     .code(417)
     .header('content-type', problemMediaType)
     .header('connection', 'close')
-    .send(problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', request.id));
+    .send(
+      problemText(
+        417,
+        'BAD_INPUT',
+        'The only supported value of the header Expect is 100-continue.',
+        request.id,
+      ),
+    );
 }
 
 /** RFC 6750 §3.1: the error is included only if the client sent a bearer token. */
@@ -181,7 +184,6 @@ function challenge({ code, message }: Refusal, request: FastifyRequest): string 
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = partsOf(error);
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('TOO_LARGE');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('UNSUPPORTED_MEDIA_TYPE');
   if (code.startsWith('FST_ERR_') && statusCode < 500) return new Refusal('BAD_INPUT');
   // The client closed the connection: within the body (Fastify sets this status then), or before the first event.

@@ -32,7 +32,7 @@ export function readBody<Name extends keyof RequestBodies>(
   const object = parseJsonObject(body);
   for (const field of bodies[name].required) {
     if (typeof object[field] !== 'string') {
-      throw new Refusal('BAD_INPUT', `The body needs the field ${field}, a string.`);
+      throw new Refusal('BAD_INPUT', `The body must contain the field ${field}, a string.`);
     }
   }
   return object as unknown as RequestBodies[Name];
@@ -41,23 +41,40 @@ export function readBody<Name extends keyof RequestBodies>(
 /** Checks the headers that describe the body. */
 export function requireJson(request: RequestWithBody): void {
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
-    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json.');
   }
   if (request.headers['content-encoding'] !== undefined) {
     throw new Refusal(
       'UNSUPPORTED_MEDIA_TYPE',
-      'The body must be sent as it is, without a Content-Encoding.',
+      'Send the body uncompressed, without a Content-Encoding header.',
     );
   }
 }
 
 export function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits): Record<string, unknown> {
   if (limits && body && body.length > minCountedBytes) checkValues(body, limits);
-  const value = parseJson(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refusal('BAD_INPUT', 'The body must be a JSON object.');
+  if (!body || !isUtf8(body)) throw new Refusal('BAD_INPUT', 'The body must be JSON in UTF-8.');
+  // RFC 8259 §8.1 allows a parser to ignore a byte order mark. Editors and shells on Windows write it.
+  const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  return parseObject(body.toString('utf8', hasByteOrderMark ? 3 : 0), 'The body');
+}
+
+/** The error message starts with `name`. */
+export function parseObject(text: string, name: string): Record<string, unknown> {
+  const value = parseJson(text, name);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
   }
-  return value as Record<string, unknown>;
+  throw new Refusal('BAD_INPUT', `${name} must be a JSON object.`);
+}
+
+export function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, which may contain a password or a token.
+    throw new Refusal('BAD_INPUT', `${name} must be JSON.`);
+  }
 }
 
 export function bodyOf({ body }: RequestWithBody): Buffer | undefined {
@@ -65,23 +82,7 @@ export function bodyOf({ body }: RequestWithBody): Buffer | undefined {
 }
 
 export function isEmptyBody(request: RequestWithBody): boolean {
-  const body = bodyOf(request);
-  return body === undefined || body.length === 0;
-}
-
-function parseJson(body: Buffer | undefined): unknown {
-  if (!body || !isUtf8(body)) throw new Refusal('BAD_INPUT', 'The body must be JSON in UTF-8.');
-  try {
-    return JSON.parse(body.toString('utf8', hasByteOrderMark(body) ? 3 : 0));
-  } catch {
-    // The parser's own message quotes the body, which may contain a password.
-    throw new Refusal('BAD_INPUT', 'The body must be JSON.');
-  }
-}
-
-/** RFC 8259 §8.1 allows a parser to ignore it. Editors and shells on Windows write it. */
-function hasByteOrderMark(body: Buffer): boolean {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  return !bodyOf(request)?.length;
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1), so any other charset is refused. */
@@ -138,7 +139,7 @@ function checkValues(body: Buffer, limits: ValueLimits): void {
   const excess = findExcess(body, limits);
   if (!excess) return;
   const what = { values: 'values', names: 'different names of members' }[excess];
-  throw new Refusal('TOO_LARGE', `The body holds more than ${limits[excess]} ${what}. Send it in parts.`);
+  throw new Refusal('TOO_LARGE', `The body contains more than ${limits[excess]} ${what}. Send it in parts.`);
 }
 
 /**

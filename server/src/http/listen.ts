@@ -1,7 +1,4 @@
-/**
- * The address of the server: binds its port (or two addresses if `localhost` resolves to IPv4 and IPv6), explains why a
- * port cannot be bound, and reads the TLS certificate.
- */
+/** Binds the port of the server (two addresses if `localhost` resolves to IPv4 and IPv6), and reads the TLS certificate. */
 
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -78,7 +75,7 @@ async function listenOn(
 }
 
 /** Binds the port and closes it again. Without `reusePort`, this fails if any other socket listens on the port. */
-export async function probePort(options: ListenOptions): Promise<void> {
+async function probePort(options: ListenOptions): Promise<void> {
   // `exclusive`: in a worker, Node would otherwise bind the port in the primary.
   const server = createServer().listen({ ...options, exclusive: true });
   await once(server, 'listening');
@@ -117,67 +114,45 @@ export async function listenOrExplain<T>(
 }
 
 /** Called before the database is created: the first start prints a password once, so it must not fail afterwards. */
-export async function requireFreePorts({
-  host,
-  port,
-  metricsHost,
-  metricsPort = 0,
-}: Pick<Settings, 'host' | 'port' | 'metricsHost' | 'metricsPort'>): Promise<void> {
+export async function requireFreePorts(settings: Settings): Promise<void> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
   if (port !== 0) await listenOrExplain(() => probePort({ host, port }), { host, port });
   const metrics = { host: metricsHost, port: metricsPort };
   if (metricsPort !== 0) await listenOrExplain(() => probePort(metrics), metrics, 'METRICS_PORT');
 }
 
 /** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
-export async function requireReusePort({ host }: Pick<Settings, 'host'>): Promise<void> {
+export async function requireReusePort({ host }: Settings): Promise<void> {
   const unused = { host, port: 0 };
   await listenOrExplain(() => probePort({ ...unused, reusePort: true }), unused);
 }
 
 /** The API root, without a slash at its end. */
-export function baseUrl(
-  { host, basePath, tlsCertFile }: Pick<Settings, 'host' | 'basePath' | 'tlsCertFile'>,
-  { port }: Pick<AddressInfo, 'port'>,
-): string {
+export function baseUrl({ host, basePath, tlsCertFile }: Settings, port: number): string {
   const isWildcard = host === '0.0.0.0' || host === '::';
   const hostname = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `${tlsCertFile ? 'https' : 'http'}://${hostname}:${port}${basePath}`;
 }
 
-export interface TlsFiles {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+export type TlsFiles = ReturnType<typeof readTlsFiles>;
 
 /** Reads the certificate and its key, and checks that they can be used together. */
-export function readTlsFiles({
-  tlsCertFile,
-  tlsKeyFile,
-}: Pick<Settings, 'tlsCertFile' | 'tlsKeyFile'>): TlsFiles | undefined {
+export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   if (!tlsCertFile || !tlsKeyFile) return undefined;
-  const cert = readTlsFile('ESPALIER_TLS_CERT_FILE', tlsCertFile);
-  const key = readTlsFile('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
-  checkTls(`ESPALIER_TLS_CERT_FILE names ${tlsCertFile}, which holds no certificate that can be used`, {
-    cert,
-  });
-  checkTls(`ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}, which holds no private key that can be used`, { key });
-  checkTls(`The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`, { cert, key });
+  const certName = `ESPALIER_TLS_CERT_FILE names ${tlsCertFile}`;
+  const keyName = `ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}`;
+  const cert = orExplain(`${certName}, which cannot be read`, () => readFileSync(tlsCertFile));
+  const key = orExplain(`${keyName}, which cannot be read`, () => readFileSync(tlsKeyFile));
+  orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
+  orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
+  const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;
+  orExplain(mismatch, () => createSecureContext({ cert, key }));
   return { cert, key };
 }
 
-function readTlsFile(setting: string, path: string): Buffer {
+function orExplain<T>(complaint: string, work: () => T): T {
   try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new StartError(`${setting} names ${path}, which cannot be read: ${(cause as Error).message}.`, {
-      cause,
-    });
-  }
-}
-
-function checkTls(complaint: string, files: Partial<TlsFiles>): void {
-  try {
-    createSecureContext(files);
+    return work();
   } catch (cause) {
     throw new StartError(`${complaint}: ${(cause as Error).message}.`, { cause });
   }

@@ -16,7 +16,7 @@ const eventStream = 'text/event-stream';
 /** Undefined if the client accepts neither. */
 export function acceptedMediaType(accept: string | undefined): GraphMediaType | undefined {
   if (!accept || accept === '*/*' || accept === 'application/json') return 'application/json';
-  const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
+  const ranges = parseAccept(accept);
   let best: { mediaType: GraphMediaType; range: Range } | undefined;
   for (const mediaType of offered) {
     const range = closest(ranges, mediaType);
@@ -28,7 +28,7 @@ export function acceptedMediaType(accept: string | undefined): GraphMediaType | 
 /** Only if it is named: a client that accepts anything expects a response that ends. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(eventStream)) return false;
-  const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
+  const ranges = parseAccept(accept);
   return ranges.some(({ name, weight }) => name === eventStream && weight > 0);
 }
 
@@ -55,15 +55,16 @@ function isBetter(a: Range, b: Range): boolean {
   return isNamed(a) === isNamed(b) ? a.position < b.position : isNamed(a);
 }
 
+function parseAccept(accept: string): Range[] {
+  const ranges = accept.toLowerCase().split(',').map(toRange);
+  return ranges.filter(({ charset }) => charset === undefined || isUtf8Charset(charset));
+}
+
 function toRange(text: string, position: number): Range & { charset: string | undefined } {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
   const valueOf = (key: string) =>
     parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
   return { name, position, weight: weightOf(valueOf('q')), charset: valueOf('charset') };
-}
-
-function isUtf8Range({ charset }: { charset: string | undefined }): boolean {
-  return charset === undefined || isUtf8Charset(charset);
 }
 
 /** The value of a charset parameter, in lower case. */

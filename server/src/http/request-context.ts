@@ -1,13 +1,16 @@
 /**
- * What every request and response has: an id, a normalized URL, security headers, and the state that the server stores
- * with a request as properties of Fastify's request and reply.
+ * What requests and responses have: an id, a normalized URL, security headers, the state that the server stores with a
+ * request as properties of Fastify's request and reply, and bearer tokens.
  */
 
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { RefusalCode } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { TracedSpan } from '../observability/spans.ts';
-import type { Viewer } from '../sessions/viewer.ts';
+import { Refusal } from '../refusal.ts';
+import type { Viewer } from '../sessions/auth-token.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,10 +48,7 @@ export function addRequestState(app: FastifyInstance, version: string): void {
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'";
 const twoYearsSeconds = 63_072_000;
 
-/**
- * The headers of every response. They prevent browsers from interpreting a response differently from its content type. A
- * page of the console replaces `content-security-policy` with its own.
- */
+/** The headers of every response. A page of the console replaces `content-security-policy` with its own. */
 export function securityHeaders(isTls: boolean): Readonly<Record<string, string>> {
   return {
     'x-content-type-options': 'nosniff',
@@ -60,20 +60,11 @@ export function securityHeaders(isTls: boolean): Readonly<Record<string, string>
   };
 }
 
-/** Creates ids that are unique across processes. The 1296 endings are created once, because ids must be cheap. */
+/** Creates ids that are unique across processes. */
 export function requestIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
-  const endings = Array.from({ length: 36 ** 2 }, (_, count) => count.toString(36).padStart(2, '0'));
-  let round = 0;
-  let index = 0;
-  let beginning = `${prefix}-0`;
-  return () => {
-    if (++index === endings.length) {
-      index = 0;
-      beginning = `${prefix}-${(++round).toString(36)}`;
-    }
-    return beginning + endings[index]!;
-  };
+  let count = 0;
+  return () => `${prefix}-${++count}`;
 }
 
 /** Removes the origin and repeated slashes, and writes the base path in its configured case. */
@@ -98,4 +89,56 @@ function withBasePath(url: string, basePath: string): string {
   const start = url.slice(0, basePath.length);
   const isOtherCase = start !== basePath && start.toLowerCase() === basePath.toLowerCase();
   return isOtherCase ? basePath + url.slice(basePath.length) : url;
+}
+
+/** RFC 6750: the scheme in any case, then exactly one space. */
+function parseBearer(authorization: string): string {
+  const token = /^bearer ([\w.-]+)$/i.exec(authorization)?.[1];
+  if (token) return token;
+  throw new Refusal(
+    'INVALID_AUTH_TOKEN',
+    'The header Authorization must contain: Bearer, one space, the auth token.',
+  );
+}
+
+type WithHeaders = Pick<IncomingMessage, 'headers'>;
+
+/** Undefined if there is no header. A header without a usable bearer token is refused. */
+export function optionalBearer({ headers }: WithHeaders): string | undefined {
+  return headers.authorization === undefined ? undefined : parseBearer(headers.authorization);
+}
+
+export function requiredBearer(request: WithHeaders): string {
+  const token = optionalBearer(request);
+  if (token) return token;
+  throw new Refusal('INVALID_AUTH_TOKEN', 'Send an auth token in the header Authorization: Bearer <token>.');
+}
+
+/**
+ * Caches the latest token of each connection. A repeated header is not parsed again, and its token is the same string
+ * object, which the token cache finds much faster. Does not check whether the token is still valid.
+ */
+export function cachedBearer(request: IncomingMessage): string {
+  const socket: TokenSocket = request.socket;
+  const { authorization } = request.headers;
+  const latest = socket[latestKey];
+  if (latest !== undefined && latest.header === authorization) return latest.token;
+  const token = requiredBearer(request);
+  socket[latestKey] = { header: authorization!, token };
+  return token;
+}
+
+/** Stored on the socket itself, which is faster than a lookup in a map. */
+const latestKey = Symbol('latest token');
+
+interface TokenSocket extends Socket {
+  [latestKey]?: { readonly header: string; readonly token: string };
+}
+
+/** Reads the token from the payload of a socket message. The key may be in any case. Undefined if there is none. */
+export function payloadBearer(payload: Readonly<Record<string, unknown>> | null): string | undefined {
+  const key = Object.keys(payload ?? {}).find((name) => name.toLowerCase() === 'authorization');
+  const authorization = key && payload?.[key];
+  if (authorization === undefined || authorization === null) return undefined;
+  return parseBearer(typeof authorization === 'string' ? authorization : '');
 }

@@ -1,12 +1,9 @@
-/**
- * The span of a request, from its head to the end of its response, and of an operation on a socket. It contains the same
- * as the access log: no URL, no header and no body.
- */
+/** The spans of requests and of operations on sockets. They contain the same as the access log: no URL, header or body. */
 
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { startTrace, type Tracing } from '../observability/spans.ts';
-import { clientLeft, isProbe, type ReportRequest } from './access-log.ts';
+import { clientLeftStatus, isProbe, type ReportRequest } from './access-log.ts';
 
 /** What the server calls if traces are sent. */
 export type RequestTracing = ReturnType<typeof createRequestTracing>;
@@ -16,7 +13,7 @@ export function createRequestTracing(tracing: Tracing) {
     /** Health probes are not traced: some programs send one every second. */
     traceRequests(app: FastifyInstance): void {
       app.addHook('onRequest', (request, _, done) => {
-        if (!isProbe(request)) startRequest(tracing, request);
+        if (!isProbe(request.routeOptions.config)) startRequest(tracing, request);
         inTrace(request, done);
       });
       // The body's events are emitted outside the span.
@@ -56,7 +53,7 @@ const endRequest: ReportRequest = ({ trace, requestId, method, route, status, us
   trace.span.updateName(route === undefined ? method : `${method} ${route}`).setAttributes({
     'espalier.request.id': requestId,
     ...(route !== undefined && { 'http.route': route }),
-    ...(status === clientLeft
+    ...(status === clientLeftStatus
       ? { 'espalier.client.left': true }
       : { 'http.response.status_code': status, ...(status >= 500 && { 'error.type': String(status) }) }),
     ...(userId !== undefined && { 'user.id': userId }),

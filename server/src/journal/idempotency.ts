@@ -5,12 +5,12 @@
  */
 
 import { createHmac } from 'node:crypto';
-import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { JournalPosition } from './journal-entry.ts';
-import { runChange } from './journal.ts';
+import { pruneInBatches, pruneStatements } from './prune-in-batches.ts';
 
 /** Identifies one change of one request. */
 export interface ChangeIdentity {
@@ -21,27 +21,9 @@ export interface ChangeIdentity {
   readonly changeDigest: Uint8Array;
 }
 
-/** One of the changes in a request. */
-export interface RequestedChange {
-  /** The path in the response, which is unique in a request. */
-  readonly path: string;
-  readonly name: string;
-  readonly input: unknown;
-}
-
-/** A change that was made earlier. */
-export interface MadeChange {
-  /** Small: ids and numbers. */
-  readonly result: unknown;
-  /** The journal's last entry when it was made. */
-  readonly position: JournalPosition;
-}
-
-export interface MadeRow {
+interface MadeRow extends JournalPosition {
   readonly changeDigest: Uint8Array;
   readonly result: string;
-  readonly number: number;
-  readonly nonce: number;
 }
 
 const retentionMs = 86_400_000;
@@ -57,26 +39,22 @@ const insert = sql<ChangeIdentity & MadeRow & { now: number }>`
     (user_id, key_digest, change_digest, result, journal_number, journal_nonce, created_at)
   values (${'userId'}, ${'digest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
 
-const anyBefore = sql<{ before: number }, { createdAt: number }>`
-  select created_at as "createdAt" from idempotency_keys where created_at <= ${'before'} limit 1`;
+const outdated = pruneStatements<{ before: number }>(
+  sql`delete from idempotency_keys`,
+  sql`user_id, key_digest`,
+  sql`from idempotency_keys where created_at <= ${'before'}`,
+);
 
-const prune = sql<{ before: number; batch: number }>`
-  delete from idempotency_keys where (user_id, key_digest) in (
-    select user_id, key_digest from idempotency_keys where created_at <= ${'before'} limit ${'batch'})`;
-
+/** Identifies one of the changes in a request. Its path in the response is unique in the request. */
 export function identifyChange(
   userId: string,
   key: string,
-  { path, name, input }: RequestedChange,
+  { path, name, input }: { readonly path: string; readonly name: string; readonly input: unknown },
 ): ChangeIdentity {
   // Keyed, because the input may contain a password: a plain digest would allow guessing it. The digests are stored, so
   // the words in them never change.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
   return { userId, digest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
-}
-
-export function findMade(reader: Reader, identity: ChangeIdentity): PromiseOrValue<MadeChange | undefined> {
-  return whenDone(readMade(reader, identity), (row) => row && toMade(row, identity));
 }
 
 export function readMade(
@@ -86,23 +64,27 @@ export function readMade(
   return reader.get(find, { userId, digest });
 }
 
-/** Refuses a key that was used for another change. */
-export function toMade(row: MadeRow, { changeDigest }: ChangeIdentity): MadeChange {
+/** The result and the position of a change that was made earlier. Refuses a key that was used for another change. */
+export function toMade<T, Stored>(
+  row: MadeRow,
+  { changeDigest }: ChangeIdentity,
+  fromStored: (stored: Stored) => T,
+): { readonly result: T; readonly position: JournalPosition } {
   if (!Buffer.from(changeDigest).equals(row.changeDigest)) {
     throw new Refusal(
       'BAD_INPUT',
-      'This Idempotency-Key was used for another change. Send each change under a key of its own.',
+      'This Idempotency-Key was used for another change. Use a new key for each change.',
     );
   }
   const { result, number, nonce } = row;
-  return { result: JSON.parse(result) as unknown, position: { number, nonce } };
+  return { result: fromStored(JSON.parse(result) as Stored), position: { number, nonce } };
 }
 
 /** Runs in the transaction of the change, which has called `readMade` under the lock. */
 export function recordMade(
   transaction: Transaction,
   identity: ChangeIdentity,
-  { result, position: { number, nonce }, now }: MadeChange & { readonly now: number },
+  { result, position: { number, nonce }, now }: { result: unknown; position: JournalPosition; now: number },
 ): void {
   transaction.queue(insert, { ...identity, result: JSON.stringify(result), number, nonce, now });
 }
@@ -110,9 +92,5 @@ export function recordMade(
 /** Deletes the records that are older than a day, a few at a time. */
 export async function pruneIdempotencyKeys(database: Database, now: number): Promise<void> {
   const before = now - retentionMs;
-  for (let count = 0; count < maxBatches && (await database.get(anyBefore, { before })); count++) {
-    await runChange(database, (transaction) => transaction.run(prune, { before, batch }), {
-      takesLong: true,
-    });
-  }
+  await pruneInBatches(database, outdated, { before, batch }, maxBatches);
 }

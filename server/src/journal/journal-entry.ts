@@ -1,9 +1,9 @@
-/** Journal entries: their kinds, which are named like the mutations, how they are read, and their cursors. */
+/** Journal entries: their kinds, which are named like the mutations, how they are read and listed, and their cursors. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { encodeCursor, decodeCursor } from '../database/cursor-encoding.ts';
 import type { Reader } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
+import { list, sql, type Statement } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 
 export const journalKinds = [
@@ -60,7 +60,7 @@ export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'pathIds' | 'oldPath
   readonly oldPathIds: string | null;
 };
 
-export const selectEntry = sql`
+const selectEntry = sql`
   select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
     user_id as "userId", group_id as "groupId", session_id as "sessionId", path_ids as "pathIds",
     old_path_ids as "oldPathIds", before, after, nonce
@@ -68,12 +68,6 @@ export const selectEntry = sql`
 
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
-
-/** Finds nothing unless the entry before has the nonce. */
-const findNext = sql<JournalPosition & { limit: number }, EntryRow>`
-  ${selectEntry} where number > ${'number'}
-    and (select previous.nonce from journal as previous where previous.number = ${'number'}) = ${'nonce'}
-  order by number limit ${'limit'}`;
 
 const findNonce = sql<{ number: number }, { nonce: number }>`
   select nonce from journal where number = ${'number'}`;
@@ -95,15 +89,6 @@ export function readEntries(
   return whenDone(reader.all(findAfter, { number: after, limit }), (rows) => rows.map(toEntry));
 }
 
-/** The same after a known entry. Returns none if that entry was pruned or replaced. */
-export function readNext(
-  reader: Reader,
-  { number, nonce }: JournalPosition,
-  limit: number,
-): PromiseOrValue<readonly JournalEntry[]> {
-  return whenDone(reader.all(findNext, { number, nonce, limit }), (rows) => rows.map(toEntry));
-}
-
 /** The number of the oldest entry; undefined if there is none. */
 export function readOldest(reader: Reader): PromiseOrValue<number | undefined> {
   return whenDone(reader.get(findOldest, {}), (row) => row?.number ?? undefined);
@@ -114,7 +99,7 @@ export function detailsOf(text: string | null): Readonly<Record<string, unknown>
   return text === null ? {} : (JSON.parse(text) as Record<string, unknown>);
 }
 
-export function toEntry(row: EntryRow): JournalEntry {
+function toEntry(row: EntryRow): JournalEntry {
   return {
     ...row,
     changesAccess: row.changesAccess === 1,
@@ -149,4 +134,77 @@ export function fromJournalCursor(cursor: string, argument: string): JournalPosi
     );
   }
   return { number: bytes.readUIntBE(0, numberBytes), nonce: bytes.readUInt32BE(numberBytes) };
+}
+
+/** A list of the journal, the newest entry first. */
+export interface JournalFilter {
+  /** The user who made the change. */
+  readonly byUserId?: string | undefined;
+  /** The user whom the change affects. */
+  readonly userId?: string | undefined;
+  readonly groupId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly kinds?: readonly JournalKind[] | undefined;
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly until?: number | undefined;
+}
+
+const conditions: Readonly<Record<keyof JournalFilter, Statement>> = {
+  byUserId: sql`by_user_id = ${'byUserId'}`,
+  userId: sql`user_id = ${'userId'}`,
+  groupId: sql`group_id = ${'groupId'}`,
+  folderId: sql`folder_id = ${'folderId'}`,
+  kinds: sql`kind in (select value from ${list('kinds', 'texts')})`,
+  from: sql`at >= ${'from'}`,
+  until: sql`at < ${'until'}`,
+};
+
+/** Applies the conditions to an entry in memory. */
+export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean {
+  const { byUserId, userId, groupId, folderId, kinds, from, until } = filter;
+  return (
+    (byUserId === undefined || entry.byUserId === byUserId) &&
+    (userId === undefined || entry.userId === userId) &&
+    (groupId === undefined || entry.groupId === groupId) &&
+    (folderId === undefined || entry.folderId === folderId) &&
+    (kinds === undefined || kinds.includes(entry.kind)) &&
+    (from === undefined || entry.at >= from) &&
+    (until === undefined || entry.at < until)
+  );
+}
+
+type Name = keyof JournalFilter;
+const names = Object.keys(conditions) as Name[];
+/** By the combination of conditions, so that the database can use the best index. */
+const statements = new Map<string, ReturnType<typeof createStatements>>();
+
+export function listJournal(
+  reader: Reader,
+  filter: JournalFilter,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before: number | undefined; limit: number },
+): PromiseOrValue<readonly JournalEntry[]> {
+  const rows = reader.all(statementsFor(filter).page, { ...filter, before, limit });
+  return whenDone(rows, (found) => found.map(toEntry));
+}
+
+export function countJournal(reader: Reader, filter: JournalFilter): PromiseOrValue<number> {
+  return whenDone(reader.get(statementsFor(filter).count, filter), (row) => row!.count);
+}
+
+function statementsFor(filter: JournalFilter) {
+  const chosen = names.filter((name) => filter[name] !== undefined);
+  let found = statements.get(chosen.join());
+  if (!found) statements.set(chosen.join(), (found = createStatements(chosen)));
+  return found;
+}
+
+function createStatements(chosen: readonly Name[]) {
+  const fits = chosen.reduce<Statement>((all, name) => sql`${all} and ${conditions[name]}`, sql``);
+  return {
+    page: sql<JournalFilter & { before: number; limit: number }, EntryRow>`
+      ${selectEntry} where number < ${'before'} ${fits} order by number desc limit ${'limit'}`,
+    count: sql<JournalFilter, { count: number }>`
+      select count(*) as count from journal where number > 0 ${fits}`,
+  };
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../database/database.ts';
-import { openJournalFeed } from './journal-feed.ts';
+import { JournalFeed } from './journal-feed.ts';
 
-test('does not keep a follower asking for entries that the database no longer has', async (t) => {
+test('reports that entries are gone if the database has lost them', async (t) => {
   let head = 2_000;
   const database = {
     get: () => ({ number: head, nonce: 1, accessNumber: 1 }),
     all: () => [],
-    watch: () => undefined,
+    onCommit: () => undefined,
   } as unknown as Database;
-  const feed = await openJournalFeed({ database, onError: assert.ifError });
+  const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
   head = 10;
   assert.equal(await feed.read(50), undefined);
@@ -31,14 +31,14 @@ function growing(start: number) {
     get: () => ({ ...entry(last), accessNumber: 1 }),
     all: (_: unknown, { number: after, limit }: { number: number; limit: number }) =>
       Array.from({ length: Math.min(last - after, limit) }, (_each, at) => entry(after + at + 1)),
-    watch: () => undefined,
+    onCommit: () => undefined,
   } as unknown as Database;
   return { database, grow: (by: number) => (last += by) };
 }
 
-test('reads no entry that the node has not seen, for a follower that is behind', async (t) => {
+test('returns no entry that the process has not seen, for a subscription that is behind', async (t) => {
   const { database, grow } = growing(100);
-  const feed = await openJournalFeed({ database, onError: assert.ifError });
+  const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
   grow(5);
   const entries = await feed.read(95);
@@ -48,18 +48,18 @@ test('reads no entry that the node has not seen, for a follower that is behind',
   );
 });
 
-test('wakes some followers at a time, and one of each key before the second of any', async (t) => {
+test('wakes some subscriptions at a time, and one of each key before the second of any', async (t) => {
   const { database, grow } = growing(100);
-  const feed = await openJournalFeed({ database, onError: assert.ifError });
+  const feed = await JournalFeed.open({ database, onError: assert.ifError });
   t.after(() => feed.close());
   const woken: string[] = [];
   const { signal } = new AbortController();
-  const follow = async (key: string | undefined) => {
-    await feed.waitFor(100, signal, key);
+  const subscribe = async (key: string | undefined) => {
+    await feed.waitForEntry(100, signal, key);
     woken.push(key ?? 'no key');
   };
-  const many = Array.from({ length: 1_000 }, () => follow('anna'));
-  const all = [...many, follow('bert'), follow(undefined)];
+  const many = Array.from({ length: 1_000 }, () => subscribe('anna'));
+  const all = [...many, subscribe('bert'), subscribe(undefined)];
   grow(1);
   feed.poll();
   await all.at(-1);

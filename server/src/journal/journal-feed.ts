@@ -1,228 +1,273 @@
 /**
- * Reads new journal entries once for the whole node. Followers wait here and take recent entries from memory; a follower that
- * is further behind reads from the database at its own pace. There is no queue for each follower.
+ * Reads new journal entries once for the whole process. Subscriptions wait here and take recent entries from memory; a subscription
+ * that is further behind reads from the database at its own pace. There is no queue for each subscription.
  */
 
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database } from '../database/database.ts';
 import { readHead } from './journal.ts';
-import { readEntries, readNext, type JournalEntry } from './journal-entry.ts';
+import { readEntries, type JournalEntry, type JournalPosition } from './journal-entry.ts';
 
-export interface JournalFeed {
-  /** The number of the last entry that this node has seen. */
-  readonly last: number;
-  /** How often the journal was replaced by one with other entries: the database has lost its last commits. */
-  readonly timesReplaced: number;
-  /** The number of the last entry that changed the access of users. */
-  readonly accessChangedAt: number;
-  /** The next entry, if it is in memory. */
-  nextInMemory(after: number): JournalEntry | undefined;
-  /** Some of the entries that follow, in order; undefined if the next one was pruned. */
-  read(after: number): Promise<readonly JournalEntry[] | undefined>;
-  /**
-   * Waits until there is an entry after that number, or it is stopped. Followers with a key, for example a user
-   * id, are woken some at a time and fairly by key; without one, at once.
-   */
-  waitFor(after: number, stopping: Stopping, key?: string): Promise<void>;
-  /** Checks for new entries now, without waiting for a notification of the database. */
-  readonly poll: () => void;
-  /** Calls the listener with each later entry, in order. Followers get an entry after its listeners are done. */
-  onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void;
-  /** Called when entries were pruned before this node has read them: caches must be read again. */
-  onGap(listener: () => void): void;
-  readonly isClosed: boolean;
-  close(): void;
+/** The changes that a subscription delivers: the caller requests one change at a time, until it ends the stream. */
+export interface ChangeStream<Change> extends AsyncIterable<Change, void> {
+  /** Synchronous if the next change is in memory. There must be no more than one call at a time. */
+  next(): PromiseOrValue<IteratorResult<Change, void>>;
+  /** Ends the stream at once; a pending `next` then returns done. */
+  return(): void;
+  /** The caller has received all changes up to here, and has requested the next one. */
+  readonly deliveredUpTo: JournalPosition;
+  /** Delivers the changes of the entries up to that number, and then waits for `return`. */
+  stopAfter(number: number): void;
+}
+
+/** Only for graphql-js, which requires an iterable source for a subscription. */
+export async function* iterate<Change>(stream: ChangeStream<Change>): AsyncGenerator<Change, void> {
+  for (let next = await stream.next(); !next.done; next = await stream.next()) yield next.value;
 }
 
 /** Ends a wait: an AbortSignal or a cheaper equivalent. It serves one wait at a time. */
-export interface Stopping {
+interface Stopping {
   readonly aborted: boolean;
   onabort: ((...args: never[]) => unknown) | null;
 }
 
-export interface FeedOptions {
+/** The end of a stream: at an entry, or at once. Cheaper than an AbortSignal for frequent waits. */
+export class EndSignal implements Stopping {
+  aborted = false;
+  onabort: (() => void) | null = null;
+  #upTo = Infinity;
+  #wake: () => void = () => undefined;
+
+  /** The number of the last entry to deliver. */
+  get upTo(): number {
+    return this.#upTo;
+  }
+
+  stopAfter(upTo: number): void {
+    this.#upTo = upTo;
+    this.#wake();
+  }
+
+  abort(): void {
+    this.aborted = true;
+    this.onabort?.();
+    this.#wake();
+  }
+
+  /** Waits for a later entry, or the end of the stream. After the last entry to deliver, waits for the end or another `stopAfter`. */
+  waitForEntryOrStop(feed: JournalFeed, after: number, key?: string): Promise<void> {
+    if (after < this.#upTo) return feed.waitForEntry(after, this, key);
+    return this.aborted ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  /** Like `waitForEntryOrStop`, but keeps waiting if `stopAfter` leaves nothing to deliver. */
+  async waitForEntryOrEnd(feed: JournalFeed, after: number): Promise<void> {
+    await this.waitForEntryOrStop(feed, after);
+    while (after >= this.#upTo && !this.aborted) await this.waitForEntryOrStop(feed, after);
+  }
+}
+
+interface FeedOptions {
   readonly database: Database;
   /** A failed read is retried. */
   readonly onError: (error: unknown) => void;
 }
 
-const batch = 200;
+const batchSize = 200;
 /** At least this number of recent entries is in memory, and at most twice as many. */
 const minInMemory = 500;
-/** For a follower that is further behind. Each such follower has its own batch, and an entry may have 10 kB. */
-const batchBehind = 20;
+/** For a subscription that is further behind. Each such subscription has its own batch, and an entry may have 10 kB. */
+const batchSizeBehind = 20;
 const pollMs = 1_000;
-/** Checking a follower takes about ten microseconds. */
+/** A woken subscription takes about ten microseconds, so these take about a millisecond. */
 const maxWokenAtOnce = 100;
 
-export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
-  const waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
-  /** Followers that an entry is due for, by key. The order of the map is the order of service. */
-  const due = new Map<string, (() => void)[]>();
-  let isWaking = false;
-  const listeners: ((entry: JournalEntry) => void | Promise<void>)[] = [];
-  const gapListeners: (() => void)[] = [];
-  let recent: JournalEntry[] = [];
-  let { number: last, nonce: lastNonce } = await readHead(database);
-  let accessChangedAt = last;
-  let timesReplaced = 0;
-  let isReading = false;
-  let hasFailed = false;
-  let hasMore = false;
-  let isClosed = false;
+export class JournalFeed {
+  /** The number of the last entry that this process has seen. */
+  last: number;
+  /** How often the journal was replaced by one with other entries: the database has lost its last commits. */
+  timesReplaced = 0;
+  /** Access that was read before the entry with this number must be read again. */
+  lastAccessChange: number;
+  isClosed = false;
 
-  async function catchUp(): Promise<void> {
-    hasMore = true;
-    if (isReading) return;
-    isReading = true;
+  readonly #options: FeedOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #listeners: ((entry: JournalEntry) => void | Promise<void>)[] = [];
+  readonly #gapListeners: (() => void)[] = [];
+  /** Waiting subscriptions by the function that wakes them. */
+  readonly #waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
+  /** Subscriptions that an entry is due for, by key. The order of the map is the order of service. */
+  readonly #due = new Map<string, (() => void)[]>();
+  #recent: JournalEntry[] = [];
+  #lastNonce: number;
+  #isWaking = false;
+  #isReading = false;
+  #hasFailed = false;
+  #mustReadAgain = false;
+
+  static async open(options: FeedOptions): Promise<JournalFeed> {
+    return new JournalFeed(options, await readHead(options.database));
+  }
+
+  private constructor(options: FeedOptions, { number, nonce }: JournalPosition) {
+    this.#options = options;
+    this.last = number;
+    this.lastAccessChange = number;
+    this.#lastNonce = nonce;
+    this.#timer = setInterval(this.poll, pollMs).unref();
+    options.database.onCommit(this.poll);
+  }
+
+  /** Calls the listener with each later entry, in order. Subscriptions get an entry after its listeners are done. */
+  onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Called when entries were pruned before this process has read them: caches must be read again. */
+  onGap(listener: () => void): void {
+    this.#gapListeners.push(listener);
+  }
+
+  /** The next entry, if it is in memory. */
+  nextInMemory(after: number): JournalEntry | undefined {
+    const oldest = this.#recent[0]?.number;
+    return oldest === undefined ? undefined : this.#recent[after - oldest + 1];
+  }
+
+  /** Some of the entries that follow, in order; undefined if the next one was pruned. */
+  async read(after: number): Promise<readonly JournalEntry[] | undefined> {
+    const oldest = this.#recent[0]?.number;
+    if (oldest !== undefined && after >= oldest - 1) {
+      const start = after - oldest + 1;
+      return this.#recent.slice(start, start + batchSize);
+    }
+    const { database } = this.#options;
+    const entries = await readEntries(database, after, batchSizeBehind);
+    const first = entries[0]?.number;
+    if (first === undefined) {
+      const head = await readHead(database);
+      // Nothing new, or else the next entry is gone: it was pruned, or the database went back and the caller would wait forever.
+      return after >= Math.max(head.number, this.last) ? [] : undefined;
+    }
+    // Leave out entries that this process has not read: an unread change of access may precede them.
+    return first === after + 1 ? entries.filter(({ number }) => number <= this.last) : undefined;
+  }
+
+  /**
+   * Waits until there is an entry after that number, or it is stopped. Subscriptions with a key, for example a user
+   * id, are woken some at a time and fairly by key; without one, at once.
+   */
+  waitForEntry(after: number, stopping: Stopping, key?: string): Promise<void> {
+    if (after < this.last || stopping.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const resume = () => {
+        this.#waiting.delete(resume);
+        stopping.onabort = null;
+        resolve();
+      };
+      this.#waiting.set(resume, { after, key });
+      stopping.onabort = resume;
+    });
+  }
+
+  /** Checks for new entries now, without waiting for a notification of the database. */
+  readonly poll = (): void => void this.#catchUp();
+
+  close(): void {
+    this.isClosed = true;
+    clearInterval(this.#timer);
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#mustReadAgain = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      while (hasMore && !isClosed) {
-        hasMore = false;
-        const entries = await readNewest();
+      while (this.#mustReadAgain && !this.isClosed) {
+        this.#mustReadAgain = false;
+        const entries = await this.#readNewest();
         if (entries.length === 0) continue;
-        const pending = entries.flatMap((entry) => listeners.map((listener) => listener(entry)));
+        const pending = entries.flatMap((entry) => this.#listeners.map((listener) => listener(entry)));
         await Promise.allSettled(pending.filter((each) => each !== undefined));
-        append(entries);
-        hasMore = entries.length >= batch;
-        wake();
+        this.#append(entries);
+        this.#mustReadAgain = entries.length >= batchSize;
+        this.#wake();
       }
-      hasFailed = false;
+      this.#hasFailed = false;
     } catch (error) {
       // Reported once for each outage.
-      if (!isClosed && !hasFailed) onError(error);
-      hasFailed = true;
+      if (!this.isClosed && !this.#hasFailed) this.#options.onError(error);
+      this.#hasFailed = true;
     } finally {
-      isReading = false;
+      this.#isReading = false;
     }
   }
 
   /** Returns no entries if the journal was replaced, and starts again at its head. */
-  async function readNewest(): Promise<readonly JournalEntry[]> {
-    const next = await readNext(database, { number: last, nonce: lastNonce }, batch);
-    if (next.length > 0) return next;
+  async #readNewest(): Promise<readonly JournalEntry[]> {
     // Starts with the last known entry, which shows whether it is the same journal.
-    const found = await readEntries(database, last - 1, batch + 1);
-    if (await isReplaced(found[0])) {
-      await restart();
+    const found = await readEntries(this.#options.database, this.last - 1, batchSize + 1);
+    if (await this.#isReplaced(found[0])) {
+      await this.#restart();
       return [];
     }
-    return found[0]?.number === last ? found.slice(1) : found;
+    return found[0]?.number === this.last ? found.slice(1) : found;
   }
 
-  async function isReplaced(first: JournalEntry | undefined): Promise<boolean> {
-    if (first?.number === last) return first.nonce !== lastNonce;
+  async #isReplaced(first: JournalEntry | undefined): Promise<boolean> {
+    if (first?.number === this.last) return first.nonce !== this.#lastNonce;
     // The last known entry was pruned or never existed.
-    return first === undefined && (await readHead(database)).number < last;
+    return first === undefined && (await readHead(this.#options.database)).number < this.last;
   }
 
   /** After a failover to a server without the last commits, or a restore: all cached entries are wrong. */
-  async function restart(): Promise<void> {
-    ({ number: last, nonce: lastNonce } = await readHead(database));
-    timesReplaced++;
-    recent = [];
-    accessChangedAt = last;
-    gapListeners.forEach((listener) => listener());
-    wake(() => true);
+  async #restart(): Promise<void> {
+    ({ number: this.last, nonce: this.#lastNonce } = await readHead(this.#options.database));
+    this.timesReplaced++;
+    this.#forget(this.last);
+    this.#wake(() => true);
   }
 
-  function append(entries: readonly JournalEntry[]): void {
-    // This node was suspended for so long that entries were pruned.
-    if (entries[0]!.number !== last + 1) {
-      recent = [];
-      accessChangedAt = entries[0]!.number;
-      gapListeners.forEach((listener) => listener());
-    }
+  #forget(lastAccessChange: number): void {
+    this.#recent = [];
+    this.lastAccessChange = lastAccessChange;
+    this.#gapListeners.forEach((listener) => listener());
+  }
+
+  #append(entries: readonly JournalEntry[]): void {
+    // This process was suspended for so long that entries were pruned.
+    if (entries[0]!.number !== this.last + 1) this.#forget(entries[0]!.number);
     for (const entry of entries) {
-      recent.push(entry);
-      ({ number: last, nonce: lastNonce } = entry);
-      if (entry.changesAccess) accessChangedAt = entry.number;
+      this.#recent.push(entry);
+      ({ number: this.last, nonce: this.#lastNonce } = entry);
+      if (entry.changesAccess) this.lastAccessChange = entry.number;
     }
-    if (recent.length > 2 * minInMemory) recent = recent.slice(-minInMemory);
+    if (this.#recent.length > 2 * minInMemory) this.#recent = this.#recent.slice(-minInMemory);
   }
 
-  function wake(isDue = (after: number) => after < last): void {
-    for (const [resume, { after, key }] of waiting) {
+  #wake(isDue = (after: number) => after < this.last): void {
+    for (const [resume, { after, key }] of this.#waiting) {
       if (!isDue(after)) continue;
-      waiting.delete(resume);
+      this.#waiting.delete(resume);
       if (key === undefined) resume();
-      else if (due.has(key)) due.get(key)!.push(resume);
-      else due.set(key, [resume]);
+      else if (this.#due.has(key)) this.#due.get(key)!.push(resume);
+      else this.#due.set(key, [resume]);
     }
-    if (!isWaking) wakeSome();
+    if (!this.#isWaking) this.#wakeSome();
   }
 
-  /** Wakes one follower of each key after the other, and after some of them lets the event loop serve others. */
-  function wakeSome(): void {
+  /** Wakes one subscription of each key after the other. After `maxWokenAtOnce` subscriptions, the event loop serves other work. */
+  #wakeSome(): void {
     let woken = 0;
-    for (const [key, resumes] of due) {
+    for (const [key, resumes] of this.#due) {
       if (woken++ === maxWokenAtOnce) break;
-      due.delete(key);
+      this.#due.delete(key);
       resumes.shift()!();
-      // This loop reaches it again, after the others.
-      if (resumes.length > 0) due.set(key, resumes);
+      // The loop visits this key again after the other keys.
+      if (resumes.length > 0) this.#due.set(key, resumes);
     }
-    isWaking = due.size > 0;
-    if (isWaking) setImmediate(wakeSome);
+    this.#isWaking = this.#due.size > 0;
+    if (this.#isWaking) setImmediate(() => this.#wakeSome());
   }
-
-  const poll = () => void catchUp();
-  const timer = setInterval(poll, pollMs).unref();
-  database.watch(poll);
-
-  return {
-    get last() {
-      return last;
-    },
-    get timesReplaced() {
-      return timesReplaced;
-    },
-    get accessChangedAt() {
-      return accessChangedAt;
-    },
-    nextInMemory(after) {
-      const oldest = recent[0]?.number;
-      return oldest === undefined ? undefined : recent[after - oldest + 1];
-    },
-    async read(after) {
-      const oldest = recent[0]?.number;
-      if (oldest !== undefined && after >= oldest - 1) {
-        const start = after - oldest + 1;
-        return recent.slice(start, start + batch);
-      }
-      const entries = await readEntries(database, after, batchBehind);
-      const first = entries[0]?.number;
-      if (first === undefined) {
-        const head = await readHead(database);
-        // Entries that this node has read are gone: the database went back, and the follower would wait forever.
-        return after >= Math.max(head.number, last) ? [] : undefined;
-      }
-      // Entries that this node has not read yet may follow a change of access that it has not read either.
-      return first === after + 1 ? entries.filter(({ number }) => number <= last) : undefined;
-    },
-    waitFor(after, stopping, key) {
-      if (after < last || stopping.aborted) return Promise.resolve();
-      return new Promise((resolve) => {
-        const resume = () => {
-          waiting.delete(resume);
-          stopping.onabort = null;
-          resolve();
-        };
-        waiting.set(resume, { after, key });
-        stopping.onabort = resume;
-      });
-    },
-    poll,
-    onEntry(listener) {
-      listeners.push(listener);
-    },
-    onGap(listener) {
-      gapListeners.push(listener);
-    },
-    get isClosed() {
-      return isClosed;
-    },
-    close() {
-      isClosed = true;
-      clearInterval(timer);
-    },
-  };
 }

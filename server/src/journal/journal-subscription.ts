@@ -1,15 +1,19 @@
 /**
  * Follows the journal itself: each entry that matches a filter, in order. Nothing is queued: the next entry is read when
- * the consumer requests it. A consumer that has fallen too far behind gets an error and has to read the list again.
+ * the caller requests it. A subscription that is too far behind fails, and the client must read the journal again.
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { EndSignal, iterate, type ChangeStream } from './change-stream.ts';
-import { hasEntry, type JournalEntry, type JournalPosition } from './journal-entry.ts';
-import type { JournalFeed } from './journal-feed.ts';
-import { fitsFilter, type JournalFilter } from './journal-list.ts';
+import {
+  fitsFilter,
+  hasEntry,
+  type JournalEntry,
+  type JournalFilter,
+  type JournalPosition,
+} from './journal-entry.ts';
+import { EndSignal, iterate, type ChangeStream, type JournalFeed } from './journal-feed.ts';
 
 export interface JournalEvent {
   readonly entry: JournalEntry;
@@ -17,7 +21,7 @@ export interface JournalEvent {
   readonly position: JournalPosition;
 }
 
-export interface JournalWatchOptions {
+interface JournalWatchOptions {
   /** The last entry that the client has received. */
   readonly after: JournalPosition;
   readonly filter: JournalFilter;
@@ -48,7 +52,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #timesReplaced: number;
   /** Entries that were read together. */
   #entries: readonly JournalEntry[] = [];
-  /** How many of them were returned or did not match. */
+  /** How many entries were returned or did not match. */
   #used = 0;
   /** The entry that `next` returned last. */
   #returned: JournalEntry | undefined;
@@ -68,7 +72,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
       if (this.#end.aborted) return over;
       const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#end.upTo;
       if (!isReady) {
-        if (!this.#isReplaced) await this.#end.waitForNext(this.#feed, this.deliveredUpTo.number);
+        if (!this.#isReplaced) await this.#end.waitForEntryOrEnd(this.#feed, this.deliveredUpTo.number);
         if (!(await this.#mayGoOn())) return over;
         this.#entries = await this.#read();
         this.#used = 0;
@@ -112,7 +116,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   async #mayGoOn(): Promise<boolean> {
     if (this.#end.aborted) return false;
     if (await this.#options.isStillAllowed()) return !this.#end.aborted;
-    await this.#feed.waitFor(Infinity, this.#end);
+    await this.#feed.waitForEntry(Infinity, this.#end);
     return false;
   }
 }
@@ -120,6 +124,6 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
 function isLost(): Refusal {
   return new Refusal(
     'NOT_FOUND',
-    'Not everything that followed this cursor can be told any more. Read the journal anew, and follow it from there.',
+    'Some changes after this cursor are no longer available. Read the journal again, and subscribe from its new cursor.',
   );
 }

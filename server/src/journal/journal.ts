@@ -8,13 +8,17 @@ import { randomInt } from 'node:crypto';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeOptions, Database, Reader, Transaction } from '../database/database.ts';
 import { forUpdate, list, sql } from '../database/statement.ts';
-import type { JournalKind, JournalPosition } from './journal-entry.ts';
+import type { EntryRow, JournalKind, JournalPosition } from './journal-entry.ts';
 
-export interface NewEntry {
-  readonly kind: JournalKind;
-  readonly at: number;
+/** The user who makes a change, and the time. */
+export interface ChangedBy {
   /** Null for the server itself. */
   readonly byUserId: string | null;
+  readonly now: number;
+}
+
+interface NewEntry extends ChangedBy {
+  readonly kind: JournalKind;
   readonly folderId?: string;
   readonly userId?: string;
   readonly groupId?: string;
@@ -29,15 +33,8 @@ export interface NewEntry {
   readonly changesAccess?: boolean;
 }
 
-/** The user who makes a change, and the time. */
-export interface ChangedBy {
-  /** Null for the server itself. */
-  readonly byUserId: string | null;
-  readonly now: number;
-}
-
 /** Several entries that differ only in the user. */
-export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
+type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
 
 export type Details = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -50,20 +47,7 @@ export interface JournalHead extends JournalPosition {
 const maxNonce = 2 ** 32;
 const maxAccessStep = 2 ** 20;
 
-interface EntryValues {
-  readonly at: number;
-  readonly kind: string;
-  readonly changesAccess: number;
-  readonly byUserId: string | null;
-  readonly folderId: string | null;
-  readonly groupId: string | null;
-  readonly sessionId: string | null;
-  readonly pathIds: string | null;
-  readonly oldPathIds: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly nonce: number;
-}
+type EntryValues = Omit<EntryRow, 'number' | 'userId'>;
 
 /** The nonce and the access step are random, so that a database restored from a backup never repeats the same head. */
 const advance = sql<JournalHead>`
@@ -104,11 +88,14 @@ export function lockForChange(transaction: Transaction): PromiseOrValue<JournalH
 /** The journal's head as this transaction left it. The transaction must hold the lock. */
 export function readLockedHead(transaction: Transaction): JournalHead {
   const head = transaction.notes.get(headKey);
-  if (!head) throw new Error('A change must take its turn before it is recorded.');
+  if (!head) throw new Error('A change must call lockForChange before it is recorded.');
   return head as JournalHead;
 }
 
-/** Runs a change that locks the journal's counter, so that changes of all nodes run one after the other. */
+/**
+ * Runs a change without a viewer under the lock of the journal's counter, so that changes of all nodes run one after the other. For
+ * a change that a viewer requests, use `ChangeRunner`.
+ */
 export function runChange<T>(
   database: Database,
   work: (transaction: Transaction, head: JournalHead) => PromiseOrValue<T>,
@@ -161,9 +148,9 @@ export async function checkCurrent(database: Database): Promise<void> {
 }
 
 function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
-  const { at, kind, byUserId, folderId, groupId, sessionId, pathIds, oldPathIds, before, after } = entry;
+  const { now, kind, byUserId, folderId, groupId, sessionId, pathIds, oldPathIds, before, after } = entry;
   return {
-    at,
+    at: now,
     kind,
     changesAccess: entry.changesAccess ? 1 : 0,
     byUserId,
@@ -178,45 +165,16 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
   };
 }
 
+/** The values that a change replaces, before and after it. */
+export function differences<T extends Details>(
+  before: T,
+  after: T,
+): { readonly before: Details; readonly after: Details } {
+  const keys = Object.keys(after).filter((key) => before[key] !== after[key]);
+  const pick = (values: T) => Object.fromEntries(keys.map((key) => [key, values[key]]));
+  return { before: pick(before), after: pick(after) };
+}
+
 function toText(value: object | undefined): string | null {
   return value ? JSON.stringify(value) : null;
-}
-
-export interface Retention {
-  readonly journalDays: number;
-  readonly journalEntries: number;
-}
-
-const dayMs = 86_400_000;
-const pruneBatch = 1_000;
-const maxPrunedPerRun = 20_000;
-
-const findOldest = sql<{ limit: number }, { number: number; at: number }>`
-  select number, at from journal order by number limit ${'limit'}`;
-
-const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
-
-/** Deletes old entries in batches, and returns their number. A client whose cursor was pruned gets an error. */
-export async function pruneJournal(
-  database: Database,
-  now: number,
-  { journalDays, journalEntries }: Retention,
-): Promise<number> {
-  const { number: last } = await readHead(database);
-  const isOld = ({ number, at }: { number: number; at: number }) =>
-    number <= last - journalEntries || at <= now - journalDays * dayMs;
-  let pruned = 0;
-  while (pruned < maxPrunedPerRun) {
-    const oldest = await database.all(findOldest, { limit: pruneBatch });
-    // Stops at the first entry to keep, so that no gap appears even if the clocks of nodes differ.
-    const firstKept = oldest.findIndex((entry) => !isOld(entry));
-    const { number } = (firstKept < 0 ? oldest.at(-1) : oldest[firstKept - 1]) ?? {};
-    if (number === undefined) break;
-    pruned += await runChange(database, (transaction) => transaction.run(removeUpTo, { number }), {
-      takesLong: true,
-    });
-    if (firstKept >= 0) break;
-    await new Promise(setImmediate);
-  }
-  return pruned;
 }

@@ -1,7 +1,4 @@
-/**
- * Counts requests, logins and errors of this node by minute, for the last hour. Counting has no measurable cost, and the
- * memory has a fixed size.
- */
+/** Counts requests, logins and errors of this node by minute, for the last hour, in memory of a fixed size. */
 
 import type { Clock } from '../clock.ts';
 
@@ -27,11 +24,10 @@ export class Activity {
   readonly responses = { computed: 0, shared: 0 };
   readonly #clock: Clock;
   /** A ring buffer. Each slot is replaced when its minute is over. */
-  readonly #minutes: MinuteCounts[] = [];
+  readonly #minutes = Array.from({ length: maxMinutes }, () => emptyMinute(-1));
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    for (let slot = 0; slot < maxMinutes; slot++) this.#minutes.push(emptyMinute(-1));
   }
 
   count(kind: CountedKind): void {

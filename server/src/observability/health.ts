@@ -2,7 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Database, DatabaseFault, Reader } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import { migrations, readSchemaVersion } from '../database/migrations.ts';
 import { Refusal } from '../refusal.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
@@ -18,7 +18,7 @@ export interface HealthCheck {
   readonly freeBytes?: number;
 }
 
-export interface HealthSubjects {
+interface HealthSubjects {
   readonly database: Pick<Database, 'receivesNotifications' | 'findFault' | 'writeFailure'> & Reader;
   /** Of an embedded database. */
   readonly databaseFile: string | undefined;
@@ -26,33 +26,30 @@ export interface HealthSubjects {
   /** Whether the database responds and, if embedded, its file exists. */
   readonly isReady: () => Promise<boolean>;
   /** The state of scheduled backups; undefined if there are none. */
-  readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
+  readonly backupState?: (() => Promise<CheckResult>) | undefined;
 }
 
-const noResponse = 'The database does not answer.';
-const unreadableSchema = 'The schema cannot be read.';
+type CheckResult = Omit<HealthCheck, 'name'>;
+
+const noResponse = 'The database does not respond.';
+const unreadableSchema: CheckResult = { isOk: false, detail: 'The schema cannot be read.' };
 /** Enough for an operator to react before the disk is full. */
 const minFreeBytes = 128 * 2 ** 20;
 
-export async function checkHealth({
-  database,
-  databaseFile,
-  keys,
-  isReady,
-  backupState,
-}: HealthSubjects): Promise<HealthCheck[]> {
+export async function checkHealth(subjects: HealthSubjects): Promise<HealthCheck[]> {
+  const { database, databaseFile, keys, isReady, backupState } = subjects;
   const isUp = await isReady();
   const fault = isUp ? undefined : database.findFault();
+  // A database that does not respond is not queried again.
+  const canQuery = isUp || fault !== undefined;
+  const writeFailure = database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: noResponse });
   return [
-    checkDatabase(isUp, fault),
-    // A database that does not respond is not queried again.
-    isUp || fault !== undefined
-      ? await checkMigrations(database)
-      : { name: 'migrations', isOk: false, detail: unreadableSchema },
-    checkWrites(database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: noResponse })),
-    checkSigning(keys),
-    checkBus(database),
-    await checkDisk(databaseFile),
+    { name: 'database', isOk: isUp, ...(fault ?? { detail: isUp ? 'The database answers.' : noResponse }) },
+    { name: 'migrations', ...(canQuery ? await checkMigrations(database) : unreadableSchema) },
+    { name: 'writes', ...checkWrites(writeFailure) },
+    { name: 'signing key', ...checkSigning(keys) },
+    { name: 'bus', ...checkBus(database) },
+    { name: 'disk', ...(await checkDisk(databaseFile)) },
     ...(backupState ? [{ name: 'backup', ...(await backupState()) }] : []),
   ];
 }
@@ -67,71 +64,59 @@ export function canSign(keys: SigningKeys): boolean {
   }
 }
 
-function checkDatabase(isOk: boolean, fault: DatabaseFault | undefined): HealthCheck {
-  const name = 'database';
-  if (fault) return { name, isOk, ...fault };
-  return { name, isOk, detail: isOk ? 'The database answers.' : noResponse };
+function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefined): CheckResult {
+  const { detail = 'Changes are written.', summary } = failure ?? {};
+  return { isOk: !failure, detail, ...(summary && { summary }) };
 }
 
-function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefined): HealthCheck {
-  const name = 'writes';
-  return failure
-    ? { name, isOk: false, detail: failure.detail, ...(failure.summary && { summary: failure.summary }) }
-    : { name, isOk: true, detail: 'Changes are written.' };
-}
-
-async function checkMigrations(reader: Reader): Promise<HealthCheck> {
-  const name = 'migrations';
-  const expected = migrations.length;
+async function checkMigrations(reader: Reader): Promise<CheckResult> {
   try {
     const version = await readSchemaVersion(reader);
-    if (version === expected) {
-      return { name, isOk: true, detail: `The schema is up to date (${version} steps).` };
-    }
-    const detail = `The schema has taken ${version} steps, and this program knows ${expected}: another version has changed it. Start the newer program.`;
-    return { name, isOk: false, detail };
+    if (version === migrations.length)
+      return { isOk: true, detail: `The schema is up to date (${version} migrations).` };
+    const detail = `The database has ${version} migrations, and this program has ${migrations.length}: another version of the program has changed the schema. Start the newer program.`;
+    return { isOk: false, detail };
   } catch {
-    return { name, isOk: false, detail: unreadableSchema };
+    return unreadableSchema;
   }
 }
 
-function checkSigning(keys: SigningKeys): HealthCheck {
-  const name = 'signing key';
+function checkSigning(keys: SigningKeys): CheckResult {
   if (!canSign(keys)) {
     const detail =
-      'This node cannot open the key that signs auth tokens: it has another master key than the others.';
-    return { name, isOk: false, detail };
+      'This node cannot decrypt the key that signs auth tokens. Set the same ESPALIER_MASTER_KEY on all nodes.';
+    return { isOk: false, detail };
   }
   if (!keys.isKeyListCurrent) {
-    const detail = 'The signing keys could not be read for a while: some may be unknown here.';
-    return { name, isOk: false, detail };
+    const detail = 'The signing keys could not be read recently. This node may not have the newest key.';
+    return { isOk: false, detail };
   }
   const count = keys.all.length;
-  return { name, isOk: true, detail: `A key signs, and ${count === 1 ? 'it verifies' : `${count} verify`}.` };
+  const detail =
+    count === 1
+      ? 'One key signs and verifies auth tokens.'
+      : `One key signs auth tokens, and ${count} keys verify them.`;
+  return { isOk: true, detail };
 }
 
-function checkBus({ receivesNotifications }: Pick<Database, 'receivesNotifications'>): HealthCheck {
+function checkBus({ receivesNotifications }: Pick<Database, 'receivesNotifications'>): CheckResult {
   const detail = receivesNotifications
-    ? 'What other processes change is heard of.'
-    : 'What other processes change is not heard of, and found by looking every second.';
-  return { name: 'bus', isOk: receivesNotifications, detail };
+    ? 'Changes of other processes arrive immediately.'
+    : 'Notifications about changes of other processes do not arrive. The node reads the changes every second instead.';
+  return { isOk: receivesNotifications, detail };
 }
 
-async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck> {
-  const name = 'disk';
-  if (databaseFile === undefined) {
-    return { name, isOk: true, detail: 'Nothing is kept on this machine.' };
-  }
+async function checkDisk(databaseFile: string | undefined): Promise<CheckResult> {
+  if (databaseFile === undefined) return { isOk: true, detail: 'This node has no database file.' };
   try {
     const { bavail, bsize } = await statfs(dirname(databaseFile));
     const freeBytes = bavail * bsize;
     const isOk = freeBytes >= minFreeBytes;
-    const megabytes = Math.floor(freeBytes / 1e6);
     const detail = isOk
-      ? 'There is room where the database is.'
-      : `Only ${megabytes} MB are free where the database is: make room, or nothing can be changed soon.`;
-    return { name, isOk, detail, freeBytes };
+      ? 'The disk of the database has enough free space.'
+      : `The disk of the database has only ${Math.floor(freeBytes / 1e6)} MB of free space. Free some space, otherwise changes will fail soon.`;
+    return { isOk, detail, freeBytes };
   } catch {
-    return { name, isOk: false, detail: 'The folder of the database cannot be looked at.' };
+    return { isOk: false, detail: 'The free space on the disk of the database cannot be read.' };
   }
 }

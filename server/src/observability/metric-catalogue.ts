@@ -12,168 +12,133 @@ export interface MetricDescription {
   readonly aggregation?: 'first' | 'min' | 'max';
 }
 
+function describe(type: MetricDescription['type']) {
+  return (name: string, details: Omit<MetricDescription, 'name' | 'type'>): MetricDescription => ({
+    name,
+    type,
+    ...details,
+  });
+}
+
+const [counter, gauge, histogram] = [describe('counter'), describe('gauge'), describe('histogram')];
+
 /** From a response of the embedded database to a time that no client waits for. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const catalogue = {
-  build: {
-    name: 'espalier_build_info',
-    type: 'gauge',
+  build: gauge('espalier_build_info', {
     help: 'Always 1.',
-    labels: { version: 'of Espalier', database: '`sqlite` or `postgresql`' },
+    labels: { version: 'the version of Espalier', database: '`sqlite` or `postgresql`' },
     aggregation: 'first',
-  },
-  workers: { name: 'espalier_workers', type: 'gauge', help: 'Processes that serve requests.' },
-  ready: {
-    name: 'espalier_ready',
-    type: 'gauge',
-    help: '1 if the database answers, is not known to be damaged or outdated and, embedded, its file is in its place, else 0. With several workers: whether it is so for all of them.',
+  }),
+  workers: gauge('espalier_workers', { help: 'Processes that serve requests.' }),
+  ready: gauge('espalier_ready', {
+    help: '1 if the database responds, is not known to be damaged or outdated, and its file (if embedded) is in its place; otherwise 0.',
     aggregation: 'min',
-  },
-  checks: {
-    name: 'espalier_check_ok',
-    type: 'gauge',
-    help: '1 if the node has what the check is about, else 0: those of /readyz?verbose (docs/probes.md). Not there while that is not known.',
+  }),
+  checks: gauge('espalier_check_ok', {
+    help: 'Results of the checks of /readyz?verbose (docs/probes.md): 1 if the check passes, 0 if it fails. Missing while the result is unknown.',
     labels: {
       check:
-        '`database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if some are scheduled',
+        '`database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled',
     },
     aggregation: 'min',
-  },
-  diskFree: {
-    name: 'espalier_database_disk_free_bytes',
-    type: 'gauge',
-    help: 'Free on the disk of an embedded database; not there with one elsewhere.',
+  }),
+  diskFree: gauge('espalier_database_disk_free_bytes', {
+    help: 'Free space on the disk of an embedded database. Missing with PostgreSQL.',
     aggregation: 'min',
-  },
-  requests: {
-    name: 'espalier_http_request_duration_seconds',
-    type: 'histogram',
-    help: 'Requests that were answered, and how long it took; but for event streams.',
+  }),
+  requests: histogram('espalier_http_request_duration_seconds', {
+    help: 'Duration of completed requests, except event streams.',
     labels: {
-      method: 'of the request; `none` if there was none that could be read',
-      route: 'its address, without what varies in it; `none` if there is nothing there',
-      status: 'of the answer; 499 if the client left before it, 101 for a WebSocket',
+      method: 'of the request; `none` if the request could not be parsed',
+      route: 'the pattern of the address; `none` for an unknown address',
+      status: 'of the response; 499 if the client left before it, 101 for a WebSocket',
     },
     bounds: seconds,
-  },
-  errors: {
-    name: 'espalier_errors_total',
-    type: 'counter',
-    help: 'Requests that failed because of a bug: answers of 500 and above, but for 503.',
-  },
-  logins: {
-    name: 'espalier_logins_total',
-    type: 'counter',
-    help: 'Attempts to log in.',
+  }),
+  errors: counter('espalier_errors_total', {
+    help: 'Requests that failed because of a bug: responses with status 500 and above, except 503.',
+  }),
+  logins: counter('espalier_logins_total', {
+    help: 'Login attempts.',
     labels: {
       outcome:
-        '`ok`, `refused` (a wrong name or password), `throttled` (too many of them), `failed` (anything else)',
+        '`ok`, `refused` (wrong name or password), `throttled` (too many attempts), `failed` (any other error)',
     },
-  },
-  refreshes: {
-    name: 'espalier_refreshes_total',
-    type: 'counter',
+  }),
+  refreshes: counter('espalier_refreshes_total', {
     help: 'Attempts to exchange a refresh token.',
     labels: { outcome: '`ok`, `refused`, `failed`' },
-  },
-  replays: {
-    name: 'espalier_refresh_token_replays_total',
-    type: 'counter',
-    help: 'Refresh tokens that came a second time.',
-    labels: { outcome: '`tolerated` (a moment after the first), `ended` (its session was, as of a theft)' },
-  },
-  hashing: {
-    name: 'espalier_password_hashes',
-    type: 'gauge',
-    help: 'Passwords that are being hashed, or wait for it.',
+  }),
+  replays: counter('espalier_refresh_token_replays_total', {
+    help: 'Refresh tokens that were used again.',
+    labels: {
+      outcome:
+        '`tolerated` (shortly after the first use), `ended` (later; the session is revoked, because the token may be stolen)',
+    },
+  }),
+  hashing: gauge('espalier_password_hashes', {
+    help: 'Passwords that are being hashed or wait to be hashed.',
     labels: { state: '`running` or `waiting`' },
-  },
-  queryCosts: {
-    name: 'espalier_query_price',
-    type: 'histogram',
-    help: 'What operations cost by their text: fields, weighted, with fragments expanded (docs/price.md).',
+  }),
+  queryCosts: histogram('espalier_query_price', {
+    help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (docs/price.md).',
     bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-  },
-  documents: {
-    name: 'espalier_documents_total',
-    type: 'counter',
-    help: 'Texts of operations that were looked up.',
-    labels: { result: '`hit` if it was parsed and checked before, else `miss`' },
-  },
-  queries: {
-    name: 'espalier_queries_total',
-    type: 'counter',
+  }),
+  documents: counter('espalier_documents_total', {
+    help: 'Lookups of the document of an operation in the cache.',
+    labels: { result: '`hit` if the document was parsed and validated before, otherwise `miss`' },
+  }),
+  queries: counter('espalier_queries_total', {
     help: 'Queries, by the engine that ran them.',
     labels: { engine: '`plan` for a query plan, or `graphql-js` for everything that no plan covers' },
-  },
-  planFailures: {
-    name: 'espalier_query_plan_failures_total',
-    type: 'counter',
+  }),
+  planFailures: counter('espalier_query_plan_failures_total', {
     help: 'Query plans that failed unexpectedly. graphql-js then ran the query, and the log has the error.',
-  },
-  database: {
-    name: 'espalier_database_duration_seconds',
-    type: 'histogram',
-    help: 'What the database took.',
-    labels: { kind: '`statement`, or `commit` with its sync' },
+  }),
+  database: histogram('espalier_database_duration_seconds', {
+    help: 'Duration of statements and commits.',
+    labels: { kind: '`statement`, or `commit`, which includes writing to the disk' },
     bounds: [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, ...seconds],
-  },
-  writeFailures: {
-    name: 'espalier_write_failures_total',
-    type: 'counter',
-    help: 'Attempts to write to the database that failed because of the database or its disk.',
+  }),
+  writeFailures: counter('espalier_write_failures_total', {
+    help: 'Writes that failed because of the database or its disk.',
     labels: {
       reason:
         '`disk_full`, `file_size_limit`, `quota`, `read_only`, `permission`, `io_error`, `cannot_open`, `locked` or `resources`',
     },
-  },
-  connections: {
-    name: 'espalier_database_connections',
-    type: 'gauge',
+  }),
+  connections: gauge('espalier_database_connections', {
     help: 'Connections to the database.',
-    labels: { state: '`open`, of which `busy`' },
-  },
-  databaseWaiting: {
-    name: 'espalier_database_waiting',
-    type: 'gauge',
-    help: 'Those who wait for a connection or, with SQLite, for their turn to write.',
-  },
-  journalHead: {
-    name: 'espalier_journal_head',
-    type: 'gauge',
+    labels: { state: '`open` (all connections) or `busy` (those in use)' },
+  }),
+  databaseWaiting: gauge('espalier_database_waiting', {
+    help: 'Operations that wait for a connection or, with SQLite, for the write lock.',
+  }),
+  journalHead: gauge('espalier_journal_head', {
     help: 'The number of the last entry in the journal.',
     aggregation: 'max',
-  },
-  journalLag: {
-    name: 'espalier_journal_lag_entries',
-    type: 'gauge',
-    help: 'Entries in the journal that this node has not seen yet. With several workers: of the last of them.',
+  }),
+  journalLag: gauge('espalier_journal_lag_entries', {
+    help: 'Entries in the journal that this node has not read yet.',
     aggregation: 'max',
-  },
-  lastBackup: {
-    name: 'espalier_backup_last_success_timestamp_seconds',
-    type: 'gauge',
-    help: 'When the newest scheduled backup was begun; not there if there is none.',
+  }),
+  lastBackup: gauge('espalier_backup_last_success_timestamp_seconds', {
+    help: 'Time at which the newest scheduled backup started. Missing if there is none.',
     aggregation: 'max',
-  },
-  backupFailures: {
-    name: 'espalier_backup_failures_total',
-    type: 'counter',
-    help: 'Scheduled backups that could not be made.',
-  },
-  sockets: {
-    name: 'espalier_sockets',
-    type: 'gauge',
-    help: 'WebSockets and event streams that are open.',
-  },
-  subscriptions: { name: 'espalier_subscriptions', type: 'gauge', help: 'Subscriptions that are open.' },
-  responses: {
-    name: 'espalier_subscription_responses_total',
-    type: 'counter',
-    help: 'Responses of subscriptions: computed, or shared with a subscription that had computed the same.',
-    labels: { source: '`computed` or `shared`' },
-  },
-} as const satisfies Readonly<Record<string, MetricDescription>>;
+  }),
+  backupFailures: counter('espalier_backup_failures_total', {
+    help: 'Scheduled backups that failed.',
+  }),
+  sockets: gauge('espalier_sockets', {
+    help: 'Open WebSockets and event streams.',
+  }),
+  subscriptions: gauge('espalier_subscriptions', { help: 'Open subscriptions.' }),
+  responses: counter('espalier_subscription_responses_total', {
+    help: 'Responses of subscriptions.',
+    labels: { source: '`computed`, or `shared` with another subscription that computed the same response' },
+  }),
+};
 
 export type MetricKey = keyof typeof catalogue;

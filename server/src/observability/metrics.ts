@@ -3,19 +3,16 @@
  * contains a name, an id or an address of a user.
  */
 
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  type MetricObject,
-} from 'prom-client';
+import { once } from 'node:events';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObject } from 'prom-client';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { singleFlight } from '../concurrency/single-flight.ts';
 import { withTimeout } from '../concurrency/timeout.ts';
+import type { Database } from '../database/database.ts';
+import { writeFailureReasons } from '../database/faults.ts';
+import type { Activity } from './activity.ts';
 import type { HealthCheck } from './health.ts';
-import { catalogue, type MetricDescription, type MetricKey } from './metric-catalogue.ts';
+import { catalogue, type MetricKey } from './metric-catalogue.ts';
 
 /** The values that are read for each scrape. */
 export interface MetricSources {
@@ -24,24 +21,18 @@ export interface MetricSources {
   /** Called once at a time, because a disk may not respond. */
   readonly checkHealth: () => Promise<readonly Pick<HealthCheck, 'name' | 'isOk' | 'freeBytes'>[]>;
   readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
-  readonly database: {
-    connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
-  };
+  readonly database: Pick<Database, 'connections'>;
   /** Undefined if none are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
-  readonly open: {
-    readonly sockets: number;
-    readonly subscriptions: number;
-    readonly responses: { readonly computed: number; readonly shared: number };
-  };
-  /** Why a write can fail. */
-  readonly writeFailureReasons: readonly string[];
-  readonly journal: {
-    /** The last entry that this node has seen. */
-    readonly seen: () => number;
-    readonly readHead: () => Promise<number>;
-  };
+  readonly activity: Pick<Activity, 'sockets' | 'subscriptions' | 'responses'>;
+  /** `last` is the number of the last entry that this node has seen. */
+  readonly feed: { readonly last: number };
+  /** Reads the number of the last entry in the journal. */
+  readonly readHead: () => Promise<number>;
 }
+
+/** One value, or one for each value of the metric's label. Undefined if it is unknown. */
+type Reading = number | Readonly<Record<string, number>> | undefined;
 
 interface CountedRequest {
   readonly method: string;
@@ -57,10 +48,9 @@ export type Samples = readonly MetricObject[];
 
 /** Default metrics of Node that cost more than they are worth. */
 const excludedMetrics = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
-/** How default metrics of several workers are merged: a blocked worker must not be hidden by the others. */
-const processAggregators = { nodejs_eventloop_lag: 'max', process_start_time: 'min' } as const;
 /** As long as a database may take to respond, and less than a worker has for all samples. */
 const checkTimeoutMs = 1_750;
+const maxPending = 256;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
 
 export class Metrics {
@@ -68,26 +58,17 @@ export class Metrics {
   readonly #paths: { readonly login: string; readonly refresh: string };
   readonly #requests = this.#histogram('requests');
   readonly #errors = this.#counter('errors');
-  readonly #logins = this.#counter('logins');
-  readonly #refreshes = this.#counter('refreshes');
-  readonly #replays = this.#counter('replays');
+  // Counters with labels start at zero, because otherwise Prometheus would not see the first increase.
+  readonly #logins = this.#counter('logins', ['ok', 'refused', 'throttled', 'failed']);
+  readonly #refreshes = this.#counter('refreshes', ['ok', 'refused', 'failed']);
+  readonly #replays = this.#counter('replays', ['tolerated', 'ended']);
   readonly #costs = this.#histogram('queryCosts');
-  readonly #documents = this.#counter('documents');
-  readonly #queries = this.#counter('queries');
+  readonly #documents = this.#counter('documents', ['hit', 'miss']);
+  readonly #queries = this.#counter('queries', ['plan', 'graphql-js']);
   readonly #planFailures = this.#counter('planFailures');
   readonly #database = this.#histogram('database');
-  readonly #writeFailures = this.#counter('writeFailures');
-  readonly #batches: { flush(): void }[] = [];
-  readonly #requestBatch = this.#batched<CountedRequest>((request) => this.#countRequest(request));
-  readonly #documentBatch = this.#batched<string>((result) => this.#documents.inc({ result }));
-  readonly #costBatch = this.#batched<number>((cost) => this.#costs.observe(cost));
-  readonly #queryBatch = this.#batched<string>((engine) => this.#queries.inc({ engine }));
-  readonly #statementBatch = this.#batched<number>((ms) =>
-    this.#database.observe({ kind: 'statement' }, ms / 1000),
-  );
-  readonly #commitBatch = this.#batched<number>((ms) =>
-    this.#database.observe({ kind: 'commit' }, ms / 1000),
-  );
+  readonly #writeFailures = this.#counter('writeFailures', writeFailureReasons);
+  #pending: (() => void)[] = [];
 
   /** `paths` are the routes of logins and refreshes. */
   constructor(paths: { readonly login: string; readonly refresh: string }) {
@@ -95,19 +76,13 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     for (const metric of this.#registry.getMetricsAsArray()) {
       if (excludedMetrics.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
-      const [, aggregator] =
-        Object.entries(processAggregators).find(([name]) => metric.name.startsWith(name)) ?? [];
-      if (aggregator) Object.assign(metric, { aggregator });
+      // The maximum of several workers: the others must not hide a blocked worker.
+      if (metric.name.startsWith('nodejs_eventloop_lag')) Object.assign(metric, { aggregator: 'max' });
+      if (metric.name.startsWith('process_start_time')) Object.assign(metric, { aggregator: 'min' });
     }
-    // With zero from the start, otherwise Prometheus would not see the first increase.
-    for (const outcome of ['ok', 'refused', 'throttled', 'failed']) this.#logins.inc({ outcome }, 0);
-    for (const outcome of ['ok', 'refused', 'failed']) this.#refreshes.inc({ outcome }, 0);
-    for (const outcome of ['tolerated', 'ended']) this.#replays.inc({ outcome }, 0);
-    for (const result of ['hit', 'miss']) this.#documents.inc({ result }, 0);
-    for (const engine of ['plan', 'graphql-js']) this.#queries.inc({ engine }, 0);
   }
 
-  readonly countRequest = (request: CountedRequest): void => this.#requestBatch.add(request);
+  readonly countRequest = (request: CountedRequest): void => this.#defer(() => this.#countRequest(request));
 
   #countRequest({ method, route = 'none', status, ms, isStream }: CountedRequest): void {
     if (isStream) return;
@@ -122,173 +97,177 @@ export class Metrics {
 
   /** The cost is undefined if the document is invalid. */
   readonly countDocument = (isCached: boolean, cost: number | undefined): void => {
-    this.#documentBatch.add(isCached ? 'hit' : 'miss');
-    if (cost !== undefined) this.#costBatch.add(cost);
+    this.#defer(() => {
+      this.#documents.inc({ result: isCached ? 'hit' : 'miss' });
+      if (cost !== undefined) this.#costs.observe(cost);
+    });
   };
 
-  readonly countQuery = (engine: 'plan' | 'graphql-js'): void => this.#queryBatch.add(engine);
+  readonly countQuery = (engine: 'plan' | 'graphql-js'): void =>
+    this.#defer(() => this.#queries.inc({ engine }));
 
   readonly countPlanFailure = (): void => this.#planFailures.inc();
 
   readonly timeDatabase = (kind: 'statement' | 'commit', ms: number): void =>
-    (kind === 'statement' ? this.#statementBatch : this.#commitBatch).add(ms);
+    this.#defer(() => this.#database.observe({ kind }, ms / 1000));
 
   readonly countWriteFailure = (reason: string): void => this.#writeFailures.inc({ reason });
 
   /** Adds the metrics that are read for each scrape. */
   collectFrom(sources: MetricSources): void {
-    const { build, passwords, database, backups, open } = sources;
-    for (const reason of sources.writeFailureReasons) this.#writeFailures.inc({ reason }, 0);
-    this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
-    this.#gauge('workers', (gauge) => gauge.set(1));
-    this.#gauge('hashing', (gauge) => {
+    const { build, passwords, database, backups, activity } = sources;
+    new Gauge(this.#describe('build')).set({ ...build }, 1);
+    this.#collect('workers', () => 1);
+    this.#collect('hashing', () => {
       const { running, waiting } = passwords.hashing;
-      gauge.set({ state: 'running' }, running);
-      gauge.set({ state: 'waiting' }, waiting);
+      return { running, waiting };
     });
-    this.#gauge('connections', (gauge) => {
-      const connections = database.connections();
-      gauge.set({ state: 'open' }, connections.open);
-      gauge.set({ state: 'busy' }, connections.busy);
+    this.#collect('connections', () => {
+      const { open, busy } = database.connections();
+      return { open, busy };
     });
-    this.#gauge('databaseWaiting', (gauge) => gauge.set(database.connections().waiting));
-    this.#gauge('lastBackup', (gauge) => {
-      const at = backups?.lastBackupAt;
-      setOrRemove(gauge, at === undefined ? undefined : at / 1000);
-    });
-    this.#counter('backupFailures', (counter) => {
-      counter.reset();
-      counter.inc(backups?.failedCount ?? 0);
-    });
-    this.#gauge('sockets', (gauge) => gauge.set(open.sockets));
-    this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
-    this.#counter('responses', (counter) => {
-      counter.reset();
-      counter.inc({ source: 'computed' }, open.responses.computed);
-      counter.inc({ source: 'shared' }, open.responses.shared);
-    });
+    this.#collect('databaseWaiting', () => database.connections().waiting);
+    this.#collect('lastBackup', () => backups?.lastBackupAt && backups.lastBackupAt / 1000);
+    this.#collect('backupFailures', () => backups?.failedCount ?? 0);
+    this.#collect('sockets', () => activity.sockets);
+    this.#collect('subscriptions', () => activity.subscriptions);
+    this.#collect('responses', () => ({ ...activity.responses }));
     this.#collectHealth(sources);
   }
 
-  #collectHealth({ isReady, checkHealth, journal }: MetricSources): void {
+  #collectHealth({ isReady, checkHealth, feed, readHead }: MetricSources): void {
     const readJournal = singleFlight(async () => {
       const isUp = await isReady();
       // A database that does not respond is not queried again.
-      const head = isUp ? await journal.readHead().catch(() => undefined) : undefined;
+      const head = isUp ? await readHead().catch(() => undefined) : undefined;
       // Read after the head, so that a commit in between does not count as lag.
-      return { isUp, head, lag: head && Math.max(0, head - journal.seen()) };
+      return { isUp, head, lag: head && Math.max(0, head - feed.last) };
     });
-    const runChecks = singleFlight(() =>
-      withTimeout(
-        checkTimeoutMs,
-        checkHealth().catch(() => undefined),
-        undefined,
-      ),
-    );
-    this.#gauge('checks', async (gauge) => {
-      const checks = await runChecks();
-      gauge.reset();
-      for (const { name, isOk } of checks ?? []) gauge.set({ check: name }, isOk ? 1 : 0);
+    const runChecks = singleFlight(async () => {
+      const checks = checkHealth().catch(() => undefined);
+      return (await withTimeout(checkTimeoutMs, checks, undefined)) ?? [];
     });
-    this.#gauge('diskFree', async (gauge) =>
-      setOrRemove(gauge, (await runChecks())?.find(({ name }) => name === 'disk')?.freeBytes),
+    this.#collect('checks', async () =>
+      Object.fromEntries((await runChecks()).map(({ name, isOk }) => [name, Number(isOk)])),
     );
-    this.#gauge('ready', async (gauge) => gauge.set((await readJournal()).isUp ? 1 : 0));
-    this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await readJournal()).head));
-    this.#gauge('journalLag', async (gauge) => setOrRemove(gauge, (await readJournal()).lag));
+    this.#collect('diskFree', async () => (await runChecks()).find(({ name }) => name === 'disk')?.freeBytes);
+    this.#collect('ready', async () => Number((await readJournal()).isUp));
+    this.#collect('journalHead', async () => (await readJournal()).head);
+    this.#collect('journalLag', async () => (await readJournal()).lag);
   }
 
   /** In the text format of Prometheus. */
   text(): Promise<string> {
-    this.#flushAll();
+    this.#countPending();
     return this.#registry.metrics();
   }
 
   samples(): Promise<Samples> {
-    this.#flushAll();
+    this.#countPending();
     return this.#registry.getMetricsAsJSON();
   }
 
-  #flushAll(): void {
-    for (const batch of this.#batches) batch.flush();
+  /** Counts in batches: one by one, in the middle of a request, prom-client takes several times as long. */
+  #defer(count: () => void): void {
+    if (this.#pending.push(count) >= maxPending) this.#countPending();
   }
 
-  #batched<T>(count: (item: T) => void): Batch<T> {
-    const batch = new Batch(count);
-    this.#batches.push(batch);
-    return batch;
+  #countPending(): void {
+    for (const count of this.#pending) count();
+    this.#pending = [];
   }
 
-  /** `collect` copies a counter that is counted elsewhere. */
-  #counter(key: MetricKey, collect?: (counter: Counter) => void): Counter {
-    const counter: Counter = new Counter({
-      ...this.#describe(key),
-      ...(collect && { collect: () => collect(counter) }),
-    });
+  /** `values` are the values of its label. */
+  #counter(key: MetricKey, values: readonly string[] = []): Counter {
+    const counter = new Counter(this.#describe(key));
+    for (const value of values) counter.inc({ [onlyLabel(key)]: value }, 0);
     return counter;
   }
 
-  #histogram(key: MetricKey) {
-    const { bounds }: MetricDescription = catalogue[key];
-    return new Histogram({ ...this.#describe(key), ...(bounds && { buckets: [...bounds] }) });
+  #histogram(key: MetricKey): Histogram {
+    return new Histogram({ ...this.#describe(key), buckets: [...(catalogue[key].bounds ?? [])] });
   }
 
-  #gauge(key: MetricKey, collect: (gauge: Gauge) => void | Promise<void>): Gauge {
-    const { aggregation }: MetricDescription = catalogue[key];
-    const gauge: Gauge = new Gauge({
+  /** Adds a gauge, or a counter that is counted elsewhere. `read` is called for each scrape. */
+  #collect(key: MetricKey, read: () => PromiseOrValue<Reading>): void {
+    const Metric = catalogue[key].type === 'counter' ? Counter : Gauge;
+    const metric: Counter | Gauge = new Metric({
       ...this.#describe(key),
-      aggregator: aggregation ?? 'sum',
-      collect: () => collect(gauge),
+      collect: async () => {
+        const reading = await read();
+        metric.reset();
+        // An unknown value is removed, because zero would be wrong.
+        if (reading === undefined) metric.remove();
+        else if (typeof reading === 'number') metric.inc(reading);
+        else
+          for (const [value, count] of Object.entries(reading))
+            metric.inc({ [onlyLabel(key)]: value }, count);
+      },
     });
-    return gauge;
   }
 
   #describe(key: MetricKey) {
-    const { name, help, labels = {} }: MetricDescription = catalogue[key];
-    return { name, help, labelNames: Object.keys(labels), registers: [this.#registry] };
+    const { name, help, labels = {}, aggregation } = catalogue[key];
+    const aggregator = aggregation ?? ('sum' as const);
+    return { name, help, labelNames: Object.keys(labels), aggregator, registers: [this.#registry] };
   }
 }
 
-const maxBatched = 256;
-
-/** Counts in batches: one by one, in the middle of a request, prom-client takes several times as long. */
-class Batch<T> {
-  readonly #count: (item: T) => void;
-  #items: T[] = [];
-
-  constructor(count: (item: T) => void) {
-    this.#count = count;
-  }
-
-  add(item: T): void {
-    if (this.#items.push(item) >= maxBatched) this.flush();
-  }
-
-  flush(): void {
-    for (const item of this.#items) this.#count(item);
-    this.#items = [];
-  }
+function onlyLabel(key: MetricKey): string {
+  return Object.keys(catalogue[key].labels ?? {})[0]!;
 }
 
-/** An unknown value is removed, because zero would be wrong. */
-function setOrRemove(gauge: Gauge, value: number | undefined): void {
-  if (value === undefined) gauge.remove();
-  else gauge.set(value);
+export interface MetricsPort {
+  readonly url: string;
+  close(): Promise<void>;
 }
 
-/** The metrics of all workers together, in the text format of Prometheus. */
-export function formatMerged(samples: readonly Samples[]): Promise<string> {
-  return merge(samples).metrics();
+interface MetricsPortOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly text: () => Promise<string>;
+  readonly onError: (error: unknown) => void;
 }
 
-/** The counters and histograms of all workers together, without gauges. */
-export async function mergeCounters(samples: readonly Samples[]): Promise<Samples> {
-  const all = await merge(samples).getMetricsAsJSON();
-  return all.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
-}
+const path = '/metrics';
+/** Few programs scrape, each for a short time. */
+const maxConnections = 32;
+const requestWithinMs = 10_000;
 
-function merge(samples: readonly Samples[]): Registry {
-  return AggregatorRegistry.aggregate(samples as unknown as object[]);
+/** Opens the port that Prometheus scrapes. It is not the port of clients, because it requires no token. */
+export async function openMetricsPort(options: MetricsPortOptions): Promise<MetricsPort> {
+  const { host, port, text, onError } = options;
+  // Not imported, see http/errors.ts.
+  const { createServer } = process.getBuiltinModule('node:http');
+  const server = createServer({ requestTimeout: requestWithinMs, keepAliveTimeout: requestWithinMs });
+  server.maxConnections = maxConnections;
+  server.on('request', ({ url = '', method }, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
+    if (url.split('?', 1)[0] !== path) {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(`There is only ${path} here.\n`);
+      return;
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.writeHead(405, { allow: 'GET, HEAD' }).end();
+      return;
+    }
+    text().then(
+      (body) => response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(body),
+      (error: unknown) => {
+        onError(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.listen({ host, port });
+  await once(server, 'listening');
+  const { port: bound } = server.address() as { port: number };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${path}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
-
-export const contentType = Registry.PROMETHEUS_CONTENT_TYPE;

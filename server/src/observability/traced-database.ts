@@ -63,7 +63,7 @@ export function traceDatabase(database: Database, system: DatabaseSystem): Datab
       inTransaction('snapshot', () => database.shortSnapshot(bind(work, traceSnapshot))),
     openSnapshot: () => traceSnapshot(database.openSnapshot()),
     // Reading a committed change is not part of the trace that made it.
-    watch: (onCommit) => database.watch(() => context.with(ROOT_CONTEXT, onCommit)),
+    onCommit: (listener) => database.onCommit(() => context.with(ROOT_CONTEXT, listener)),
     get receivesNotifications() {
       return database.receivesNotifications;
     },

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { context, propagation, type Tracer } from '@opentelemetry/api';
+import { context, propagation } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { ExportResultCode, W3CTraceContextPropagator, type ExportResult } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -17,31 +17,17 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
   type ReadableSpan,
-  type SpanExporter,
 } from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
 import { withTimeout } from '../concurrency/timeout.ts';
+import type { Settings } from '../config/config.ts';
 
-interface CollectorOptions {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Called when the collector becomes unreachable, with the reason, and when it is back. */
-  readonly onChange: (isReached: boolean, reason?: string) => void;
-}
-
-export interface TracingOptions extends CollectorOptions {
-  /** The share of traces to record, from 0 to 1, among those that start in this server. */
-  readonly share: number;
+interface TracingOptions {
+  readonly settings: Pick<Settings, 'tracesShare' | 'tracesHeaders'>;
   readonly version: string;
-  /** The number of this worker; undefined if the server is a single process. */
-  readonly worker: number | undefined;
-  /** Called by `close` with the number of recorded spans that were not sent, unless that is 0. */
-  readonly onLost: (spans: number) => void;
-}
-
-export interface OpenTracing {
-  readonly tracer: Tracer;
-  /** Sends the remaining spans, or drops them after a timeout. */
-  readonly close: () => Promise<void>;
+  /** Undefined if the server is a single process. */
+  readonly worker?: { readonly number: number };
+  readonly log: Logger;
 }
 
 const exportEveryMs = 1_000;
@@ -52,17 +38,12 @@ const maxQueuedSpans = 4_096;
 const maxAttributeLength = 4_096;
 const closeWithinMs = 1_000;
 
-export function openTracing({
-  share,
-  version,
-  worker,
-  onLost,
-  ...collectorOptions
-}: TracingOptions): OpenTracing {
+export function openTracing(url: string, { settings, version, worker, log }: TracingOptions) {
   // If a manager or a propagator is registered already, these calls have no effect and the registered one is used.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  const collector = new Collector(collectorOptions);
+  const { tracesShare: share, tracesHeaders: headers } = settings;
+  const collector = new Collector(url, headers, log);
   const recorded = new SpanCount();
   const own = resourceFromAttributes({
     'service.name': 'espalier',
@@ -70,7 +51,7 @@ export function openTracing({
     'service.instance.id': randomUUID(),
     'host.name': hostname(),
     'process.pid': process.pid,
-    ...(worker !== undefined && { 'espalier.worker': worker }),
+    ...(worker && { 'espalier.worker': worker.number }),
   });
   const provider = new TracerProvider({
     resource: defaultResource().merge(own),
@@ -88,13 +69,14 @@ export function openTracing({
   });
   return {
     tracer: provider.getTracer('espalier', version),
-    async close() {
+    /** Sends the remaining spans, or drops them after a timeout. */
+    close: async (): Promise<void> => {
       // The collector has reported a failure already.
       const ended = () => true;
       const isDone = await withTimeout(closeWithinMs, provider.shutdown().then(ended, ended), false);
       if (!isDone) collector.giveUp();
-      const lost = recorded.count - collector.sent;
-      if (lost > 0) onLost(lost);
+      const spans = recorded.count - collector.sent;
+      if (spans > 0) log.warn({ url, spans }, 'traces were lost: they could not be sent');
     },
   };
 }
@@ -110,29 +92,27 @@ class SpanCount extends NoopSpanProcessor {
 /** For one batch, with its retries. Further batches wait in the queue. */
 const sendWithinMs = 5_000;
 
-/** Sends spans to a collector in the background. Reports when the collector becomes unreachable and when it is back. */
-class Collector implements SpanExporter {
-  readonly #exporter: OTLPTraceExporter;
-  readonly #onChange: CollectorOptions['onChange'];
+/** Sends spans to a collector in the background. Logs when the collector becomes unreachable and when it is back. */
+class Collector extends OTLPTraceExporter {
+  readonly #url: string;
+  readonly #log: Logger;
   #isReached = true;
-  #sent = 0;
+  /** The number of spans that the collector has accepted. */
+  sent = 0;
 
-  constructor({ url, headers, onChange }: CollectorOptions) {
-    this.#exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendWithinMs });
-    this.#onChange = onChange;
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}, log: Logger) {
+    super({ url, headers: { ...headers }, timeoutMillis: sendWithinMs });
+    this.#url = url;
+    this.#log = log;
   }
 
-  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    this.#exporter.export(spans, (result) => {
-      if (result.code === ExportResultCode.SUCCESS) this.#sent += spans.length;
-      this.#report(result.code === ExportResultCode.SUCCESS, result.error);
+  override export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    super.export(spans, (result) => {
+      const isReached = result.code === ExportResultCode.SUCCESS;
+      if (isReached) this.sent += spans.length;
+      this.#report(isReached, result.error);
       done(result);
     });
-  }
-
-  /** The number of spans that the collector has accepted. */
-  get sent(): number {
-    return this.#sent;
   }
 
   /** Reports that the last spans were not sent before the server stopped. */
@@ -140,18 +120,12 @@ class Collector implements SpanExporter {
     this.#report(false, new Error('The collector did not respond before the server stopped.'));
   }
 
-  forceFlush(): Promise<void> {
-    return this.#exporter.forceFlush();
-  }
-
-  shutdown(): Promise<void> {
-    return this.#exporter.shutdown();
-  }
-
   #report(isReached: boolean, error?: Error): void {
     if (isReached === this.#isReached) return;
     this.#isReached = isReached;
-    this.#onChange(isReached, isReached ? undefined : reasonOf(error));
+    const url = this.#url;
+    if (isReached) this.#log.info({ url }, 'traces are sent again');
+    else this.#log.warn({ url, reason: reasonOf(error) }, 'traces cannot be sent, and are dropped');
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import { Refusal } from '../refusal.ts';
+import { tooManyLogins } from '../refusal.ts';
 
 export interface QueueKey {
   readonly key: string;
@@ -20,52 +20,40 @@ export interface QueuedAttempt {
   leave(): void;
 }
 
-export interface AttemptQueues {
-  /** Appends an attempt to all of these queues at the same time, so that no two attempts wait for each other. */
-  join(keys: readonly QueueKey[]): QueuedAttempt;
-}
-
-/** The same for queues that may be in another process: the workers of one node share their queues. */
+/** Queues that may be in another process: the workers of one node share their queues. */
 export interface SharedAttemptQueues {
   join(keys: readonly QueueKey[]): PromiseOrValue<QueuedAttempt>;
 }
 
-/** A client behind more attempts would time out before its turn. */
+/** A client behind more attempts would time out before its attempt. */
 const maxQueueLength = 500;
 
 interface WaitingAttempt {
   wake: () => void;
 }
 
-export function createAttemptQueues(): AttemptQueues {
-  const queues = new Map<string, WaitingAttempt[]>();
+export class AttemptQueues implements SharedAttemptQueues {
+  readonly #queues = new Map<string, WaitingAttempt[]>();
 
-  return {
-    join(keys) {
-      const attempt: WaitingAttempt = { wake: () => undefined };
-      const joined = keys.map(({ key }) => queues.get(key) ?? []);
-      if (joined.some(({ length }) => length >= maxQueueLength)) throw tooManyLoginsError();
-      keys.forEach(({ key }, index) => {
-        joined[index]!.push(attempt);
-        queues.set(key, joined[index]!);
-      });
-      return {
-        countAhead: () => joined.map((queue) => queue.indexOf(attempt)),
-        waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
-        leave: () =>
-          keys.forEach(({ key, maxConcurrent }, index) => {
-            const queue = joined[index]!;
-            queue.splice(queue.indexOf(attempt), 1);
-            if (queue.length === 0) queues.delete(key);
-            for (const { wake } of queue.slice(0, maxConcurrent)) wake();
-          }),
-      };
-    },
-  };
-}
-
-export function tooManyLoginsError(): Refusal {
-  return new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
-    retryAfterSeconds: 5,
-  });
+  /** Appends an attempt to all of these queues at the same time, so that no two attempts wait for each other. */
+  join(keys: readonly QueueKey[]): QueuedAttempt {
+    const attempt: WaitingAttempt = { wake: () => undefined };
+    const joined = keys.map(({ key }) => this.#queues.get(key) ?? []);
+    if (joined.some(({ length }) => length >= maxQueueLength)) throw tooManyLogins();
+    keys.forEach(({ key }, index) => {
+      joined[index]!.push(attempt);
+      this.#queues.set(key, joined[index]!);
+    });
+    return {
+      countAhead: () => joined.map((queue) => queue.indexOf(attempt)),
+      waitForChange: () => new Promise((resolve) => (attempt.wake = resolve)),
+      leave: () =>
+        keys.forEach(({ key, maxConcurrent }, index) => {
+          const queue = joined[index]!;
+          queue.splice(queue.indexOf(attempt), 1);
+          if (queue.length === 0) this.#queues.delete(key);
+          for (const { wake } of queue.slice(0, maxConcurrent)) wake();
+        }),
+    };
+  }
 }

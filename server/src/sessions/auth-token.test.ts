@@ -3,12 +3,14 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 import { AuthTokens } from './auth-token.ts';
-import { signingAt, type DecryptedKey } from './signing-keys.ts';
+import { signingAt } from './signing-keys.ts';
 
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`);
 const secondsAt = (time: string) => at(time) / 1000;
 
-function newKey(id: string, signsFrom: number): DecryptedKey {
+type Key = ReturnType<typeof newKey>;
+
+function newKey(id: string, signsFrom: number) {
   return { id, createdAt: 0, signsFrom, ...generateKeyPairSync('ed25519') };
 }
 
@@ -18,7 +20,7 @@ const third = newKey('third', at('12:00:00'));
 const all = [third, second, first];
 
 /** Signs a token as an attacker with the private key would. */
-function made(key: DecryptedKey, claims: Record<string, unknown>): string {
+function made(key: Key, claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const { iat } = claims;
   const whole = { iss: 'urn:test', sub: 'somebody', sid: 'a session', jti: 'x', nbf: iat, ...claims };
@@ -26,7 +28,7 @@ function made(key: DecryptedKey, claims: Record<string, unknown>): string {
   return `${signed}.${sign(null, Buffer.from(signed), key.privateKey).toString('base64url')}`;
 }
 
-function madeAt(key: DecryptedKey, time: string, lifeSeconds = 600): string {
+function madeAt(key: Key, time: string, lifeSeconds = 600): string {
   const iat = secondsAt(time);
   return made(key, { iat, exp: iat + lifeSeconds });
 }

@@ -10,8 +10,17 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
 import { maxAuthTokenMs } from './revocation.ts';
-import type { Viewer } from './viewer.ts';
 import { clockSkewMs, stopsSigningAt, type SigningKey, type SigningKeys } from './signing-keys.ts';
+
+/** The authenticated user who makes a request. Code above `sessions/` receives a viewer and never reads a token. */
+export interface Viewer {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** The id of the key that signed the auth token. */
+  readonly keyId: string;
+  /** In milliseconds since 1970. */
+  readonly tokenExpiresAt: number;
+}
 
 /** Times are in seconds with fractions (RFC 7519 §2), so that a token lives exactly as long as configured. */
 interface Claims {
@@ -24,11 +33,11 @@ interface Claims {
   readonly exp: number;
 }
 
-export interface AuthTokenOptions {
+interface AuthTokenOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly clock: Clock;
-  readonly keys: SigningKeys;
+  readonly keys: Pick<SigningKeys, 'all' | 'current' | 'isKeyListCurrent' | 'rereadSoon'>;
 }
 
 /** A key with the time until which it signed. */
@@ -85,10 +94,7 @@ export class AuthTokens {
     return token;
   }
 
-  /**
-   * Returns the viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know
-   * yet.
-   */
+  /** The viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know yet. */
   read(token: string): Viewer | undefined {
     if (this.#listedKeys !== this.#options.keys.all) this.#updateKeys();
     const cached = this.#verifiedTokens.get(token);
@@ -131,7 +137,10 @@ export class AuthTokens {
     const previousIds = this.#keyIds;
     this.#listedKeys = keys.all;
     this.#verifierByHeader = new Map(
-      verifiersOf(keys.all).map((verifier) => [headerOf(verifier.key), verifier] as const),
+      keys.all.map((key, index): [string, Verifier] => {
+        const successor = keys.all[index - 1];
+        return [headerOf(key), { key, stoppedAt: successor ? stopsSigningAt(successor) : Infinity }];
+      }),
     );
     this.#keyIds = new Set(keys.all.map(({ id }) => id));
     const hasRetiredKey = [...previousIds].some((id) => !this.#keyIds.has(id));
@@ -149,14 +158,6 @@ export class AuthTokens {
   }
 }
 
-/** Takes the keys with the newest first. */
-function verifiersOf(keys: readonly SigningKey[]): Verifier[] {
-  return keys.map((key, index) => {
-    const successor = keys[index - 1];
-    return { key, stoppedAt: successor ? stopsSigningAt(successor) : Infinity };
-  });
-}
-
 /** Whether a node can have issued the token at its `iat`. False if a time is not a number. */
 function hasValidTimes(
   { iat, nbf, exp }: Claims,
@@ -172,8 +173,8 @@ function unavailable(text: string): Refusal {
   return new Refusal('UNAVAILABLE', text, { retryAfterSeconds: 1 });
 }
 
-function headerOf(key: SigningKey): string {
-  return encode(JSON.stringify({ alg: 'EdDSA', typ: 'at+jwt', kid: key.id }));
+function headerOf({ id }: Pick<SigningKey, 'id'>): string {
+  return encode(JSON.stringify({ alg: 'EdDSA', typ: 'at+jwt', kid: id }));
 }
 
 function encode(text: string): string {

@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import { LoginThrottle, pauseLeftMs, type AttemptSource } from './login-throttle.ts';
+import { LoginThrottle, pauseLeftMs, type AttemptSource, addressRange } from './login-throttle.ts';
 
 const minute = 60_000;
 
@@ -82,15 +82,15 @@ describe('a throttle', () => {
         return 'session';
       }),
     );
-  const repeat = async (times: number, each: (place: number) => Promise<string>) => {
-    for (let place = 0; place < times; place++) assert.equal(await each(place), 'wrong');
+  const repeat = async (times: number, each: (index: number) => Promise<string>) => {
+    for (let index = 0; index < times; index++) assert.equal(await each(index), 'wrong');
   };
   const tally = (outcomes: readonly string[]) =>
     Object.fromEntries(
       [...Map.groupBy(outcomes, (each) => each)].map(([each, { length }]) => [each, length]),
     );
-  const together = async (times: number, each: (place: number) => Promise<string>) =>
-    tally(await Promise.all(Array.from({ length: times }, (_, place) => each(place))));
+  const together = async (times: number, each: (index: number) => Promise<string>) =>
+    tally(await Promise.all(Array.from({ length: times }, (_, index) => each(index))));
 
   test('admits no more concurrent wrong attempts than sequential ones', async () => {
     assert.deepEqual(await together(200, () => wrong(anna)), { wrong: 50, TOO_MANY_ATTEMPTS: 150 });
@@ -104,19 +104,19 @@ describe('a throttle', () => {
       assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
       clock.time += 1;
       const expected = { wrong: 1, TOO_MANY_ATTEMPTS: 59 };
-      assert.deepEqual(await together(60, (place) => wrong(anna, nodes[place % 3])), expected);
+      assert.deepEqual(await together(60, (index) => wrong(anna, nodes[index % 3])), expected);
     }
   });
 
   test('admits few more attempts than the limit if they go to several nodes at the same time', async () => {
     const nodes = [create(), create(), create()];
-    const { wrong: count } = await together(600, (place) => wrong(anna, nodes[place % 3]));
+    const { wrong: count } = await together(600, (index) => wrong(anna, nodes[index % 3]));
     assert.ok(count! >= 50 && count! < 50 + 3 * 8, String(count));
   });
 
   test('counts the attempts of an address over all names, concurrent ones included', async () => {
-    await repeat(480, (place) => wrong({ ...anna, username: `name ${place}` }));
-    const outcomes = await together(100, (place) => wrong({ ...anna, username: `other ${place}` }));
+    await repeat(480, (index) => wrong({ ...anna, username: `name ${index}` }));
+    const outcomes = await together(100, (index) => wrong({ ...anna, username: `other ${index}` }));
     assert.deepEqual(outcomes, { wrong: 20, TOO_MANY_ATTEMPTS: 80 });
   });
 
@@ -126,12 +126,12 @@ describe('a throttle', () => {
   });
 
   test('admits correct attempts among wrong ones, without a deadlock', async () => {
-    const mixed = (place: number) => (place % 4 ? right : wrong)({ ...anna, username: `name ${place % 3}` });
+    const mixed = (index: number) => (index % 4 ? right : wrong)({ ...anna, username: `name ${index % 3}` });
     assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
   });
 
   test('clears the failures of the name and address after a correct attempt, not those of the address', async () => {
-    await repeat(499, (place) => wrong({ ...anna, username: `name ${place}` }));
+    await repeat(499, (index) => wrong({ ...anna, username: `name ${index}` }));
     await repeat(1, () => wrong(anna));
     clock.time += 1000;
     assert.equal(await right(anna), 'right');
@@ -145,7 +145,7 @@ describe('a throttle', () => {
   });
 
   test('does not count an attempt that failed for another reason', async () => {
-    for (let place = 0; place < 60; place++) {
+    for (let index = 0; index < 60; index++) {
       const failing: Promise<unknown> = throttle.attempt(anna, () =>
         Promise.reject(new Refusal('UNAVAILABLE')),
       );
@@ -162,7 +162,7 @@ describe('a throttle', () => {
   });
 
   test('treats names that differ only in case as one, and counts invalid names as well', async () => {
-    await repeat(50, (place) => wrong({ ...anna, username: place % 2 ? 'ANNA' : 'anna' }));
+    await repeat(50, (index) => wrong({ ...anna, username: index % 2 ? 'ANNA' : 'anna' }));
     assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
     for (const username of ['', 'x'.repeat(10_000), '\ud800']) {
       await repeat(50, () => wrong({ ...anna, username }));
@@ -199,4 +199,37 @@ describe('a throttle', () => {
     await repeat(60, () => wrong(anna, off));
     assert.equal(await wrong(anna), 'wrong');
   });
+});
+
+const sameRange = [
+  ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+  ['2001:DB8:1:2::1', '2001:0db8:0001:0002:0000:0000:0000:0009'],
+  ['fe80::1%eth0', 'fe80::2%eth1'],
+  ['::1', '::2'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['64:ff9b::192.0.2.7', '192.0.2.7'],
+] as const;
+
+const otherRange = [
+  ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+  ['192.0.2.7', '192.0.2.8'],
+  ['::ffff:192.0.2.7', '::ffff:192.0.2.8'],
+  ['64:ff9b::192.0.2.7', '64:ff9b::192.0.2.8'],
+  ['::1', '127.0.0.1'],
+] as const;
+
+test('uses the /64 of an IPv6 address in any notation, and the whole IPv4 address', () => {
+  for (const [one, other] of sameRange)
+    assert.equal(addressRange(one), addressRange(other), `${one} ${other}`);
+});
+
+test('separates networks and IPv4 addresses, even in IPv6 notation', () => {
+  for (const [one, other] of otherRange) {
+    assert.notEqual(addressRange(one), addressRange(other), `${one} ${other}`);
+  }
+});
+
+test('returns an empty range without an address', () => {
+  assert.equal(addressRange(null), '');
 });

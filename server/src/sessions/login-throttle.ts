@@ -1,6 +1,8 @@
 /**
  * Throttles password guessing. Failed attempts are counted by account and address together, and by address, never by account
- * alone: an attacker cannot lock a user out. The throttle does not reveal whether an account exists.
+ * alone: an attacker cannot lock a user out. The throttle does not reveal whether an account exists. The counts are in the database,
+ * so that they apply to all nodes and survive restarts. Names and addresses are stored as digests only, and only while they count.
+ * If a logged-in user must enter the password again, for example to change it, failed attempts are counted by session instead.
  *
  * Below the limit, a failed attempt only costs its password hash. Above the limit, attempts run one at a time with a growing
  * pause. Each one is counted before its password is checked, so that no two pass at the same time, on any node.
@@ -8,26 +10,18 @@
 
 import { createHmac } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import { accountNameKey, toAccountName } from '../accounts/account-name.ts';
+import { accountNameKey, toAccountName } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { pruneInBatches } from '../journal/prune-in-batches.ts';
 import { Refusal } from '../refusal.ts';
 import {
-  createAttemptQueues,
+  AttemptQueues,
   type QueuedAttempt,
   type QueueKey,
   type SharedAttemptQueues,
 } from './attempt-queues.ts';
-import {
-  countFailures,
-  countIfUnchanged,
-  deleteFailures,
-  pruneFailures,
-  readFailures,
-  undoCount,
-  windowMs,
-  type Failures,
-} from './failed-attempts.ts';
 
 /** The source of an attempt: a login, or a logged-in user who must enter the password again. */
 export type AttemptSource =
@@ -36,7 +30,7 @@ export type AttemptSource =
 /** Deletes the failures of a source, in the transaction that the correct password leads to. */
 export type ForgiveFailures = (transaction: Transaction) => Promise<void>;
 
-export interface LoginThrottleOptions {
+interface LoginThrottleOptions {
   readonly database: Database;
   readonly clock: Clock;
   /** Makes the stored digests of installations differ. */
@@ -50,8 +44,9 @@ interface Limit {
   /** The number of failures without a pause. */
   readonly maxFailures: number;
   /**
-   * How many attempts one node checks at the same time. Nodes do not see the attempts in progress on other nodes, so each node
-   * can exceed the limit by this number once. A higher number has no use: a machine cannot hash more passwords at a time.
+   * How many attempts one node checks at the same time. Below the limit, attempts run concurrently and nodes do not see the attempts
+   * in progress on other nodes, so each other node can exceed the limit once by this number. Above the limit, `countIfUnchanged`
+   * admits one attempt on all nodes. A higher number has no use: a machine cannot hash more passwords at a time.
    */
   readonly maxConcurrent: number;
 }
@@ -61,23 +56,70 @@ const addressLimit: Limit = { maxFailures: 500, maxConcurrent: 64 };
 
 const firstPauseMs = 1_000;
 
-/**
- * One attempt per minute is slower than the rate below the limit. A longer pause would not slow an attacker down further, but
- * would affect other users at the same address.
- */
+/** A longer pause would not slow an attacker down further, but would affect other users at the same address. */
 const maxPauseMs = 60_000;
+
+/** How long failures count, starting with the first one. */
+const windowMs = 15 * 60_000;
 
 interface Counter extends QueueKey {
   readonly digest: Uint8Array;
   readonly maxFailures: number;
 }
 
+interface Failures {
+  readonly digest: Uint8Array;
+  readonly failures: number;
+  /** The time of the first failure. */
+  readonly startedAt: number;
+  /** The time of the last failure. */
+  readonly failedAt: number;
+}
+
 /** The failures that were counted when an attempt was admitted. */
-interface Admission {
+interface AdmittedAttempt {
   readonly failures: readonly Failures[];
   /** Those that already include this attempt. */
   readonly counted: readonly Failures[];
 }
+
+const find = sql<{ one: Uint8Array; other: Uint8Array }, Failures>`
+  select digest, failures, started_at as "startedAt", failed_at as "failedAt"
+  from login_failures where digest in (${'one'}, ${'other'})`;
+
+/** Safe while other nodes count as well. */
+const insertOrCount = sql<{ digest: Uint8Array; now: number; from: number; to: number }>`
+  insert into login_failures (digest, failures, started_at, failed_at)
+  values (${'digest'}, 1, ${'now'}, ${'now'})
+  on conflict (digest) do update set
+    failures = case when login_failures.started_at between ${'from'} and ${'to'}
+      then login_failures.failures + 1 else 1 end,
+    started_at = case when login_failures.started_at between ${'from'} and ${'to'}
+      then login_failures.started_at else excluded.started_at end,
+    failed_at = excluded.failed_at`;
+
+/** Of any number of concurrent statements for the same row, on any node, exactly one changes it. */
+const countIfUnchanged = sql<Failures & { now: number }>`
+  update login_failures set failures = failures + 1, failed_at = ${'now'}
+  where digest = ${'digest'} and failures = ${'failures'} and started_at = ${'startedAt'}
+    and failed_at = ${'failedAt'}`;
+
+/** Undoes the count of an attempt that succeeded. */
+const undoCount = sql<Failures>`
+  update login_failures set failures = failures - 1, failed_at = ${'failedAt'}
+  where digest = ${'digest'} and started_at = ${'startedAt'} and failures > 0`;
+
+const deleteFailures = sql<Failures>`delete from login_failures where digest = ${'digest'}`;
+
+type PruneParameters = { readonly before: number; readonly batch: number };
+const outdated = {
+  findAny: sql<PruneParameters, { startedAt: number }>`
+    select started_at as "startedAt" from login_failures where started_at <= ${'before'} limit 1`,
+  // The age is checked twice because another node may restart the row in between.
+  prune: sql<PruneParameters>`
+    delete from login_failures where started_at <= ${'before'} and digest in (
+      select digest from login_failures where started_at <= ${'before'} limit ${'batch'})`,
+};
 
 export class LoginThrottle {
   readonly #options: LoginThrottleOptions;
@@ -85,7 +127,7 @@ export class LoginThrottle {
 
   constructor(options: LoginThrottleOptions) {
     this.#options = options;
-    this.#queues = options.attemptQueues ?? createAttemptQueues();
+    this.#queues = options.attemptQueues ?? new AttemptQueues();
   }
 
   /** Runs the work that checks a password, or refuses it after too many failures. Undefined means a wrong password. */
@@ -101,14 +143,17 @@ export class LoginThrottle {
       const { failures, counted } = await this.#admit(counters, attempt);
       const [own, ...others] = failures as [Failures, ...Failures[]];
       const result = await work(async (transaction) => {
-        if (own.failures > 0) await deleteFailures(transaction, own);
-        for (const each of others) if (counted.includes(each)) await undoCount(transaction, each);
+        if (own.failures > 0) await transaction.run(deleteFailures, own);
+        for (const each of others) if (counted.includes(each)) await transaction.run(undoCount, each);
       });
       const uncounted = failures.filter((each) => result === undefined && !counted.includes(each));
       if (uncounted.length > 0) {
         // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
-        const digests = uncounted.map(({ digest }) => digest);
-        await database.transaction((transaction) => countFailures(transaction, digests, clock.now()));
+        await database.transaction((transaction) => {
+          const now = clock.now();
+          const each = uncounted.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
+          return transaction.runEach(insertOrCount, each);
+        });
       }
       return result;
     } finally {
@@ -118,7 +163,8 @@ export class LoginThrottle {
 
   /** Deletes failures that no longer count. */
   prune(): Promise<void> {
-    return pruneFailures(this.#options.database, this.#options.clock.now());
+    const before = windowAt(this.#options.clock.now()).from - 1;
+    return pruneInBatches(this.#options.database, outdated, { before, batch: 1_000 });
   }
 
   #countersOf(source: AttemptSource): Counter[] {
@@ -136,8 +182,8 @@ export class LoginThrottle {
   }
 
   /** Waits until this attempt and those ahead cannot exceed the limit together. Refuses it during a pause. */
-  async #admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<Admission> {
-    const { database, clock } = this.#options;
+  async #admit(counters: readonly Counter[], attempt: QueuedAttempt): Promise<AdmittedAttempt> {
+    const { clock } = this.#options;
     for (;;) {
       const changed = attempt.waitForChange();
       const ahead = attempt.countAhead();
@@ -146,8 +192,7 @@ export class LoginThrottle {
         continue;
       }
       const now = clock.now();
-      const digests = counters.map(({ digest }) => digest);
-      const failures = await readFailures(database, digests, now);
+      const failures = await this.#readFailures(counters, now);
       const pauses = failures.map((each, index) => pauseLeftMs(each, counters[index]!.maxFailures, now));
       if (Math.max(...pauses) > 0) throw tooManyAttempts(Math.max(...pauses));
       const left = failures.map((each, index) => counters[index]!.maxFailures - each.failures);
@@ -160,12 +205,31 @@ export class LoginThrottle {
     }
   }
 
+  /** Reads the failures that count now, for one or two counters. */
+  async #readFailures(counters: readonly Counter[], now: number): Promise<Failures[]> {
+    const [{ digest: one }, { digest: other } = { digest: one }] = counters as [Counter, Counter?];
+    const { from, to } = windowAt(now);
+    const rows = await this.#options.database.all(find, { one, other });
+    const counting = rows.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
+    return counters.map(
+      ({ digest }) =>
+        counting.find((row) => Buffer.compare(row.digest, digest) === 0) ?? {
+          digest,
+          failures: 0,
+          startedAt: now,
+          failedAt: now,
+        },
+    );
+  }
+
   /** Counts the attempt in every row or in none. Returns false if another attempt was counted first. */
   async #countInAdvance(failures: readonly Failures[], now: number): Promise<boolean> {
     const lostRace = new Error('Another attempt was counted first.');
     try {
       await this.#options.database.transaction(async (transaction) => {
-        for (const each of failures) if (!(await countIfUnchanged(transaction, each, now))) throw lostRace;
+        for (const each of failures) {
+          if ((await transaction.run(countIfUnchanged, { ...each, now })) === 0) throw lostRace;
+        }
       });
       return true;
     } catch (error) {
@@ -181,6 +245,11 @@ export function identifyLogin({ username, address }: { username: string; address
   range: string;
 } {
   return { name: accountNameKey(toAccountName(username) ?? username), range: addressRange(address) };
+}
+
+/** The start times of failures that count now. Times far in the future are excluded: a wrong clock must not lock users out. */
+function windowAt(now: number): { from: number; to: number } {
+  return { from: now - windowMs + 1, to: now + windowMs - 1 };
 }
 
 /** From the limit on, each failure doubles the pause. The pause ends at the latest when the failures no longer count. */

@@ -1,30 +1,33 @@
 /**
- * Creates, rotates and retires signing keys. A new key is published before it signs, and the previous key keeps verifying as
+ * Creates, rotates, retires and lists signing keys. A new key is published before it signs, and the previous key keeps verifying as
  * long as sessions need it, so rotation is invisible to users. Only retiring a key logs users out.
  */
 
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { Transaction } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
-import { record } from '../journal/journal.ts';
+import { createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Settings } from '../config/config.ts';
 import { StartError } from '../config/start-error.ts';
-import type { KeyEncryption, StoredKey } from './key-encryption.ts';
-import { publishingMs, readKeyRows, signingAt, type KeyRow } from './signing-keys.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { record, runChange } from '../journal/journal.ts';
+import { maxAuthTokenMs } from './revocation.ts';
+import {
+  publishingMs,
+  readKeyRows,
+  signingAt,
+  stopsSigningAt,
+  toPrivateKey,
+  type KeyEncryption,
+  type KeyRow,
+  type KeyTimes,
+  type SigningKeys,
+  type StoredKey,
+} from './signing-keys.ts';
 
-export interface KeyChange {
+interface KeyChange {
   readonly encryption: KeyEncryption;
   /** Read it inside the transaction: waiting for the transaction must not shorten the time of publication. */
   readonly now: number;
-}
-
-interface NewKey extends KeyChange {
-  readonly signsFrom: number;
-}
-
-export interface RetiredKey {
-  /** False if no token was signed with it. */
-  readonly hasSigned: boolean;
-  readonly replacementId?: string;
 }
 
 const insertKey = sql<KeyRow>`
@@ -47,9 +50,9 @@ export async function ensureSigningKey(
   for (const { id, publicKey, privateKey } of rows) {
     if (!publicKey) await transaction.run(updatePublic, { id, publicKey: publicPartOf(privateKey) });
   }
+  if (encryption.id === null) return;
   const unencrypted = rows.filter(({ sealedWith }) => sealedWith === null);
-  if (encryption.id !== null)
-    await encryptKeys(transaction, unencrypted, { from: encryption, to: encryption });
+  await encryptKeys(transaction, unencrypted, { from: encryption, to: encryption });
 }
 
 /** Publishes a new key, which signs later. Refuses if another published key does not sign yet. */
@@ -65,7 +68,7 @@ export async function rotateSigningKey(
   }
   const signsFrom = now + publishingMs;
   const id = await storeNewKey(transaction, { encryption, now, signsFrom });
-  recordNew(transaction, id, signsFrom, now);
+  recordNewKey(transaction, id, { signsFrom, now });
   return { id, signsFrom };
 }
 
@@ -77,44 +80,46 @@ export async function retireSigningKey(
   transaction: Transaction,
   id: string,
   { encryption, now, isReplacedAtOnce }: KeyChange & { readonly isReplacedAtOnce: boolean },
-): Promise<RetiredKey> {
+): Promise<{ readonly hasSigned: boolean; readonly replacementId?: string }> {
   const rows = await readKeyRows(transaction);
   const key = rows.find((row) => row.id === id);
-  if (!key) throw new StartError(`There is no signing key ${id}. espalier keys list shows them.`);
+  if (!key) throw new StartError(`There is no signing key ${id}. Run espalier keys list to see all keys.`);
   const isSigning = signingAt(rows, now) === key;
   if (isSigning && !isReplacedAtOnce) {
     throw new StartError(
-      `The key ${id} signs now. Run espalier keys rotate, and retire it when the new key signs; or, if others may have it, run espalier keys retire ${id} --at-once.`,
+      `The key ${id} signs now. Run espalier keys rotate, and retire this key when the new key signs. If the key may be stolen, run espalier keys retire ${id} --at-once instead.`,
     );
   }
   const hasSigned = key.signsFrom <= now;
   await deleteKey(transaction, id, now);
   if (!isSigning) return { hasSigned };
-  // The same start time, so that it signs whatever the clock of a node says.
-  const replacementId = await replace(transaction, { encryption, now, signsFrom: key.signsFrom });
-  return { hasSigned, replacementId };
+  return { hasSigned, replacementId: await replaceKey(transaction, key, { encryption, now }) };
 }
 
-/** Retires all keys, without decrypting them. */
+/** Retires all keys, without decrypting them. Returns the id of the replacement. */
 export async function retireAllKeys(
   transaction: Transaction,
   { encryption, now }: KeyChange,
-): Promise<{ readonly count: number; readonly replacementId: string }> {
+): Promise<string> {
   const rows = await readKeyRows(transaction);
-  const signsFrom = signingAt(rows, now)?.signsFrom ?? 0;
   for (const { id } of rows) await deleteKey(transaction, id, now);
-  return { count: rows.length, replacementId: await replace(transaction, { encryption, now, signsFrom }) };
+  return replaceKey(transaction, signingAt(rows, now), { encryption, now });
 }
 
-async function replace(transaction: Transaction, change: NewKey): Promise<string> {
-  const id = await storeNewKey(transaction, change);
-  recordNew(transaction, id, change.now, change.now);
+/** The new key has the start time of the old one, so that it signs whatever the clock of a node says. */
+async function replaceKey(
+  transaction: Transaction,
+  old: KeyTimes | undefined,
+  { encryption, now }: KeyChange,
+): Promise<string> {
+  const id = await storeNewKey(transaction, { encryption, now, signsFrom: old?.signsFrom ?? 0 });
+  recordNewKey(transaction, id, { signsFrom: now, now });
   return id;
 }
 
-export async function deleteKey(transaction: Transaction, id: string, now: number): Promise<void> {
+async function deleteKey(transaction: Transaction, id: string, now: number): Promise<void> {
   await transaction.run(deleteRow, { id });
-  record(transaction, { kind: 'RETIRE_KEY', at: now, byUserId: null, after: { keyId: id } });
+  record(transaction, { kind: 'RETIRE_KEY', now, byUserId: null, after: { keyId: id } });
 }
 
 /** Decrypts each key with one master key and encrypts it with another. */
@@ -126,9 +131,13 @@ export async function encryptKeys(
   for (const row of rows) await transaction.run(updateEncrypted, to.encrypt(row.id, from.decrypt(row)));
 }
 
-function recordNew(transaction: Transaction, keyId: string, signsFrom: number, now: number): void {
+function recordNewKey(
+  transaction: Transaction,
+  keyId: string,
+  { signsFrom, now }: { signsFrom: number; now: number },
+): void {
   const after = { keyId, signsFrom: formatTime(signsFrom) };
-  record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after });
+  record(transaction, { kind: 'ROTATE_KEY', now, byUserId: null, after });
 }
 
 export function formatTime(at: number): string {
@@ -137,21 +146,104 @@ export function formatTime(at: number): string {
 
 async function storeNewKey(
   transaction: Transaction,
-  { encryption, now, signsFrom }: NewKey,
+  { encryption, now, signsFrom }: KeyChange & { readonly signsFrom: number },
 ): Promise<string> {
   const id = randomUUID();
   const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' });
-  const publicKey = publicPartOf(privateKey);
-  await transaction.run(insertKey, {
-    ...encryption.encrypt(id, privateKey),
-    publicKey,
-    createdAt: now,
-    signsFrom,
-  });
+  const stored = { ...encryption.encrypt(id, privateKey), publicKey: publicPartOf(privateKey) };
+  await transaction.run(insertKey, { ...stored, createdAt: now, signsFrom });
   return id;
 }
 
 function publicPartOf(privateKey: Uint8Array): Uint8Array {
-  const key = createPrivateKey({ key: Buffer.from(privateKey), format: 'der', type: 'pkcs8' });
-  return createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return createPublicKey(toPrivateKey(privateKey)).export({ format: 'der', type: 'spki' });
+}
+
+interface KeyRotationOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly encryption: KeyEncryption;
+  readonly keys: SigningKeys;
+  readonly settings: Pick<Settings, 'keyRotationDays' | 'refreshTokenSeconds'>;
+}
+
+const dayMs = 86_400_000;
+
+const findLastNeed = sql<{ stoppedAt: number; now: number }, { until: number | null }>`
+  select max(refresh_expires_at) as until from sessions
+  where revoked_at is null and refresh_expires_at > ${'now'} and refreshed_at <= ${'stoppedAt'}`;
+
+/** Returns the periodic task. It reads the database only if a key is due. */
+export function createKeyRotation(options: KeyRotationOptions): () => Promise<void> {
+  const { database, clock, encryption, keys } = options;
+  const { keyRotationDays, refreshTokenSeconds } = options.settings;
+  const isOld = ({ createdAt }: KeyTimes) =>
+    keyRotationDays > 0 && clock.now() - createdAt >= keyRotationDays * dayMs;
+  /** How long sessions need the oldest key, as of the last read. */
+  let need = { keyId: '', until: 0 };
+
+  async function rotateIfOld(): Promise<void> {
+    const [newest] = keys.all;
+    // A node that cannot decrypt the key has another master key than the other nodes.
+    if (!isOld(newest!) || !newest!.privateKey) return;
+    await runChange(database, async (transaction) => {
+      const [stored] = await readKeyRows(transaction);
+      // Another node may have rotated it.
+      if (stored && isOld(stored)) await rotateSigningKey(transaction, { encryption, now: clock.now() });
+    });
+    await keys.reread();
+  }
+
+  async function deleteOldest(): Promise<void> {
+    const [successor, oldest] = keys.all.slice(-2);
+    if (!successor || !oldest) return;
+    const now = clock.now();
+    const stoppedAt = stopsSigningAt(successor);
+    if (now <= verifiesUntil(successor, refreshTokenSeconds)) return;
+    if (need.keyId === oldest.id && now <= need.until) return;
+    // The setting may have been larger when those sessions began.
+    const { until } = (await database.get(findLastNeed, { stoppedAt, now }))!;
+    need = { keyId: oldest.id, until: until ?? 0 };
+    if (until !== null) return;
+    await runChange(database, async (transaction) => {
+      const rows = await readKeyRows(transaction);
+      if (rows.some(({ id }) => id === oldest.id)) await deleteKey(transaction, oldest.id, now);
+    });
+    await keys.reread();
+  }
+
+  return async () => {
+    await rotateIfOld();
+    await deleteOldest();
+  };
+}
+
+/** How long the previous key is needed: to verify auth tokens, and to refresh with expired ones. */
+function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
+  return stopsSigningAt(successor) + Math.max(maxAuthTokenMs, refreshTokenSeconds * 1000);
+}
+
+export type KeyState = 'published' | 'signs' | 'verifies';
+
+export interface KeyStatus extends Omit<KeyRow, 'privateKey' | 'publicKey'> {
+  readonly state: KeyState;
+  /** After this time no token that it signed is in use. Null until it stops signing. */
+  readonly neededUntil: number | null;
+}
+
+/** Takes and returns the keys with the newest first. */
+export function listKeyStatuses(
+  rows: readonly KeyRow[],
+  { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },
+): KeyStatus[] {
+  const signing = signingAt(rows, now);
+  return rows.map((row, index) => {
+    const { id, createdAt, sealedWith } = row;
+    const signsFrom = Math.max(row.signsFrom, createdAt);
+    const successor = rows[index - 1];
+    const isOver = successor !== undefined && successor.signsFrom <= now;
+    const state = row === signing ? 'signs' : isOver ? 'verifies' : 'published';
+    const neededUntil = isOver ? verifiesUntil(successor, refreshTokenSeconds) : null;
+    return { id, state, createdAt, signsFrom, neededUntil, sealedWith };
+  });
 }

@@ -1,35 +1,37 @@
 /**
  * Exchanges a refresh token for new tokens. One conditional update of the session's row decides which of several concurrent
  * refreshes succeeds. A spent token that is used again is a lost response, a second tab or a theft, depending on its age.
+ *
+ * A successor is the new tokens, stored encrypted for `refreshRetrySeconds`. After `reuseToleranceSeconds`, a replay that gets no
+ * successor is a theft.
  */
 
+import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { Settings } from '../config/config.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { AuthTokens } from './auth-token.ts';
-import type { Client } from './list-sessions.ts';
+import type { AuthTokens, Viewer } from './auth-token.ts';
+import type { ClientInfo } from './session-reads.ts';
+import { revokeSession, type RevocationCache } from './revocation.ts';
 import {
-  decryptSuccessor,
-  digestOf,
-  encryptSuccessor,
-  newRefreshToken,
-  type TokenPair,
-} from './refresh-token.ts';
-import type { RevocationCache } from './revocation-cache.ts';
-import { revokeById } from './revocation.ts';
-import {
-  createReplayCounts,
+  countReplays,
   findSpent,
-  recordReplays,
-  recordSpent,
+  insertSpent,
+  ReplayCounts,
   type SpentToken,
   type TokenUse,
 } from './spent-tokens.ts';
-import type { Viewer } from './viewer.ts';
 
-export interface IssuedTokens extends TokenPair {
+export interface Tokens {
+  readonly authToken: string;
+  readonly refreshToken: string;
+}
+
+export interface IssuedTokens extends Tokens {
   readonly userId: string;
   readonly expiresInSeconds: number;
 }
@@ -43,25 +45,15 @@ export interface RefreshOptions {
   readonly onTheft: (theft: Theft) => void;
   /** Called for a replay within the tolerance, which is probably the same client. */
   readonly onReplay?: (() => void) | undefined;
-  readonly settings: {
-    readonly accessTokenSeconds: number;
-    readonly refreshTokenSeconds: number;
-    readonly reuseToleranceSeconds: number;
-    readonly refreshRetrySeconds: number;
-  };
+  readonly settings: Pick<
+    Settings,
+    'authTokenSeconds' | 'refreshTokenSeconds' | 'reuseToleranceSeconds' | 'refreshRetrySeconds'
+  >;
 }
 
-export interface Theft extends Client {
+interface Theft extends ClientInfo {
   readonly userId: string;
   readonly sessionId: string;
-}
-
-/** The result of replaying a spent refresh token. */
-interface Replay {
-  /** The session must be revoked: the token was spent too long ago for a lost response or a second tab. */
-  readonly isTheft: boolean;
-  /** The tokens that it was exchanged for, within `refreshRetrySeconds`. */
-  readonly successor?: IssuedTokens | undefined;
 }
 
 const isCurrent = sql`id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null
@@ -78,34 +70,34 @@ const findExchangeable = sql<{ id: string; digest: Uint8Array; now: number }, { 
 
 export class TokenRefresh {
   readonly #options: RefreshOptions;
-  readonly #replays = createReplayCounts();
+  readonly #replays = new ReplayCounts();
 
   constructor(options: RefreshOptions) {
     this.#options = options;
   }
 
-  async refresh(old: TokenPair, client: Client): Promise<IssuedTokens> {
+  async refresh(old: Tokens, client: ClientInfo): Promise<IssuedTokens> {
     const { database, clock, authTokens } = this.#options;
     const token = authTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
-    const useNow = (): TokenUse => ({ digest, now: clock.now(), ...client });
+    const createUse = (): TokenUse => ({ digest, now: clock.now(), ...client });
     // Only a request that can succeed waits for the write lock. The update decides whether it does.
-    const isExchangeable = await database.get(findExchangeable, { id: token.sessionId, ...useNow() });
+    const session = await database.get(findExchangeable, { id: token.sessionId, ...createUse() });
     const issued =
-      isExchangeable &&
-      (await database.transaction((transaction) => this.#exchange(transaction, token, old, useNow())));
+      session &&
+      (await database.transaction((transaction) => this.#exchange(transaction, token, old, createUse())));
     if (issued) return issued;
     const spent = await findSpent(database, digest);
     // Read the time after the row, so that a concurrent refresh does not seem to be in the future.
-    return this.#handleReplay(spent, old, useNow());
+    return this.#handleReplay(spent, old, createUse());
   }
 
   /** Issues tokens for a session. */
   issue(userId: string, sessionId: string, refreshToken: string): IssuedTokens {
     const { authTokens, settings } = this.#options;
     const authToken = authTokens.issue(userId, sessionId);
-    return { authToken, refreshToken, expiresInSeconds: settings.accessTokenSeconds, userId };
+    return { authToken, refreshToken, expiresInSeconds: settings.authTokenSeconds, userId };
   }
 
   expiryFrom(now: number): number {
@@ -121,51 +113,44 @@ export class TokenRefresh {
   async #exchange(
     transaction: Transaction,
     { userId, sessionId }: Viewer,
-    old: TokenPair,
-    used: TokenUse,
+    old: Tokens,
+    use: TokenUse,
   ): Promise<IssuedTokens | undefined> {
     const refreshToken = newRefreshToken();
     const next = digestOf(refreshToken);
-    const expiresAt = this.expiryFrom(used.now);
-    const changed = await transaction.run(rotate, { ...used, id: sessionId, next, expiresAt });
+    const expiresAt = this.expiryFrom(use.now);
+    const changed = await transaction.run(rotate, { ...use, id: sessionId, next, expiresAt });
     if (changed === 0) return undefined;
     const issued = this.issue(userId, sessionId, refreshToken);
     const isRetryAllowed = this.#options.settings.refreshRetrySeconds > 0;
     const successor = isRetryAllowed ? encryptSuccessor(issued, old) : null;
-    await recordSpent(transaction, { ...used, sessionId, successor });
+    await transaction.run(insertSpent, { ...use, sessionId, successor });
     return issued;
   }
 
-  async #handleReplay(spent: SpentToken | undefined, old: TokenPair, used: TokenUse): Promise<IssuedTokens> {
-    const replay = spent && this.#judgeReplay(spent, old, used.now);
-    if (spent && replay?.isTheft) await this.#revokeStolen(spent, used);
-    else if (replay) {
-      this.#replays.add(used);
-      this.#options.onReplay?.();
-    }
-    if (!replay?.successor) throw new Refusal('INVALID_REFRESH_TOKEN');
-    return replay.successor;
-  }
-
-  /** Only a token that is stored as spent can be a replay. An unknown token has no effect. */
-  #judgeReplay(spent: SpentToken, old: TokenPair, now: number): Replay | undefined {
+  /**
+   * Only a token that is stored as spent can be a replay. An unknown token has no effect. A late replay is a theft: the response
+   * was not lost, and no second tab had the token for so long.
+   */
+  async #handleReplay(spent: SpentToken | undefined, old: Tokens, use: TokenUse): Promise<IssuedTokens> {
+    if (!spent || spent.revokedAt !== null) throw new Refusal('INVALID_REFRESH_TOKEN');
     const { refreshRetrySeconds, reuseToleranceSeconds } = this.#options.settings;
-    if (spent.revokedAt !== null) return undefined;
     // Negative if the clock was set back since then, or if another node whose clock is ahead exchanged the token.
-    const ageSeconds = (now - spent.spentAt) / 1000;
+    const ageSeconds = (use.now - spent.spentAt) / 1000;
     // The real age of a token from the future is unknown. It may be old and stolen, so it gets no successor.
     const mayRetry = ageSeconds >= 0 && ageSeconds <= refreshRetrySeconds;
-    const successor = mayRetry ? this.#readSuccessor(spent, old, now) : undefined;
+    const successor = mayRetry ? this.#readSuccessor(spent, old, use.now) : undefined;
     // The tolerance also covers nodes whose clocks differ: a client that retries on another node keeps its session.
-    const isTheft = !successor && Math.abs(ageSeconds) > reuseToleranceSeconds;
-    return { isTheft, successor };
+    if (!successor && Math.abs(ageSeconds) > reuseToleranceSeconds) await this.#revokeStolen(spent, use);
+    else {
+      this.#replays.add(use);
+      this.#options.onReplay?.();
+    }
+    if (!successor) throw new Refusal('INVALID_REFRESH_TOKEN');
+    return successor;
   }
 
-  #readSuccessor(
-    { successor: encrypted }: SpentToken,
-    old: TokenPair,
-    now: number,
-  ): IssuedTokens | undefined {
+  #readSuccessor({ successor: encrypted }: SpentToken, old: Tokens, now: number): IssuedTokens | undefined {
     const successor = encrypted ? decryptSuccessor(encrypted, old) : undefined;
     const token = successor && this.#options.authTokens.read(successor.authToken);
     if (!token) return undefined;
@@ -174,19 +159,46 @@ export class TokenRefresh {
   }
 
   /** The revocation is committed although the client gets an error. */
-  async #revokeStolen({ sessionId, userId, spentAt }: SpentToken, used: TokenUse): Promise<void> {
+  async #revokeStolen({ sessionId, userId, spentAt }: SpentToken, use: TokenUse): Promise<void> {
     const { database, clock, revoked, onTheft } = this.#options;
-    const { digest, now, address, agent } = used;
+    const { digest, now, address, agent } = use;
     const isRevoked = await runChange(database, async (transaction) => {
       // Another replay or a logout may have revoked it.
       if ((await findSpent(transaction, digest))?.revokedAt !== null) return false;
-      await recordReplays(transaction, [{ ...used, times: 1 }]);
+      await transaction.run(countReplays, { ...use, times: 1 });
       const details = { address, agent, spentAt: new Date(spentAt).toISOString() };
-      await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
+      const session = { sessionId, userId };
+      await revokeSession(transaction, session, { because: 'replay', now, byUserId: null, details });
       return true;
     });
     if (!isRevoked) return;
     revoked.add(sessionId, clock.now());
     onTheft({ sessionId, userId, address, agent });
   }
+}
+
+/** 122 random bits (RFC 9562, version 4). */
+export function newRefreshToken(): string {
+  return randomUUID();
+}
+
+/** A fast digest is sufficient, because the token is random and not a password. */
+export function digestOf(refreshToken: string): Uint8Array {
+  return createHash('sha256').update(refreshToken).digest();
+}
+
+/** Only a client with both old tokens can decrypt the successors. */
+export function encryptSuccessor(successor: Tokens, old: Tokens): Uint8Array {
+  return encryptBytes(Buffer.from(JSON.stringify(successor)), successorKey(old));
+}
+
+/** Returns undefined if the auth token is not the one that was exchanged. */
+export function decryptSuccessor(encrypted: Uint8Array, old: Tokens): Tokens | undefined {
+  const decrypted = decryptBytes(encrypted, successorKey(old));
+  return decrypted && (JSON.parse(Buffer.from(decrypted).toString()) as Tokens);
+}
+
+/** The purpose is a part of the key: with another text, stored successors cannot be decrypted. */
+function successorKey({ authToken, refreshToken }: Tokens): Uint8Array {
+  return deriveKey(refreshToken, { salt: authToken, purpose: 'espalier successor pair' });
 }

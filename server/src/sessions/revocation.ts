@@ -1,112 +1,124 @@
-/** Revokes sessions: their refresh token becomes invalid, and the row stores the reason. */
+/**
+ * Revokes sessions: their refresh token becomes invalid, and the row stores the reason. A cache of revoked sessions makes their auth
+ * tokens invalid on all nodes, except after a logout.
+ */
 
-import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { Reader, Transaction } from '../database/database.ts';
-import { firstId, list, sql } from '../database/statement.ts';
-import { record, type ChangedBy, type Details } from '../journal/journal.ts';
-import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 import { requireAdministrator, requireUser, type ViewerRights } from '../accounts/users.ts';
-import { type Caller, type Changed, type Changes, noResult, numberResult } from '../journal/changes.ts';
+import type { Clock } from '../clock.ts';
+import { maxAuthTokenSeconds } from '../config/token-settings.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { firstId, list, sql, type Statement } from '../database/statement.ts';
+import {
+  numberCodec,
+  voidCodec,
+  type Caller,
+  type Changed,
+  type ChangeRunner,
+} from '../journal/change-runner.ts';
+import { detailsOf } from '../journal/journal-entry.ts';
+import type { JournalFeed } from '../journal/journal-feed.ts';
+import { record, runChange, type ChangedBy, type Details } from '../journal/journal.ts';
+import { pruneInBatches } from '../journal/prune-in-batches.ts';
 import { Refusal } from '../refusal.ts';
-import { readActiveSession } from './list-sessions.ts';
+import { readActiveSession } from './session-reads.ts';
 
-export interface Revocation extends ChangedBy {
+interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
   /** Further details for the journal. */
   readonly details?: Details;
 }
 
-type Stored = Pick<Revocation, 'because' | 'now'>;
+type RevocationColumns = Pick<Revocation, 'because' | 'now'>;
+
+/** A session with its user, as journal entries name them. */
+interface SessionOfUser {
+  readonly sessionId: string;
+  readonly userId: string;
+}
 
 /** The maximum lifetime of an auth token. */
 export const maxAuthTokenMs = maxAuthTokenSeconds * 1000;
 
-const updateById = sql<Stored & { id: string }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where id = ${'id'} and revoked_at is null`;
+/** Read first without the write lock, so that useless requests do not wait for it. The update checks the conditions again. */
+const isRevocable = sql`id = ${'sessionId'} and revoked_at is null`;
+const isRevocableDigest = sql`refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-const updateByDigest = sql<Stored & { digest: Uint8Array }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+const findRevocable = sql<{ sessionId: string }, SessionOfUser>`
+  select id as "sessionId", user_id as "userId" from sessions where ${isRevocable}`;
+const findRevocableByDigest = sql<{ digest: Uint8Array; now: number }, SessionOfUser>`
+  select id as "sessionId", user_id as "userId" from sessions where ${isRevocableDigest}`;
 
-const updateByUser = sql<Stored & { userId: string; exceptId: string }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+const revokeWhere = <More>(condition: Statement) => sql<RevocationColumns & More>`
+  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'} where ${condition}`;
+const updateById = revokeWhere<{ sessionId: string }>(isRevocable);
+const updateByDigest = revokeWhere<{ digest: Uint8Array }>(isRevocableDigest);
+const updateByUser = revokeWhere<{ userId: string; exceptId: string }>(sql`user_id = ${'userId'}
+  and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`);
+const updateByIds = revokeWhere<{ ids: readonly string[] }>(sql`
+  id in (select value from ${list('ids')}) and revoked_at is null`);
 
 /** Also revokes sessions that were logged out or have expired but may still have a valid auth token. */
-const updateWithValidToken = sql<Stored & { userId: string; exceptId: string; since: number }>`
+const updateWithValidToken = sql<RevocationColumns & { userId: string; exceptId: string; since: number }>`
   update sessions set revoked_at = coalesce(revoked_at, ${'now'}), revoked_because = ${'because'}
   where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'}
     and (revoked_because = 'logout' or revoked_at is null)`;
 
-/** The active sessions of a user beyond the limit, except the new one. */
-const findExcess = sql<
-  { userId: string; newId: string; now: number; offset: number; limit: number },
-  { id: string }
->`
+/** The active sessions of a user beyond the limit, except the new one. SQLite requires a limit before the offset. */
+const findExcess = sql<{ userId: string; newId: string; now: number; offset: number }, { id: string }>`
   select id from sessions
   where user_id = ${'userId'} and id <> ${'newId'} and revoked_at is null and refresh_expires_at > ${'now'}
-  order by refreshed_at desc, created_at desc, id desc limit ${'limit'} offset ${'offset'}`;
+  order by refreshed_at desc, created_at desc, id desc limit 2147483647 offset ${'offset'}`;
 
-const updateByIds = sql<Stored & { ids: readonly string[] }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where id in (select value from ${list('ids')}) and revoked_at is null`;
-
-const findOwner = sql<{ id: string }, { userId: string }>`
-  select user_id as "userId" from sessions where id = ${'id'}`;
-const findByDigest = sql<{ digest: Uint8Array }, { id: string; userId: string }>`
-  select id, user_id as "userId" from sessions where refresh_digest = ${'digest'}`;
-
-const findRevocable = sql<{ id: string }, { id: string }>`
-  select id from sessions where id = ${'id'} and revoked_at is null`;
-const findRevocableByDigest = sql<{ digest: Uint8Array; now: number }, { id: string }>`
-  select id from sessions
-  where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
-
-/** Whether `revokeById` or `revokeByDigest` can revoke a session. Reads without a lock: the update itself decides. */
-export async function isRevocable(
-  reader: Reader,
-  session: { readonly id: string } | { readonly digest: Uint8Array; readonly now: number },
-): Promise<boolean> {
-  const find = (): PromiseOrValue<object | undefined> =>
-    'id' in session ? reader.get(findRevocable, session) : reader.get(findRevocableByDigest, session);
-  return (await find()) !== undefined;
-}
-
-/** Has no effect on a revoked session. */
-export async function revokeById(
+/** Revokes a session, unless it is revoked. */
+export async function revokeSession(
   transaction: Transaction,
-  id: string,
+  { sessionId, userId }: SessionOfUser,
   revocation: Revocation,
 ): Promise<void> {
   const { because, now } = revocation;
-  if ((await transaction.run(updateById, { id, because, now })) === 0) return;
-  const { userId } = (await transaction.get(findOwner, { id }))!;
-  recordEnd(transaction, { userId, sessionId: id }, revocation);
+  const changed = await transaction.run(updateById, { sessionId, because, now });
+  if (changed > 0) recordEnd(transaction, { sessionId, userId }, revocation);
 }
 
-/** Returns false if the token is not the current one of an active session. */
-export async function revokeByDigest(
-  transaction: Transaction,
-  digest: Uint8Array,
-  { because, now }: Stored,
-): Promise<boolean> {
-  if ((await transaction.run(updateByDigest, { digest, because, now })) === 0) return false;
-  const { id, userId } = (await transaction.get(findByDigest, { digest }))!;
-  recordEnd(transaction, { userId, sessionId: id }, { because, now, byUserId: userId });
-  return true;
+/** Logs a session out. Only a session that is not revoked waits for the write lock. */
+export async function logOutSession(
+  database: Database,
+  clock: Clock,
+  { sessionId, userId }: SessionOfUser,
+): Promise<void> {
+  if (!(await database.get(findRevocable, { sessionId }))) return;
+  await runChange(database, (transaction) => {
+    const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
+    return revokeSession(transaction, { sessionId, userId }, revocation);
+  });
+}
+
+/**
+ * Logs out the session whose current refresh token has this digest. Returns false if there is none. Any client can send an
+ * unknown token. Only a known one waits for the write lock.
+ */
+export async function logOutByDigest(database: Database, clock: Clock, digest: Uint8Array): Promise<boolean> {
+  const session = await database.get(findRevocableByDigest, { digest, now: clock.now() });
+  if (!session) return false;
+  return runChange(database, async (transaction) => {
+    const revocation = { because: 'logout', now: clock.now() } as const;
+    const changed = await transaction.run(updateByDigest, { digest, ...revocation });
+    if (changed > 0) recordEnd(transaction, session, { ...revocation, byUserId: session.userId });
+    return changed > 0;
+  });
 }
 
 /** Revokes all active sessions of a user, or all but one. Returns how many. */
 export async function revokeUserSessions(
   transaction: Transaction,
+  // No session has the id `firstId`.
   { userId, exceptId = firstId }: { userId: string; exceptId?: string | undefined },
   revocation: Revocation,
 ): Promise<number> {
   const { because, now } = revocation;
-  const count = await transaction.run(updateByUser, { userId, exceptId, because, now });
-  const since = now - maxAuthTokenMs;
-  const withToken = await transaction.run(updateWithValidToken, { userId, exceptId, because, now, since });
+  const parameters = { userId, exceptId, because, now, since: now - maxAuthTokenMs };
+  const count = await transaction.run(updateByUser, parameters);
+  const withToken = await transaction.run(updateWithValidToken, parameters);
   if (count + withToken > 0) recordEnd(transaction, { userId }, revocation, count);
   return count;
 }
@@ -120,14 +132,13 @@ export async function revokeExcess(
   { userId, newId, max }: { userId: string; newId: string; max: number },
   now: number,
 ): Promise<readonly string[]> {
-  const limit = 2 ** 31 - 1;
-  const excess = await transaction.all(findExcess, { userId, newId, now, offset: max - 1, limit });
+  const excess = await transaction.all(findExcess, { userId, newId, now, offset: max - 1 });
   const ids = excess.map(({ id }) => id);
-  if (ids.length === 0) return ids;
+  const [sessionId, ...others] = ids;
+  if (sessionId === undefined) return ids;
   const revocation = { because: 'limit', now, byUserId: null } as const;
   await transaction.run(updateByIds, { ids, ...revocation });
-  const [sessionId] = ids;
-  if (ids.length === 1) recordEnd(transaction, { userId, sessionId: sessionId! }, revocation);
+  if (others.length === 0) recordEnd(transaction, { userId, sessionId }, revocation);
   else recordEnd(transaction, { userId }, revocation, ids.length);
   return ids;
 }
@@ -136,47 +147,154 @@ export async function revokeExcess(
 function recordEnd(
   transaction: Transaction,
   ended: { readonly userId: string; readonly sessionId?: string },
-  { because, now, byUserId, details }: Revocation,
+  { because, details, ...by }: Revocation,
   count?: number,
 ): void {
   const after = { because, count, ...details };
-  record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
-}
-
-export interface SessionRevocations {
-  revoke(caller: Caller, id: string): Promise<Changed<void>>;
-  /** Revokes all sessions of a user, by default the caller, or all but the caller's session. Returns how many. */
-  revokeAll(
-    caller: Caller,
-    input: { userId?: string | null | undefined; keepCurrent: boolean },
-  ): Promise<Changed<number>>;
+  record(transaction, { kind: 'END_SESSION', ...by, ...ended, after });
 }
 
 /** The revocations that a viewer can request: of own sessions, and for administrators of any session. */
-export function manageSessions(changes: Changes<ViewerRights>): SessionRevocations {
-  return {
-    revoke: (caller, id) =>
-      changes.run(caller, {
-        codec: noResult,
-        work: async (transaction, { userId, isAdministrator }, by) => {
-          const session = await readActiveSession(transaction, id, by.now);
-          if (!session || (session.userId !== userId && !isAdministrator)) {
-            throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
-          }
-          await revokeById(transaction, id, { because: 'revoked', ...by });
-        },
-      }),
-    revokeAll: (caller, { userId: requestedId, keepCurrent }) => {
-      const userId = requestedId ?? caller.userId;
-      return changes.run(caller, {
-        codec: numberResult,
-        ...(userId !== caller.userId && { check: requireAdministrator }),
-        work: async (transaction, _, by) => {
-          await requireUser(transaction, userId);
-          const exceptId = keepCurrent ? caller.sessionId : undefined;
-          return revokeUserSessions(transaction, { userId, exceptId }, { because: 'revoked', ...by });
-        },
-      });
-    },
-  };
+export class SessionRevocations {
+  readonly #changes: ChangeRunner<ViewerRights>;
+
+  constructor(changes: ChangeRunner<ViewerRights>) {
+    this.#changes = changes;
+  }
+
+  revoke(caller: Caller, id: string): Promise<Changed<void>> {
+    return this.#changes.run(caller, {
+      codec: voidCodec,
+      work: async (transaction, { userId, isAdministrator }, by) => {
+        const session = await readActiveSession(transaction, id, by.now);
+        if (!session || (session.userId !== userId && !isAdministrator)) {
+          throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
+        }
+        const revoked = { sessionId: id, userId: session.userId };
+        await revokeSession(transaction, revoked, { because: 'revoked', ...by });
+      },
+    });
+  }
+
+  /** Revokes all sessions of a user, by default the caller, or all but the caller's session. Returns how many. */
+  revokeAll(
+    caller: Caller,
+    input: { readonly userId?: string | null | undefined; readonly keepCurrent: boolean },
+  ): Promise<Changed<number>> {
+    const userId = input.userId ?? caller.userId;
+    return this.#changes.run(caller, {
+      codec: numberCodec,
+      ...(userId !== caller.userId && { check: requireAdministrator }),
+      work: async (transaction, _, by) => {
+        await requireUser(transaction, userId);
+        const exceptId = input.keepCurrent ? caller.sessionId : undefined;
+        return revokeUserSessions(transaction, { userId, exceptId }, { because: 'revoked', ...by });
+      },
+    });
+  }
+}
+
+interface RevocationCacheOptions {
+  readonly database: Database;
+  readonly feed: JournalFeed;
+  readonly clock: Clock;
+  /** Called for a failed read. The read is retried. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A revoked session or a deleted user. */
+interface RevokedId {
+  readonly id: string;
+  readonly at: number;
+}
+
+const retryMs = 500;
+
+const isRevoked = sql`revoked_at > ${'since'} and revoked_because <> 'logout'`;
+const findRevoked = sql<{ since: number }, RevokedId>`
+  select id, revoked_at as at from sessions where ${isRevoked}`;
+const findRevokedOfUser = sql<{ since: number; userId: string }, RevokedId>`
+  select id, revoked_at as at from sessions where user_id = ${'userId'} and ${isRevoked}`;
+
+/** Deleting a user also deletes the rows of the sessions. */
+const findDeletedUsers = sql<{ since: number }, RevokedId>`
+  select id, deleted_at as at from deleted_users where deleted_at > ${'since'}`;
+const deletedUsersUpTo = {
+  findAny: sql<{ upTo: number }, object>`
+    select id from deleted_users where deleted_at <= ${'upTo'} limit 1`,
+  prune: sql<{ upTo: number }>`delete from deleted_users where deleted_at <= ${'upTo'}`,
+};
+
+/**
+ * Caches revoked sessions in memory as long as their auth tokens can be valid. The journal feeds the cache, so that checking a
+ * token needs no database read and a revocation on one node applies to all nodes. After a plain
+ * logout, the auth token stays valid until it expires, as the API promises.
+ */
+export class RevocationCache {
+  readonly #options: RevocationCacheOptions;
+  readonly #sessions = new Map<string, number>();
+  readonly #users = new Map<string, number>();
+
+  static async open(options: RevocationCacheOptions): Promise<RevocationCache> {
+    const cache = new RevocationCache(options);
+    const { feed } = options;
+    feed.onEntry(({ kind, userId, sessionId, at, after }): void | Promise<void> => {
+      if (!userId) return;
+      if (kind === 'DELETE_USER') cache.#users.set(userId, at);
+      if (kind !== 'END_SESSION' || detailsOf(after)['because'] === 'logout') return;
+      if (!sessionId) return cache.#loadWithRetry(() => cache.#loadUser(userId));
+      cache.add(sessionId, at);
+    });
+    feed.onGap(() => void cache.#loadWithRetry(() => cache.#loadAll()));
+    await cache.#loadAll();
+    return cache;
+  }
+
+  private constructor(options: RevocationCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Applies a revocation at once on this node. Optional: the journal delivers every revocation. */
+  add(sessionId: string, at: number): void {
+    this.#sessions.set(sessionId, at);
+  }
+
+  has({ userId, sessionId }: SessionOfUser): boolean {
+    return this.#sessions.has(sessionId) || this.#users.has(userId);
+  }
+
+  /** Deletes entries whose auth tokens have expired. */
+  async prune(): Promise<void> {
+    const upTo = this.#since();
+    for (const entries of [this.#sessions, this.#users]) {
+      for (const [id, at] of entries) if (at <= upTo) entries.delete(id);
+    }
+    await pruneInBatches(this.#options.database, deletedUsersUpTo, { upTo }, 1);
+  }
+
+  #since(): number {
+    return this.#options.clock.now() - maxAuthTokenMs;
+  }
+
+  async #loadAll(): Promise<void> {
+    const { database } = this.#options;
+    const since = this.#since();
+    for (const { id, at } of await database.all(findRevoked, { since })) this.#sessions.set(id, at);
+    for (const { id, at } of await database.all(findDeletedUsers, { since })) this.#users.set(id, at);
+  }
+
+  async #loadUser(userId: string): Promise<void> {
+    const { database } = this.#options;
+    const revoked = await database.all(findRevokedOfUser, { since: this.#since(), userId });
+    for (const { id, at } of revoked) this.#sessions.set(id, at);
+  }
+
+  /** Retries until the read succeeds: a failed read must not keep a revoked session valid. */
+  #loadWithRetry(load: () => Promise<void>): Promise<void> {
+    return load().catch((error: unknown) => {
+      if (this.#options.feed.isClosed) return;
+      this.#options.onError(error);
+      setTimeout(() => void this.#loadWithRetry(load), retryMs).unref();
+    });
+  }
 }

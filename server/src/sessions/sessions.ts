@@ -1,31 +1,35 @@
 /** The token lifecycle: log in, refresh, log out, authenticate. A session is one login and one row. */
 
 import { randomUUID } from 'node:crypto';
-import { checkCredentials, recordLogin, type CheckedCredentials } from '../accounts/credentials.ts';
-import type { Passwords } from '../accounts/passwords.ts';
+import { checkCredentials, recordLogin, type Passwords } from '../accounts/passwords.ts';
+import type { CheckedCredentials } from '../accounts/users.ts';
+import type { Settings } from '../config/config.ts';
 import type { Transaction } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
+import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
+import { pruneInBatches, pruneStatements } from '../journal/prune-in-batches.ts';
 import { Refusal } from '../refusal.ts';
-import type { Client } from './list-sessions.ts';
+import type { Viewer } from './auth-token.ts';
+import type { ClientInfo } from './session-reads.ts';
 import { identifyLogin, type ForgiveFailures, type LoginThrottle } from './login-throttle.ts';
-import { pruneSessions } from './prune-sessions.ts';
-import { digestOf, newRefreshToken, type TokenPair } from './refresh-token.ts';
-import { TokenRefresh, type IssuedTokens, type RefreshOptions } from './refresh.ts';
-import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
-import { pruneSpentTokens } from './spent-tokens.ts';
-import type { Viewer } from './viewer.ts';
+import {
+  digestOf,
+  newRefreshToken,
+  TokenRefresh,
+  type IssuedTokens,
+  type RefreshOptions,
+  type Tokens,
+} from './refresh.ts';
+import { logOutByDigest, logOutSession, revokeExcess } from './revocation.ts';
+import { pruneSpentTokens, spentTokenRetentionMs } from './spent-tokens.ts';
 
-export interface SessionOptions extends RefreshOptions {
+interface SessionOptions extends RefreshOptions {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  readonly settings: RefreshOptions['settings'] & {
-    /** 0 sets no limit. */
-    readonly maxSessionsPerUser: number;
-  };
+  readonly settings: RefreshOptions['settings'] & Pick<Settings, 'maxSessionsPerUser'>;
 }
 
-interface SessionStart extends Client {
+interface SessionStart extends ClientInfo {
   readonly id: string;
   readonly userId: string;
   readonly digest: Uint8Array;
@@ -38,6 +42,18 @@ const insertSession = sql<SessionStart>`
     (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at, address, agent)
   values
     (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'}, ${'address'}, ${'agent'})`;
+
+const deletion = (condition: Statement) =>
+  pruneStatements<{ before: number }>(
+    sql`delete from sessions`,
+    sql`id`,
+    sql`from sessions where ${condition}`,
+  );
+const expired = deletion(sql`refresh_expires_at < ${'before'}`);
+const revokedBefore = deletion(sql`revoked_at < ${'before'}`);
+/** Small, because each session can have hundreds of spent tokens. */
+const pruneBatch = 100;
+const maxBatches = 50;
 
 export class Sessions {
   readonly #options: SessionOptions;
@@ -53,7 +69,7 @@ export class Sessions {
     return this.#options.authTokens.issuer;
   }
 
-  async logIn(login: { username: string; password: string }, client: Client): Promise<IssuedTokens> {
+  async logIn(login: { username: string; password: string }, client: ClientInfo): Promise<IssuedTokens> {
     const { database, passwords, throttle } = this.#options;
     const source = { username: login.username, address: client.address };
     const { name, range } = identifyLogin(source);
@@ -66,11 +82,14 @@ export class Sessions {
     return issued;
   }
 
-  refresh(old: TokenPair, client: Client): Promise<IssuedTokens> {
+  refresh(old: Tokens, client: ClientInfo): Promise<IssuedTokens> {
     return this.#tokens.refresh(old, client);
   }
 
-  /** Reads no database. An auth token is valid until it expires or its session is revoked, other than by a logout. */
+  /**
+   * Reads no database. An auth token is valid until it expires, its signing key is retired, its user is disabled or deleted, or its
+   * session is revoked. A logout alone does not end it.
+   */
   authenticate(authToken: string): Viewer {
     const { authTokens, clock } = this.#options;
     const viewer = authTokens.read(authToken);
@@ -79,7 +98,7 @@ export class Sessions {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
     }
     if (this.isEnded(viewer)) {
-      throw new Refusal('INVALID_AUTH_TOKEN', 'The session of this auth token has been ended.');
+      throw new Refusal('INVALID_AUTH_TOKEN', 'The session of this auth token has ended.');
     }
     return viewer;
   }
@@ -92,35 +111,28 @@ export class Sessions {
 
   /** Revokes the session of a valid auth token. */
   async logOutByAuthToken(authToken: string): Promise<Viewer> {
-    const { database, clock } = this.#options;
     const viewer = this.authenticate(authToken);
-    const { sessionId, userId } = viewer;
-    if (!(await isRevocable(database, { id: sessionId }))) return viewer;
-    await runChange(database, async (transaction) => {
-      const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
-      await revokeById(transaction, sessionId, revocation);
-    });
+    await logOutSession(this.#options.database, this.#options.clock, viewer);
     return viewer;
   }
 
   async logOutByRefreshToken(refreshToken: string): Promise<void> {
     const { database, clock } = this.#options;
-    const digest = digestOf(refreshToken);
-    // Any client can send an unknown token. Only a known token waits for the write lock. The update decides.
-    const isRevoked =
-      (await isRevocable(database, { digest, now: clock.now() })) &&
-      (await runChange(database, (transaction) =>
-        revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() }),
-      ));
-    if (!isRevoked) throw new Refusal('INVALID_REFRESH_TOKEN');
+    const isKnown = await logOutByDigest(database, clock, digestOf(refreshToken));
+    if (!isKnown) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
-  /** Deletes expired sessions, spent tokens, successors and failed attempts. */
+  /**
+   * Deletes ended sessions, spent tokens, successors and failed attempts. Ended sessions are kept as long as their spent tokens. That
+   * is longer than the lifetime of any auth token, so a revoked session stays known as long as a client can present a token from it.
+   */
   async prune(): Promise<void> {
     const { database, clock, settings, throttle, revoked } = this.#options;
     await this.#tokens.storeReplays();
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
-    await pruneSessions(database, clock.now());
+    const ended = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatch };
+    await pruneInBatches(database, expired, ended, maxBatches);
+    await pruneInBatches(database, revokedBefore, ended, maxBatches);
     await throttle.prune();
     await revoked.prune();
   }
@@ -128,7 +140,7 @@ export class Sessions {
   /** Returns undefined if the credentials have changed in the meantime. */
   async #start(
     credentials: CheckedCredentials,
-    client: Client,
+    client: ClientInfo,
     forgive: ForgiveFailures,
   ): Promise<IssuedTokens | undefined> {
     const { database, clock, settings, revoked } = this.#options;

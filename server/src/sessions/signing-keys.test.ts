@@ -4,8 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { AuthTokens } from './auth-token.ts';
-import { createKeyEncryption } from './key-encryption.ts';
-import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './signing-keys.ts';
+import { clockSkewMs, KeyEncryption, publishingMs, SigningKeys } from './signing-keys.ts';
 
 interface KeyRow {
   readonly id: string;
@@ -44,10 +43,10 @@ class Node {
   static async start(rows: readonly KeyRow[]): Promise<Node> {
     const node = new Node(rows);
     const clock = { now: () => node.now };
-    node.keys = await openSigningKeys({
+    node.keys = await SigningKeys.open({
       database: { all: () => node.#read() } as unknown as Reader,
       clock,
-      encryption: createKeyEncryption(undefined),
+      encryption: new KeyEncryption(undefined),
       onError: () => node.errors++,
       stopwatch: () => node.elapsed,
     });

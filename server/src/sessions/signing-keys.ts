@@ -11,10 +11,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { StartError } from '../config/start-error.ts';
 import type { Reader } from '../database/database.ts';
+import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import type { KeyEncryption, StoredKey } from './key-encryption.ts';
 
 export interface KeyTimes {
   /** Milliseconds since 1970. */
@@ -30,25 +31,7 @@ export interface SigningKey extends KeyTimes {
   readonly privateKey: KeyObject | undefined;
 }
 
-/** A key with which this node can sign. */
-export interface DecryptedKey extends SigningKey {
-  readonly privateKey: KeyObject;
-}
-
-export interface SigningKeys {
-  /** All keys that verify, the newest first. The array is replaced when the keys change. */
-  readonly all: readonly SigningKey[];
-  /** The current signing key. Refuses if this node cannot decrypt it. */
-  readonly current: DecryptedKey;
-  /** True if no key outside the list can have signed a token yet. */
-  readonly isKeyListCurrent: boolean;
-  /** Reads all keys that were stored before the call. */
-  reread(): Promise<void>;
-  /** Rereads the keys after an unknown key was requested, at most once per second. */
-  rereadSoon(): void;
-}
-
-export interface SigningKeysOptions {
+interface SigningKeysOptions {
   readonly database: Reader;
   readonly clock: Clock;
   readonly encryption: KeyEncryption;
@@ -86,62 +69,93 @@ const selectKeys = sql<object, KeyRow>`
     created_at as "createdAt", signs_from as "signsFrom"
   from signing_keys order by signs_from desc, created_at desc, id`;
 
-export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
-  const { database, clock, encryption, onError, stopwatch = () => performance.now() } = options;
-  let all: readonly SigningKey[] = [];
-  let readStartedAt = 0;
-  let lastReadAt = 0;
-  let reading: Promise<void> | undefined;
+export class SigningKeys {
+  readonly #options: SigningKeysOptions;
+  readonly #stopwatch: () => number;
+  #all: readonly SigningKey[] = [];
+  #readStartedAt = 0;
+  #lastReadAt = 0;
+  #reading: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
-    readStartedAt = stopwatch();
-    const startedAt = readStartedAt;
-    const rows = await readKeyRows(database);
+  static async open(options: SigningKeysOptions): Promise<SigningKeys> {
+    const keys = new SigningKeys(options);
+    await keys.#readOnce();
+    return keys;
+  }
+
+  private constructor(options: SigningKeysOptions) {
+    this.#options = options;
+    this.#stopwatch = options.stopwatch ?? (() => performance.now());
+  }
+
+  /** All keys that verify, the newest first. The array is replaced when the keys change. */
+  get all(): readonly SigningKey[] {
+    return this.#all;
+  }
+
+  /** The current signing key. Refuses if this node cannot decrypt it. */
+  get current(): { readonly id: string; readonly privateKey: KeyObject } {
+    const { id, privateKey } = signingAt(this.#all, this.#options.clock.now())!;
+    if (privateKey) return { id, privateKey };
+    throw new Refusal('UNAVAILABLE', 'This node cannot sign auth tokens right now. Try again later.', {
+      retryAfterSeconds: 5,
+    });
+  }
+
+  /** True if no key outside the list can have signed a token yet. */
+  get isKeyListCurrent(): boolean {
+    return this.#stopwatch() - this.#lastReadAt < keyListValidMs;
+  }
+
+  /** Reads all keys that were stored before the call. */
+  async reread(): Promise<void> {
+    // A read in progress may have started too early.
+    await this.#reading?.catch(() => undefined);
+    await this.#readOnce();
+  }
+
+  /** Rereads the keys after an unknown key was requested, at most once per second. */
+  rereadSoon(): void {
+    if (this.#reading || this.#stopwatch() - this.#readStartedAt < rereadSoonEveryMs) return;
+    this.#readOnce().catch(this.#options.onError);
+  }
+
+  #readOnce(): Promise<void> {
+    return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
+  }
+
+  async #read(): Promise<void> {
+    const startedAt = this.#stopwatch();
+    this.#readStartedAt = startedAt;
+    const rows = await readKeyRows(this.#options.database);
     if (rows.length === 0) throw new Error('There is no signing key.');
-    all = sameKeys(all, rows)
-      ? all
-      : rows.map((row) => all.find(({ id }) => id === row.id) ?? toKey(row, tryDecrypt));
-    lastReadAt = startedAt;
+    const old = this.#all;
+    const isSame = old.length === rows.length && rows.every(({ id }, index) => old[index]!.id === id);
+    if (!isSame) this.#all = rows.map((row) => old.find(({ id }) => id === row.id) ?? this.#toKey(row));
+    this.#lastReadAt = startedAt;
+  }
+
+  #toKey(row: KeyRow): SigningKey {
+    const { id, createdAt, signsFrom } = row;
+    const decrypted = this.#tryDecrypt(row);
+    const privateKey = decrypted && toPrivateKey(decrypted);
+    const publicKey = row.publicKey
+      ? createPublicKey({ key: Buffer.from(row.publicKey), format: 'der', type: 'spki' })
+      : createPublicKey(privateKey!);
+    return { id, createdAt, signsFrom, privateKey, publicKey };
   }
 
   /** Another node may use another master key. This node still learns of its keys. */
-  function tryDecrypt(row: KeyRow): Uint8Array | undefined {
+  #tryDecrypt(row: KeyRow): Uint8Array | undefined {
     try {
-      return encryption.decrypt(row);
+      return this.#options.encryption.decrypt(row);
     } catch (error) {
       // At the start, a node that cannot sign must fail.
-      if (all.length === 0) throw error;
-      onError(error);
+      if (this.#all.length === 0) throw error;
+      this.#options.onError(error);
       return undefined;
     }
   }
-
-  const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
-  await readOnce();
-
-  return {
-    get all() {
-      return all;
-    },
-    get current() {
-      const key = signingAt(all, clock.now())!;
-      if (isDecrypted(key)) return key;
-      throw new Refusal('UNAVAILABLE', 'This node cannot sign auth tokens right now. Try again later.', {
-        retryAfterSeconds: 5,
-      });
-    },
-    get isKeyListCurrent() {
-      return stopwatch() - lastReadAt < keyListValidMs;
-    },
-    async reread() {
-      // A read in progress may have started too early.
-      await reading?.catch(() => undefined);
-      await readOnce();
-    },
-    rereadSoon() {
-      if (!reading && stopwatch() - readStartedAt >= rereadSoonEveryMs) readOnce().catch(onError);
-    },
-  };
 }
 
 /** Reads the keys, the newest first. */
@@ -151,7 +165,7 @@ export function readKeyRows(reader: Reader): PromiseOrValue<KeyRow[]> {
 
 /** Finds the signing key among keys with the newest first. */
 export function signingAt<Key extends KeyTimes>(keys: readonly Key[], now: number): Key | undefined {
-  // A clock that was set back can be before all of them. All nodes know the oldest key.
+  // A clock that was set back can be earlier than all keys. All nodes know the oldest key.
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
 }
 
@@ -160,21 +174,55 @@ export function stopsSigningAt(successor: KeyTimes): number {
   return successor.signsFrom + clockSkewMs;
 }
 
-function sameKeys(keys: readonly SigningKey[], rows: readonly KeyRow[]): boolean {
-  return keys.length === rows.length && rows.every(({ id }, index) => keys[index]!.id === id);
+export function toPrivateKey(bytes: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.from(bytes), format: 'der', type: 'pkcs8' });
 }
 
-function isDecrypted(key: SigningKey): key is DecryptedKey {
-  return key.privateKey !== undefined;
+export interface StoredKey {
+  readonly id: string;
+  readonly privateKey: Uint8Array;
+  /** The id of the master key, or null if the key is not encrypted. */
+  readonly sealedWith: string | null;
 }
 
-function toKey(row: KeyRow, decrypt: (row: KeyRow) => Uint8Array | undefined): SigningKey {
-  const { id, createdAt, signsFrom } = row;
-  const decrypted = decrypt(row);
-  const privateKey =
-    decrypted && createPrivateKey({ key: Buffer.from(decrypted), format: 'der', type: 'pkcs8' });
-  const publicKey = row.publicKey
-    ? createPublicKey({ key: Buffer.from(row.publicKey), format: 'der', type: 'spki' })
-    : createPublicKey(privateKey!);
-  return { id, createdAt, signsFrom, privateKey, publicKey };
+const ifLost = 'docs/keys.md explains how to change it, and what to do if it is lost.';
+
+/**
+ * Encrypts the private keys in the database with the master key, which is stored elsewhere. A copy of the database is then not
+ * enough to sign tokens. Each key is bound to its id, so that keys cannot be exchanged.
+ */
+export class KeyEncryption {
+  /** An id of the master key that does not reveal it, or null without a master key. */
+  readonly id: string | null = null;
+  readonly #key: Uint8Array | undefined;
+
+  constructor(masterKey: string | undefined) {
+    if (masterKey === undefined) return;
+    const derive = (purpose: string) => deriveKey(masterKey, { salt: '', purpose });
+    this.#key = derive('espalier signing keys');
+    this.id = Buffer.from(derive('espalier master key name')).subarray(0, 6).toString('hex');
+  }
+
+  /** Returns the key unchanged without a master key. */
+  encrypt(id: string, privateKey: Uint8Array): StoredKey {
+    const stored = this.#key ? encryptBytes(privateKey, this.#key, id) : privateKey;
+    return { id, privateKey: stored, sealedWith: this.id };
+  }
+
+  /** Returns the private key. Throws a StartError with instructions if it cannot be decrypted. */
+  decrypt({ id, privateKey, sealedWith }: StoredKey): Uint8Array {
+    if (sealedWith === null) return privateKey;
+    if (!this.#key) {
+      throw new StartError(
+        `The signing keys in the database are sealed with a master key (${sealedWith}), but none is set. Set ESPALIER_MASTER_KEY_FILE. ${ifLost}`,
+      );
+    }
+    const opened = sealedWith === this.id ? decryptBytes(privateKey, this.#key, id) : undefined;
+    if (opened) return opened;
+    throw new StartError(
+      sealedWith === this.id
+        ? `The signing key ${id} in the database was changed or damaged: its seal is broken. Retire it: espalier keys retire ${id}`
+        : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the one that is set (${this.id}). Set the one that it was sealed with. ${ifLost}`,
+    );
+  }
 }

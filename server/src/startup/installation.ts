@@ -1,29 +1,24 @@
 /** Prepares a new installation: its name, a signing key, the root folder and an administrator. */
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { toAccountName } from '../accounts/account-name.ts';
-import { hasUsers } from '../accounts/credentials.ts';
-import { createUser } from '../accounts/users.ts';
+import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
 import { generatePassword, type Passwords } from '../accounts/passwords.ts';
+import type { Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
-import { readSetting, insertSetting } from '../database/installation-values.ts';
+import { readInstallationValue, insertInstallationValue } from '../database/installation-values.ts';
 import { plantDemoTree } from '../folders/import/demo-tree.ts';
-import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
+import { ensureRoot, numberFolders } from '../folders/new-folder-rows.ts';
 import { runChange } from '../journal/journal.ts';
 import { ensureSigningKey } from '../sessions/manage-signing-keys.ts';
-import type { KeyEncryption } from '../sessions/key-encryption.ts';
+import type { KeyEncryption } from '../sessions/signing-keys.ts';
 import { StartError } from '../config/start-error.ts';
 
-export interface FirstStartOptions {
+interface FirstStartOptions {
   readonly database: Database;
   readonly passwords: Passwords;
   readonly encryption: KeyEncryption;
   readonly now: number;
-  readonly settings: {
-    readonly adminUsername: string;
-    readonly adminPassword: string | undefined;
-    readonly demo: boolean;
-  };
+  readonly settings: Pick<Settings, 'adminUsername' | 'adminPassword' | 'demo'>;
 }
 
 export interface NewAdministrator {
@@ -33,16 +28,18 @@ export interface NewAdministrator {
 }
 
 const rootName = 'Root';
+const unfinishedCopy =
+  'The database contains an unfinished copy of an installation. Run the same espalier copy again to continue the copy.';
 
 /** Runs in one transaction. Has no effect on a prepared installation. Returns the administrator that it created. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, encryption, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
-    await insertSetting(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
+    await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Checked after storing the issuer: a copy that starts at the same time also stores the issuer and is waited for.
-    if (await readSetting(transaction, 'copying')) throw unfinishedCopy();
-    await insertSetting(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
+    if (await readInstallationValue(transaction, 'copying')) throw new StartError(unfinishedCopy);
+    await insertInstallationValue(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
@@ -53,14 +50,8 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   });
 }
 
-function unfinishedCopy(): StartError {
-  return new StartError(
-    'The database holds an unfinished copy of an installation. Run the same espalier copy again: it goes on where it stopped.',
-  );
-}
-
 export async function storedIssuer(database: Database): Promise<string> {
-  const issuer = await readSetting(database, 'issuer');
+  const issuer = await readInstallationValue(database, 'issuer');
   if (!issuer) throw new Error('The installation has no issuer.');
   return issuer;
 }
@@ -68,7 +59,7 @@ export async function storedIssuer(database: Database): Promise<string> {
 async function administrator({ passwords, settings }: FirstStartOptions) {
   const username = toAccountName(settings.adminUsername);
   if (!username) {
-    throw new StartError('ESPALIER_ADMIN_USERNAME takes 1 to 128 characters without control characters.');
+    throw new StartError('ESPALIER_ADMIN_USERNAME must have 1 to 128 characters and no control characters.');
   }
   const generatedPassword = settings.adminPassword === undefined ? generatePassword() : undefined;
   const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!, {

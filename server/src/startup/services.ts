@@ -2,29 +2,30 @@
 
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { createAccessCache } from '../access/access-cache.ts';
-import { createPasswords, type PasswordCost, type Passwords } from '../accounts/passwords.ts';
+import { AccessCache } from '../access/access-cache.ts';
+import { Passwords, type PasswordCost } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
+import type { Semaphore } from '../concurrency/semaphore.ts';
 import { singleFlight } from '../concurrency/single-flight.ts';
 import type { Settings } from '../config/config.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 import type { Database } from '../database/database.ts';
 import { createReadiness } from '../database/readiness.ts';
 import { createGraph } from '../graph/graph.ts';
-import { openJournalFeed, type JournalFeed } from '../journal/journal-feed.ts';
+import type { RemoteConnections } from '../http/live-connections.ts';
+import { JournalFeed } from '../journal/journal-feed.ts';
 import { checkCurrent } from '../journal/journal.ts';
-import type { ScheduledBackup, ScheduledBackupOptions } from '../maintenance/backup/scheduled-backup.ts';
+import type { ScheduledBackup } from '../maintenance/backup/scheduled-backup.ts';
 import { Activity } from '../observability/activity.ts';
 import { checkHealth } from '../observability/health.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Metrics, Samples } from '../observability/metrics.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
+import type { SharedAttemptQueues } from '../sessions/attempt-queues.ts';
 import { AuthTokens } from '../sessions/auth-token.ts';
-import { createKeyEncryption } from '../sessions/key-encryption.ts';
+import { KeyEncryption, SigningKeys } from '../sessions/signing-keys.ts';
 import { LoginThrottle } from '../sessions/login-throttle.ts';
-import { createRevocationCache } from '../sessions/revocation-cache.ts';
+import { RevocationCache } from '../sessions/revocation.ts';
 import { Sessions } from '../sessions/sessions.ts';
-import { openSigningKeys, type SigningKeys } from '../sessions/signing-keys.ts';
-import type { ClusterWorker } from './cluster-worker.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './installation.ts';
 import type { ServerTracing } from './telemetry.ts';
 
@@ -45,6 +46,23 @@ export interface ServiceOptions {
   readonly passwordCost?: PasswordCost;
 }
 
+/** What a server needs to run as one worker of a cluster. */
+export interface ClusterWorker {
+  /** From 1 to `count`. */
+  readonly number: number;
+  readonly count: number;
+  /** No other worker of this cluster listens on the port yet. */
+  readonly isFirst: boolean;
+  /** All workers share one login queue and one limit of password hashes at a time. */
+  readonly attemptQueues: SharedAttemptQueues;
+  readonly hashingSemaphore: Semaphore;
+  readonly connections: RemoteConnections;
+  readonly publishCommit: () => void;
+  readonly onCommitted: (listener: () => void) => void;
+  /** Sets the function that reads this worker's metrics for the primary. */
+  readonly onSamplesRequested: (read: () => Promise<Samples>) => void;
+}
+
 /** The parts that exist before the services. */
 export interface ServerBase extends ServiceOptions {
   readonly database: Database;
@@ -60,124 +78,114 @@ export type Services = Awaited<ReturnType<typeof createServices>>;
 const maxWaitingHashes = 500;
 
 export async function createServices(base: ServerBase) {
+  const core = await createCoreServices(base);
+  try {
+    const tokens = await createTokenServices(core);
+    const health = await createHealthServices(core);
+    const services = { ...core, ...tokens, ...health };
+    return { ...services, graph: createGraphService(services) };
+  } catch (error) {
+    core.feed.close();
+    throw error;
+  }
+}
+
+type CoreServices = Awaited<ReturnType<typeof createCoreServices>>;
+
+async function createCoreServices(base: ServerBase) {
   const { database, clock, settings, worker, log } = base;
-  const passwords = createPasswords({
+  const passwords = new Passwords({
     cost: base.passwordCost,
-    ...(worker && {
-      semaphore: worker.hashingSemaphore,
-      maxWaiting: Math.ceil(maxWaitingHashes / worker.count),
-    }),
+    semaphore: worker?.hashingSemaphore,
+    maxWaiting: Math.ceil(maxWaitingHashes / (worker?.count ?? 1)),
   });
-  const encryption = createKeyEncryption(settings.masterKey);
+  const encryption = new KeyEncryption(settings.masterKey);
   const created = await prepareInstallation({ database, passwords, encryption, now: clock.now(), settings });
   if (created) base.onNewAdministrator?.(created);
   const installation = await storedIssuer(database);
   const logOutage = createOutageLog(log, clock);
   const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
-  const keys = await openSigningKeys({ database, clock, encryption, onError: onKeysError });
+  const keys = await SigningKeys.open({ database, clock, encryption, onError: onKeysError });
   const onFeedError = (err: unknown) => logOutage('the journal cannot be read', err);
-  const feed = await openJournalFeed({ database, onError: onFeedError });
-  try {
-    worker?.onCommitted(feed.poll);
-    feed.onEntry(({ kind }) => {
-      if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);
-    });
-    const core = { ...base, installation, passwords, encryption, logOutage, onKeysError, keys, feed };
-    const { throttle, sessions } = await createTokenServices(core);
-    const health = await createHealthServices(core);
-    const activity = new Activity(clock);
-    const graph = createGraphService({ ...core, ...health, throttle, activity });
-    return { ...core, ...health, throttle, sessions, activity, graph };
-  } catch (error) {
-    feed.close();
-    throw error;
-  }
-}
-
-interface CoreServices extends ServerBase {
-  readonly installation: string;
-  readonly passwords: Passwords;
-  readonly keys: SigningKeys;
-  readonly feed: JournalFeed;
-  readonly logOutage: (message: string, error: unknown) => void;
-}
-
-async function createTokenServices(core: CoreServices): Promise<{
-  throttle: LoginThrottle;
-  sessions: Sessions;
-}> {
-  const { database, clock, settings, keys, feed, installation, passwords, metrics, log, logOutage } = core;
-  const authTokens = new AuthTokens({
-    issuer: settings.issuer ?? installation,
-    lifetimeSeconds: settings.accessTokenSeconds,
-    clock,
-    keys,
+  const feed = await JournalFeed.open({ database, onError: onFeedError });
+  worker?.onCommitted(feed.poll);
+  feed.onEntry(({ kind }) => {
+    if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);
   });
-  const onError = (err: unknown) => logOutage('ended sessions cannot be read', err);
-  const revoked = await createRevocationCache({ database, feed, clock, onError });
+  const activity = new Activity(clock);
+  return { ...base, installation, passwords, encryption, logOutage, onKeysError, keys, feed, activity };
+}
+
+async function createTokenServices(core: CoreServices) {
+  const { settings, installation, metrics, log, logOutage, worker } = core;
+  const authTokens = new AuthTokens({
+    ...core,
+    issuer: settings.issuer ?? installation,
+    lifetimeSeconds: settings.authTokenSeconds,
+  });
+  const onError = (err: unknown) => logOutage('the revoked sessions cannot be read', err);
+  const revoked = await RevocationCache.open({ ...core, onError });
   const throttle = new LoginThrottle({
-    database,
-    clock,
-    installation,
+    ...core,
     isOn: settings.loginThrottle,
-    attemptQueues: core.worker?.attemptQueues,
+    attemptQueues: worker?.attemptQueues,
   });
   const sessions = new Sessions({
-    database,
-    clock,
-    passwords,
+    ...core,
     throttle,
     authTokens,
     revoked,
     onTheft: (theft) => {
       metrics?.countReplay('ended');
-      log.warn(theft, 'a spent refresh token came back: its session is ended');
+      log.warn(theft, 'a spent refresh token was used again: its session is revoked');
     },
     onReplay: () => metrics?.countReplay('tolerated'),
-    settings,
   });
   return { throttle, sessions };
 }
 
 async function createHealthServices(core: CoreServices) {
-  const { database, databaseFile, settings, clock, log, worker, keys, installation } = core;
+  const { database, log, worker } = core;
   const isReady = createReadiness({
     database,
     recheckFault: () => checkCurrent(database),
     onChange: (isUp, err) =>
-      isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
+      isUp ? log.info('the database responds again') : log.warn({ err }, 'the database does not respond'),
   });
-  const maintainsStoredData = !worker || worker.number === 1;
-  const backups = await openBackups({ settings, installation, clock, log, isMaker: maintainsStoredData });
+  // A process without workers does the same as the first worker.
+  const isFirstWorker = !worker || worker.number === 1;
+  const backups = await openBackups(core, isFirstWorker);
   // The other workers do not know the result of the last backup.
-  const backupState = backups && maintainsStoredData ? () => backups.state() : undefined;
-  const checkNow = singleFlight(() => checkHealth({ database, databaseFile, keys, isReady, backupState }));
-  return { isReady, maintainsStoredData, backups, checkHealth: checkNow };
+  const backupState = backups && isFirstWorker ? () => backups.state() : undefined;
+  const checkNow = singleFlight(() => checkHealth({ ...core, isReady, backupState }));
+  return { isReady, isFirstWorker, backups, checkHealth: checkNow };
 }
 
 /** The module is loaded only if backups are configured, to keep the start fast. */
-async function openBackups(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
-  if (options.settings.backupFolder === undefined) return undefined;
+async function openBackups(core: CoreServices, isMaker: boolean): Promise<ScheduledBackup | undefined> {
+  const { databaseFile, settings } = core;
+  // The settings refuse a folder for PostgreSQL, which has no file.
+  if (settings.backupFolder === undefined || databaseFile === undefined) return undefined;
   const { ScheduledBackup } = await import('../maintenance/backup/scheduled-backup.ts');
-  return ScheduledBackup.open(options);
+  return ScheduledBackup.open({ ...core, databaseFile, folder: settings.backupFolder, isMaker });
 }
 
-interface GraphServices extends CoreServices {
-  readonly throttle: LoginThrottle;
-  readonly activity: Activity;
-  readonly checkHealth: Awaited<ReturnType<typeof createHealthServices>>['checkHealth'];
-}
+type GraphDependencies = CoreServices &
+  Awaited<ReturnType<typeof createTokenServices>> &
+  Awaited<ReturnType<typeof createHealthServices>>;
 
-function createGraphService(services: GraphServices) {
-  const { database, clock, settings, version, worker, metrics, log, logOutage } = services;
+function createGraphService(services: GraphDependencies) {
+  const { database, clock, passwords, throttle, feed, activity, version } = services;
+  const { settings, worker, metrics, log, logOutage } = services;
   return createGraph({
     database,
     clock,
-    passwords: services.passwords,
-    throttle: services.throttle,
-    feed: services.feed,
+    passwords,
+    throttle,
+    feed,
     limits: settings,
-    accessCache: createAccessCache(database),
+    trashDays: settings.trashDays,
+    accessCache: new AccessCache(database),
     server: {
       version,
       startedAt: clock.now(),
@@ -185,7 +193,7 @@ function createGraphService(services: GraphServices) {
       databaseKind: services.databaseFile === undefined ? 'POSTGRESQL' : 'SQLITE',
       settings: services.displayedSettings ?? [],
       refreshTokenSeconds: settings.refreshTokenSeconds,
-      activity: services.activity,
+      activity,
       checkHealth: services.checkHealth,
     },
     onDocument: metrics?.countDocument,
@@ -197,7 +205,7 @@ function createGraphService(services: GraphServices) {
         log.error({ err }, 'a query plan failed: graphql-js runs the query');
       }),
     onBug: (err) => log.error({ err }, 'a graph field failed'),
-    onUnavailable: (err) => logOutage('a graph field could not be had', err),
+    onUnavailable: (err) => logOutage('a graph field is not available', err),
     tracing: services.tracing?.graph,
   });
 }

@@ -57,7 +57,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(file, 0o400);
     assert.deepEqual(await checkAsUser(), [
-      `problem: ${file} cannot be written by this user: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
+      `problem: This user cannot write ${file}: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
     ]);
     assert.deepEqual(readdirSync(data), ['espalier.db']);
   });
@@ -67,7 +67,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(data, 0o555);
     assert.deepEqual(await checkAsUser(), [
-      `problem: This user can put nothing into ${data}: its mode does not allow it. The log of the database has to be there: the server does not start. Fix: chmod u+rwx ${data}`,
+      `problem: This user cannot create files in ${data}: its mode does not allow it. The server does not start, because it creates its write-ahead log there. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
@@ -76,7 +76,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(data, 0o600);
     assert.deepEqual(await checkAsUser(), [
-      `problem: ${file} cannot be looked at by this user, who may not enter ${data}. Fix: chmod u+rwx ${data}`,
+      `problem: This user cannot access ${file}: no permission to enter ${data}. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
@@ -88,12 +88,12 @@ describe("the doctor's file check", () => {
     ];
     renameSync(file, `${file}.away`);
     const lines = await runChecks({ PORT: port });
-    assert.match(lines[0]!, /^problem: The database file .* is gone, and a server runs at /);
-    assert.match(lines[0]!, /Fix: Put the file back .* Do not restart the server before: /);
+    assert.match(lines[0]!, /^problem: The database file .* is missing, but a server runs at /);
+    assert.match(lines[0]!, /Fix: Put the file back, .* before you restart the server\. /);
     assert.ok(!lines.join().includes('ENOENT'));
     assert.match(
       (await runChecks())[0]!,
-      /^problem: There is no .*, but its write-ahead log is there: .* does not/,
+      /^problem: The database file .* is missing, but its write-ahead log exists\. .* does not/,
     );
     renameSync(`${file}.away`, file);
   });
@@ -104,11 +104,11 @@ describe("the doctor's file check", () => {
     const runCheck = (name: string) =>
       runDoctorCheck(checkDatabase, { settings: { DATABASE_URL: `sqlite:${join(other, name)}` } });
     assert.deepEqual(await runCheck('new.db'), [
-      `warning: There is no database file ${other}/new.db yet. Fix: The first start of the server makes it.`,
+      `warning: The database file ${other}/new.db does not exist yet. Fix: The first start of the server creates it.`,
     ]);
     assert.match(
       (await runDoctorCheck(checkDatabase, { settings: { DATABASE_URL: `sqlite:${file}/new.db` } }))[0]!,
-      /^problem: There is no .*new\.db yet, and this user can put none into .*espalier\.db: it is no folder\. Fix: Name/,
+      /^problem: The .*new\.db does not exist yet, and this user cannot create it in .*espalier\.db: it is not a folder\. Fix: Set/,
     );
   });
 });

@@ -1,6 +1,6 @@
 /** Runs one doctor check at a fixed time and returns one line per finding. */
 
-import { examine } from '../../../server/src/cli/doctor/check-context.ts';
+import { createCheckContext } from '../../../server/src/cli/doctor/check-context.ts';
 import type { Finding } from '../../../server/src/cli/doctor/finding.ts';
 import { readSettings } from '../../../server/src/config/config.ts';
 
@@ -10,7 +10,7 @@ export interface CheckInput {
   readonly url?: string | undefined;
 }
 
-type Check = (examined: ReturnType<typeof examine>) => AsyncIterable<Finding> | Iterable<Finding>;
+type Check = (context: ReturnType<typeof createCheckContext>) => AsyncIterable<Finding> | Iterable<Finding>;
 
 const now = Date.parse('2026-03-02T12:00:00Z');
 
@@ -21,7 +21,7 @@ export async function runDoctorCheck(check: Check, { settings, url }: CheckInput
   const read = readSettings({ environment }).settings;
   const lines: string[] = [];
   for await (const { state, text, fix } of check(
-    examine({ clock: { now: () => now }, flags: {}, settings: read, url }),
+    createCheckContext({ clock: { now: () => now }, flags: {}, settings: read, url }),
   )) {
     lines.push(`${state}: ${text}${fix === undefined ? '' : ` Fix: ${fix}`}`);
   }

@@ -20,7 +20,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { makeBackup } from '../../../server/src/maintenance/backup/backup.ts';
 import { checkBackups } from '../../../server/src/cli/doctor/backups-check.ts';
 import { checkSettings } from '../../../server/src/cli/doctor/settings-check.ts';
-import { checkWatching } from '../../../server/src/cli/doctor/telemetry-check.ts';
+import { checkTelemetry } from '../../../server/src/cli/doctor/telemetry-check.ts';
 import { readSettings } from '../../../server/src/config/config.ts';
 import { sqlite } from '../../support/databases.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -53,24 +53,24 @@ describe("the doctor's backup check", () => {
     assert.equal(lines.length, 3, lines.join('\n'));
     assert.match(
       lines[0]!,
-      /^ok: The newest backup in .* is of 2026-03-02T10:00:00\.000Z, 2 hours ago; one is made every 24 hours\.$/,
+      /^ok: The newest backup in .* is from 2026-03-02T10:00:00\.000Z, 2 hours ago; the server makes one every 24 hours\.$/,
     );
     assert.match(
       lines[1]!,
-      /^ok: [\d,]+ MB are free for backups; the next one takes [\d.]+ [kM]B, and all 7/,
+      /^ok: [\d,]+ MB are free for backups; the next backup needs [\d.]+ [kM]B, and all 7/,
     );
-    assert.equal(lines[2], 'ok: The backups are for their owner alone.');
+    assert.equal(lines[2], 'ok: Only their owner can read the backups.');
   });
 
   test('reports late backups as a problem if a server runs, otherwise as a warning', async () => {
     await createBackup('2026-03-01');
     assert.match(
       (await runChecks())[0]!,
-      /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/,
+      /^warning: .* 26 hours ago; .* Fix: The server makes the next backup when/,
     );
     assert.match(
       (await runChecks({}, testbed.url))[0]!,
-      /^problem: .* 26 hours ago; .* Fix: The log of the server/,
+      /^problem: .* 26 hours ago; .* Fix: See the log of the server/,
     );
     assert.match((await runChecks({ BACKUP_EVERY_HOURS: '25' }, testbed.url))[0]!, /^ok: /);
   });
@@ -97,7 +97,7 @@ describe("the doctor's backup check", () => {
       DATABASE_URL: `sqlite:${large}`,
       BACKUP_FOLDER: join(folder, 'backups'),
     });
-    assert.match(lines[1]!, /^problem: [\d,]+ MB are free .* takes 4,194,304 MB, .* Fix: Make room/);
+    assert.match(lines[1]!, /^problem: [\d,]+ MB are free .* needs 4,194,304 MB, .* Fix: Free some space/);
   });
 
   test('warns about backups that others can read or add', async () => {
@@ -106,8 +106,8 @@ describe("the doctor's backup check", () => {
     chmodSync(folder, 0o770);
     const lines = (await runChecks()).slice(2);
     assert.deepEqual(lines, [
-      `warning: Others on this machine may read 1 of 1 backup, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
-      `warning: Others may put files into ${folder}, which would be taken for backups. Fix: chmod go-w ${folder}`,
+      `warning: Other users of this machine can read 1 of 1 backup. A backup contains the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
+      `warning: Other users can create files in ${folder}, which the server would treat as backups. Fix: chmod go-w ${folder}`,
     ]);
   });
 
@@ -118,28 +118,22 @@ describe("the doctor's backup check", () => {
     await other.stop();
     assert.match(lines[0]!, /^problem: .*espalier-2026-03-02T10-00-00Z\.db is a backup of another install/);
     writeFileSync(join(folder, 'espalier-2026-03-02T11-00-00Z.db'), 'rubbish', { mode: 0o600 });
-    assert.match((await runChecks())[0]!, /^problem: .*T11-00-00Z\.db is not a backup that can be read/);
+    assert.match((await runChecks())[0]!, /^problem: Cannot read .*T11-00-00Z\.db as a backup/);
   });
 
   test('reports an invalid backup folder', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const path of [join(folder, 'file'), join(folder, 'file', 'backups')]) {
       assert.deepEqual(await runChecks({ BACKUP_FOLDER: path }), [
-        `problem: ESPALIER_BACKUP_FOLDER names ${path}, and ${folder}/file is no folder. Fix: Name another. Until then the server does not start.`,
+        `problem: ESPALIER_BACKUP_FOLDER is ${path}, but ${folder}/file is not a folder. Fix: Set another folder. Until then, the server does not start.`,
       ]);
     }
   });
 
   test('skips backups that are not configured', async () => {
-    assert.match(
-      (await runChecks({ BACKUP_FOLDER: '' })).join(),
-      /^skipped: The server makes none by itself/,
-    );
+    assert.match((await runChecks({ BACKUP_FOLDER: '' })).join(), /^skipped: The server makes no backups/);
     const postgres = { DATABASE_URL: 'postgres://host/espalier', BACKUP_FOLDER: '' };
-    assert.match(
-      (await runChecks(postgres)).join(),
-      /^skipped: Backups of a PostgreSQL are made with its own/,
-    );
+    assert.match((await runChecks(postgres)).join(), /^skipped: The server does not back up PostgreSQL/);
   });
 });
 
@@ -154,14 +148,17 @@ describe("the doctor's metrics and traces check", () => {
     return (server.address() as AddressInfo).port;
   };
   const runChecks = async (settings: Record<string, string>, url?: string) =>
-    runDoctorCheck(checkWatching, { settings, url });
+    runDoctorCheck(checkTelemetry, { settings, url });
 
   test('skips metrics and traces that are not configured', async () => {
     assert.deepEqual(await runChecks({}), [
       'skipped: No metrics are served: ESPALIER_METRICS_PORT is not set.',
       'skipped: No traces are sent: ESPALIER_TRACES_URL is not set.',
     ]);
-    assert.match((await runChecks({ METRICS_PORT: '0' }))[0]!, /^skipped: The port of the metrics is chosen/);
+    assert.match(
+      (await runChecks({ METRICS_PORT: '0' }))[0]!,
+      /^skipped: The server chooses the metrics port/,
+    );
   });
 
   test('distinguishes a free metrics port, our own server and another program', async () => {
@@ -178,16 +175,16 @@ describe("the doctor's metrics and traces check", () => {
     );
     const without = await runChecks({ METRICS_PORT: String(await findFreePort()) }, testbed.url);
     await testbed.stop();
-    assert.match(without[0]!, /^warning: A server answers at .*, and serves no metrics at /);
+    assert.match(without[0]!, /^warning: A server responds at .* but serves no metrics at /);
     const other = await listen(createServer((_, response) => response.writeHead(404).end()));
     assert.match(
       (await runChecks({ METRICS_PORT: String(other) }))[0]!,
-      /^problem: What answers at .* is not Espalier \(404\)\. Fix: Stop the other program, or set/,
+      /^problem: The server at .* is not Espalier \(status 404\)\. Fix: Stop the other program, or set/,
     );
     const silent = await listen(createPlainServer((socket) => socket.end('220 mail\r\n')));
     assert.match(
       (await runChecks({ METRICS_PORT: String(silent) }))[0]!,
-      /^problem: No metrics can be read at .*: another program has the port\./,
+      /^problem: Cannot read metrics at .*: another program uses the port\./,
     );
   });
 
@@ -195,7 +192,7 @@ describe("the doctor's metrics and traces check", () => {
     const environment = { ESPALIER_METRICS_PORT: '9464', ESPALIER_METRICS_HOST: '0.0.0.0' };
     const { settings, warnings } = readSettings({ environment });
     const texts = checkSettings(settings, warnings).map(({ state, text }) => `${state}: ${text}`);
-    assert.match(texts.join('\n'), /^warning: Metrics are served on 0\.0\.0\.0 to whoever/m);
+    assert.match(texts.join('\n'), /^warning: Metrics are served on 0\.0\.0\.0 to every client/m);
   });
 
   test('sends no traces to the collector except the headers, and reports at most a warning', async () => {
@@ -213,13 +210,13 @@ describe("the doctor's metrics and traces check", () => {
     );
     const TRACES_URL = `http://127.0.0.1:${port}/v1/traces`;
     const settings = { TRACES_URL, TRACES_HEADERS: 'authorization=Bearer%20collectors-own' };
-    assert.equal((await runChecks(settings))[1], `ok: The collector at ${TRACES_URL} takes traces.`);
+    assert.equal((await runChecks(settings))[1], `ok: The collector at ${TRACES_URL} accepts traces.`);
     assert.equal(requests[0]!.method, 'POST');
     assert.equal(requests[0]!.headers.authorization, 'Bearer collectors-own');
     assert.deepEqual(bodies, ['{"resourceSpans":[]}']);
     for (const [collectorStatus, expected] of [
-      [401, /^warning: .* answers with 401: it does not know who sends\. Fix: Set ESPALIER_TRACES_HEADERS_/],
-      [404, /^warning: .* answers with 404\. Fix: Name the address where it takes OTLP over HTTP/],
+      [401, /^warning: .* returns 401: it requires authentication\. Fix: Set ESPALIER_TRACES_HEADERS_/],
+      [404, /^warning: .* returns 404\. Fix: Set ESPALIER_TRACES_URL to its address for OTLP over HTTP/],
     ] as const) {
       status = collectorStatus;
       const line = (await runChecks(settings))[1]!;
@@ -229,7 +226,7 @@ describe("the doctor's metrics and traces check", () => {
     servers.splice(0).forEach((server) => server.close());
     assert.match(
       (await runChecks(settings))[1]!,
-      /^warning: No collector can be reached at .*: nothing listens/,
+      /^warning: Cannot reach a collector at .*: no program listens/,
     );
   });
 });

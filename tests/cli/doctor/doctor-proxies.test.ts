@@ -7,7 +7,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { checkClock } from '../../../server/src/cli/doctor/clock-check.ts';
 import { checkCors } from '../../../server/src/cli/doctor/cors-check.ts';
-import { examine } from '../../../server/src/cli/doctor/check-context.ts';
+import { createCheckContext } from '../../../server/src/cli/doctor/check-context.ts';
 import type { Findings } from '../../../server/src/cli/doctor/finding.ts';
 import { checkServer } from '../../../server/src/cli/doctor/server-check.ts';
 import { systemClock } from '../../../server/src/clock.ts';
@@ -86,11 +86,16 @@ describe('a proxy in front of a server', () => {
     return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   }
 
-  async function runCheck(faults: Faults, check: (examined: ReturnType<typeof examine>) => Findings) {
+  async function runCheck(
+    faults: Faults,
+    check: (context: ReturnType<typeof createCheckContext>) => Findings,
+  ) {
     const url = await startProxy(faults);
     const { settings } = readSettings({ environment: { ESPALIER_DATABASE_URL: testbed.database.url } });
     const texts: string[] = [];
-    for await (const { state, text } of check(examine({ clock: systemClock, flags: {}, settings, url }))) {
+    for await (const { state, text } of check(
+      createCheckContext({ clock: systemClock, flags: {}, settings, url }),
+    )) {
       if (state !== 'ok' && !/0\.0\.0-test/.test(text)) texts.push(`${state}: ${text}`);
     }
     return texts;
@@ -98,37 +103,33 @@ describe('a proxy in front of a server', () => {
 
   test('causes no finding if it works correctly', async () => {
     assert.deepEqual(await runCheck({}, checkServer), []);
-    assert.deepEqual(await runCheck({}, (examined) => checkCors(examined, origin)), []);
+    assert.deepEqual(await runCheck({}, (context) => checkCors(context, origin)), []);
   });
 
   for (const [fault, faults, expected] of [
-    [
-      'refuses upgrades',
-      { upgrade: 'refuse' },
-      /problem: The upgrade to a WebSocket at .* answered with 400/,
-    ],
-    ['cuts upgrades', { upgrade: 'cut' }, /problem: No socket can be opened/],
+    ['refuses upgrades', { upgrade: 'refuse' }, /problem: The upgrade to a WebSocket at .* returns 400/],
+    ['cuts upgrades', { upgrade: 'cut' }, /problem: Cannot open a WebSocket/],
     [
       'removes the Authorization header',
       { changeRequest: (headers) => delete headers['authorization'] },
-      /problem: The Authorization header does not get through/,
+      /problem: The Authorization header does not reach the server/,
     ],
     [
       'removes WWW-Authenticate',
       { changeResponse: (headers) => delete headers['www-authenticate'] },
-      /problem: A request without a token is answered with 401 and no WWW-Authenticate/,
+      /problem: A request without a token returns 401 without WWW-Authenticate/,
     ],
-    ['caches responses', { cachesResponses: true }, /problem: A proxy keeps answers/],
+    ['caches responses', { cachesResponses: true }, /problem: A proxy caches responses/],
     [
       'redirects elsewhere',
       { response: { status: 301, headers: { location: 'https://example.com/' } } },
-      /problem: http.* leads elsewhere: https:\/\/example\.com\//,
+      /problem: http.* redirects to https:\/\/example\.com\//,
     ],
     ['is another program', { response: { status: 200, headers: {} } }, /problem: .* is not Espalier/],
     [
       'adds its own Server header',
       { changeResponse: (headers) => (headers['server'] = 'nginx') },
-      /warning: A proxy \(nginx\) is in front of it, and ESPALIER_TRUST_PROXY/,
+      /warning: Requests pass a proxy \(nginx\), but ESPALIER_TRUST_PROXY/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
     test(`causes exactly one finding if it ${fault}`, async () => {
@@ -143,16 +144,16 @@ describe('a proxy in front of a server', () => {
     [
       'repeats Access-Control-Allow-Origin',
       { changeResponse: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },
-      /two of Access-Control-Allow-Origin/,
+      /two values of Access-Control-Allow-Origin/,
     ],
     [
       'hides headers from pages',
       { changeResponse: (headers) => delete headers['access-control-expose-headers'] },
-      /problem: They cannot read token-expired, www-authenticate/,
+      /problem: They cannot read the headers token-expired, www-authenticate/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
     test(`causes a finding for web pages if it ${fault}`, async () => {
-      const texts = await runCheck(faults, (examined) => checkCors(examined, origin));
+      const texts = await runCheck(faults, (context) => checkCors(context, origin));
       assert.equal(texts.length, 1, texts.join('\n'));
       assert.match(texts[0]!, expected);
     });
@@ -160,8 +161,8 @@ describe('a proxy in front of a server', () => {
 
   test('causes a finding for another origin', async () => {
     const other = 'https://other.example.com';
-    const texts = await runCheck({}, (examined) => checkCors(examined, other));
-    assert.match(texts.join(), /^problem: A browser would not let pages of https:\/\/other/);
+    const texts = await runCheck({}, (context) => checkCors(context, other));
+    assert.match(texts.join(), /^problem: Browsers do not let pages of https:\/\/other/);
   });
 
   test('causes a finding if its clock differs', async () => {

@@ -24,7 +24,7 @@ let folder: string;
 before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'))));
 after(() => rmSync(folder, { recursive: true }));
 
-async function examine(args: readonly string[], environment: Record<string, string>) {
+async function createCheckContext(args: readonly string[], environment: Record<string, string>) {
   const { code, output, errors } = await runInHost(['doctor', '--json', ...args], environment);
   assert.equal(errors, '');
   const { problems, findings } = JSON.parse(output) as { problems: number; findings: ReportedFinding[] };
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       const testbed = await Testbed.start(kind, { database, settings });
       const args = ['--url', testbed.url, '--origin', 'https://app.example.com'];
       const environment = { ...stored(), ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64') };
-      const { bad, good } = await examine(args, environment);
+      const { bad, good } = await createCheckContext(args, environment);
       await testbed.stop();
       // The tests use their own clock and version.
       assert.deepEqual(
@@ -65,14 +65,14 @@ for (const kind of databaseKinds) {
       );
       for (const expected of [
         /signing key can be opened with the master key/,
-        /Its schema is up to date/,
-        /ESPALIER_ADMIN_PASSWORD is ignored since/,
-        /It is ready/,
-        /It has the database that these settings name/,
-        /Authorization header is passed on/,
-        /WebSockets get through/,
+        /The schema is up to date/,
+        /ESPALIER_ADMIN_PASSWORD is ignored after/,
+        /The server is ready/,
+        /The server uses the database of these settings/,
+        /Authorization header is forwarded/,
+        /WebSockets work/,
         /Pages of https:\/\/app\.example\.com may call/,
-        /tell an expired token/,
+        /distinguish an expired token/,
       ]) {
         assert.ok(
           good.some((text) => expected.test(text)),
@@ -85,30 +85,42 @@ for (const kind of databaseKinds) {
       await startOnce();
       const other = await kind.create();
       const testbed = await Testbed.start(kind, { database: other });
-      const { bad } = await examine(['--url', testbed.url], stored());
+      const { bad } = await createCheckContext(['--url', testbed.url], stored());
       await testbed.stop();
       await other.remove();
-      assert.match(bad.join(), /warning: It has another database than these settings name/);
+      assert.match(bad.join(), /warning: The server uses another database/);
     });
 
     test('reports a database that is empty, older, unfinished, newer, or sealed with another key', async () => {
-      const nothingYet = await examine([], stored());
-      assert.match(nothingYet.bad.join(), /^warning: (There is no database file|It is empty)/);
+      const nothingYet = await createCheckContext([], stored());
+      assert.match(
+        nothingYet.bad.join(),
+        /^warning: (The database file .* does not exist|The database is empty)/,
+      );
       await startOnce();
       const other = { ...stored(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
-      assert.match((await examine([], other)).bad.join(), /^problem: .*sealed with another master key/);
+      assert.match(
+        (await createCheckContext([], other)).bad.join(),
+        /^problem: .*sealed with another master key/,
+      );
       const change = (text: string) =>
         withExistingDatabase(database.url, (opened) =>
           opened.transaction((transaction) => transaction.define(text)),
         );
       await change(`insert into settings (name, value) values ('copying', 'x')`);
-      assert.match((await examine([], stored())).bad.join(), /^problem: It holds an unfinished copy/);
+      assert.match(
+        (await createCheckContext([], stored())).bad.join(),
+        /^problem: The database contains an unfinished copy/,
+      );
       await change(
         `delete from espalier_migrations where number = (select max(number) from espalier_migrations)`,
       );
-      assert.match((await examine([], stored())).bad.join(), /^warning: Its schema is older/);
+      assert.match((await createCheckContext([], stored())).bad.join(), /^warning: The schema is outdated/);
       await change(`insert into espalier_migrations (number, name, applied_at) values (99, 'later', 0)`);
-      assert.match((await examine([], stored())).bad.join(), /^problem: .*of a newer Espalier/);
+      assert.match(
+        (await createCheckContext([], stored())).bad.join(),
+        /^problem: .*schema of a newer Espalier/,
+      );
     });
   });
 }
@@ -124,14 +136,14 @@ describe('espalier doctor', () => {
   afterEach(() => database.remove());
 
   const runDoctor = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
-    examine(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
+    createCheckContext(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
 
   test('prints a line for each finding with a fix, in colour only if requested', async () => {
     chmodSync(file, 0o644);
     const environment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_PROT: '1' };
     const plain = await runEspalier(['doctor', '--port', '0'], { environment });
     assert.equal(plain.code, 0, 'Warnings are no problems.');
-    assert.match(plain.output, /^Settings\n {2}ok {7}All of them/);
+    assert.match(plain.output, /^Settings\n {2}ok {7}All settings/);
     assert.match(
       plain.output,
       /\n {2}warning {2}ESPALIER_PROT is not a setting.*Did you mean ESPALIER_PORT\?\n/,
@@ -180,8 +192,8 @@ describe('espalier doctor', () => {
     });
     for (const expected of [
       /ESPALIER_TRUST_PROXY is true: every client can forge X-Forwarded-For/,
-      /nobody can refresh in time/,
-      /Everybody on this machine can read .*secret \(ESPALIER_MASTER_KEY_FILE\)/,
+      /clients cannot refresh in time/,
+      /All users of this machine can read .*secret \(ESPALIER_MASTER_KEY_FILE\)/,
     ]) {
       assert.ok(
         bad.some((text) => expected.test(text)),
@@ -206,12 +218,12 @@ describe('espalier doctor', () => {
     ];
     writeFileSync(join(folder, 'rubbish'), 'rubbish');
     for (const [cert, key, expected] of [
-      [good.cert, good.private, /^warning: The certificate is issued by itself[^,]+$/],
-      [old.cert, old.private, /problem: The certificate has expired on /],
+      [good.cert, good.private, /^warning: The certificate is self-signed[^,]+$/],
+      [old.cert, old.private, /problem: The certificate expired on /],
       [soon.cert, soon.private, /warning: The certificate expires in 2 days/],
-      [good.cert, old.private, /^problem: The key in .* is not that of the certificate/],
-      ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE: .* it holds no certificate/],
-      [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE: .* cannot be used/],
+      [good.cert, old.private, /^problem: The key in .* does not belong to the certificate/],
+      ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE: .* it contains no certificate/],
+      [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE: Cannot use /],
     ] as const) {
       writeFileSync(join(folder, 'cert'), cert);
       writeFileSync(join(folder, 'key'), key, { mode: 0o600 });
@@ -225,6 +237,8 @@ describe('espalier doctor', () => {
 
   test('explains why a server cannot be reached', async () => {
     const { bad } = await runDoctor({}, ['--url', 'http://127.0.0.1:1']);
-    assert.deepEqual(bad, ['problem: No server answers at http://127.0.0.1:1: nothing listens there.']);
+    assert.deepEqual(bad, [
+      'problem: No server responds at http://127.0.0.1:1: no program listens on the port.',
+    ]);
   });
 });

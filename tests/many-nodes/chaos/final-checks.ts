@@ -3,7 +3,7 @@
 import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import { changeKindByEntry } from '../../live/change-kinds.ts';
 import { sql } from '../../../server/src/database/statement.ts';
-import { digestOf } from '../../../server/src/sessions/refresh-token.ts';
+import { digestOf } from '../../../server/src/sessions/refresh.ts';
 import type { ChaosWorld } from './clients/chaos-client.ts';
 import type { Attempt, FolderWriter } from './clients/folder-writer.ts';
 import type { Follower } from './clients/follower.ts';

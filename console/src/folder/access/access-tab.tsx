@@ -14,7 +14,7 @@ import { hasLevel, type OpenFolder } from '../open-folder.ts';
 import { ExplainAccess } from './explain-access.tsx';
 import { GrantSection, searchThreshold } from './grant-list.tsx';
 import { sortGrants } from './grant-order.ts';
-import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './grants.ts';
+import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './folder-grants.ts';
 import './access.css';
 
 export function AccessTab({ folder }: { folder: OpenFolder }) {
@@ -33,7 +33,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
     <div className="access">
       {!manages && (
         <p className="hint">
-          You see the grants to you and to your groups. Whoever has Manage here sees all of them.
+          You see only the grants to you and your groups. Users with Manage access see all grants.
         </p>
       )}
       <QueryResult query={grants}>
@@ -45,7 +45,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
             <>
               {all.length > searchThreshold && (
                 <p className="hint">
-                  <a href="#access-why">Why may somebody see this, or not?</a> is answered below the lists.
+                  <a href="#access-why">Access of a user</a> is explained below the lists.
                 </p>
               )}
               <OwnGrants folder={folder} grants={ownGrants} />
@@ -74,8 +74,8 @@ function OwnGrants({ folder, grants }: { folder: OpenFolder; grants: readonly Gr
         folderId={folder.id}
         none={
           manages
-            ? 'Nothing is granted on this folder itself: what is inherited holds.'
-            : 'Nothing is granted to you on this folder itself.'
+            ? 'There are no grants on this folder. Inherited access applies.'
+            : 'There are no grants to you on this folder.'
         }
         action={
           manages && (
@@ -101,10 +101,10 @@ function InheritedGrants({ folderId, grants }: { folderId: string; grants: reado
       folderId={folderId}
       none={
         isAdministrator
-          ? 'Nothing is granted on the folders above.'
-          : 'Nothing that you may see is granted above. Of folders that you do not manage, you see the grants to you and your groups.'
+          ? 'There are no grants on the folders above.'
+          : 'There are no grants on the folders above that you can see. On folders that you do not manage, you see only the grants to you and your groups.'
       }
-      note="The nearest grant to somebody decides; it overrules those above."
+      note="The nearest grant decides. It overrides the grants above it."
     />
   );
 }
@@ -117,11 +117,10 @@ interface GrantDialogProps {
 }
 
 const explanations: Readonly<Record<AccessLevel, string>> = {
-  NONE: 'They get nothing here and below, whatever they have above. Something deeper may still be opened for them.',
-  READ: 'They see this folder and everything inside, and change nothing.',
-  WRITE:
-    'They see and change this folder and everything inside: names, texts, new folders, moves, deletions.',
-  MANAGE: 'They do all that, and decide who else may do what here and below.',
+  NONE: 'No access to this folder and its contents, whatever is granted above. A deeper grant can give access again.',
+  READ: 'See this folder and everything inside, but change nothing.',
+  WRITE: 'See and change this folder and everything inside: names, texts, new folders, moves and deletions.',
+  MANAGE: 'Also grant and remove access to this folder and everything inside.',
 };
 
 /** Grants a user or a group access to a folder. */
@@ -151,8 +150,8 @@ function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
       <p className="hint">{explanations[level]}</p>
       {before && (
         <p className="hint" role="status">
-          {person?.name} has {formatLevel(before.level)} here already
-          {before.level === level ? '.' : '; this replaces it.'}
+          {person?.name} already has {formatLevel(before.level)} here
+          {before.level === level ? '.' : '; the new level replaces it.'}
         </p>
       )}
     </ActionDialog>

@@ -8,7 +8,7 @@ import { LevelChip, formatLevel, formatReason } from '../../ui/access-level.tsx'
 import { Icon } from '../../ui/icons.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
 import { QueryResult } from '../../ui/states.tsx';
-import { folderGrantFields, personOf, type Grant } from './grants.ts';
+import { folderGrantFields, personOf, type Grant } from './folder-grants.ts';
 import { useUserGroups, type GroupName } from '../../graph/user-groups.ts';
 import { hasLevel, type FolderLink, type OpenFolder } from '../open-folder.ts';
 
@@ -63,9 +63,7 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
     user && user.id === chosenId ? { kind: 'user', id: user.id, name: user.username } : null;
   return (
     <section className="access-part" aria-labelledby="access-why">
-      <h2 id="access-why">
-        {manages ? 'Why may somebody see this, or not?' : 'Why you may do what you may'}
-      </h2>
+      <h2 id="access-why">{manages ? 'Access of a user' : 'Your access'}</h2>
       {manages && (
         <div className="explain-person">
           <PersonPicker
@@ -115,7 +113,7 @@ function Explanation({ explanation, folder, grants, groups }: ExplanationProps) 
       <p className="explain-reason" role="status">
         <LevelChip level={level} /> <span>{formatReason(reason)}</span>
       </p>
-      <ol className="explain-way" aria-label="The way from the root">
+      <ol className="explain-path" aria-label="Path from the root">
         {path.map(({ id, title }) => (
           <li key={id} className="explain-step" data-deciding={grant?.folder.id === id || undefined}>
             <Icon name="folder" />
@@ -138,7 +136,7 @@ function PathGrant({ grant, isDeciding }: { grant: Grant; isDeciding: boolean })
     <span className={isDeciding ? 'explain-grant deciding' : 'explain-grant'}>
       <Icon name={isDeciding ? 'check' : kind} />
       {formatLevel(grant.level)} for {kind === 'group' ? `the group ${name}` : name}
-      {isDeciding ? <strong>decides</strong> : <span className="soft">overruled</span>}
+      {isDeciding ? <strong>decides</strong> : <span className="soft">overridden</span>}
     </span>
   );
 }

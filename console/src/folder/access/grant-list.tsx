@@ -10,7 +10,7 @@ import { ActionDialog } from '../../ui/dialog.tsx';
 import { SearchField, Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
-import { changeLevel, personOf, revokeGrant, type Grant } from './grants.ts';
+import { changeLevel, personOf, revokeGrant, type Grant } from './folder-grants.ts';
 import { TruncatedList } from '../../ui/show-more.tsx';
 import { filterByName } from './grant-order.ts';
 
@@ -127,13 +127,13 @@ function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
       </table>
       {unconfirmed && (
         <ActionDialog
-          title="Give up managing this folder?"
-          verb="Give it up"
+          title="Give up Manage access to this folder?"
+          verb="Give up access"
           isDanger
           onSubmit={() => perform(unconfirmed)}
           onClose={() => setUnconfirmed(null)}
         >
-          <p>This is your own access. Somebody else who has Manage would have to give it back to you.</p>
+          <p>This is your own access. Only another user with Manage access can give it back to you.</p>
         </ActionDialog>
       )}
     </div>
@@ -186,7 +186,7 @@ function GrantRow({ grant, mayChange, isInherited, onChange }: GrantRowProps) {
       {mayChange && (
         <td className="cell-actions">
           <IconButton
-            label={`Take away from ${name}`}
+            label={`Remove the grant to ${name}`}
             icon="close"
             onPress={() => onChange({ grant, level: null })}
           />

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sortGrants, filterByName } from './grant-order.ts';
-import type { Grant } from './grants.ts';
+import type { Grant } from './folder-grants.ts';
 
 function grant(folderId: string, to: { readonly user?: string; readonly group?: string }): Grant {
   return {

@@ -1,6 +1,6 @@
 /** Sorts and filters the grants of a folder. */
 
-import type { Grant } from './grants.ts';
+import type { Grant } from './folder-grants.ts';
 
 const nameCollator = new Intl.Collator('en', { numeric: true });
 

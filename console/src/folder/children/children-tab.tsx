@@ -92,7 +92,7 @@ export function ChildrenTab({ folder }: { folder: OpenFolder }) {
           }
           if (isEmpty) return <NoChildren folder={folder} onOpen={setDialog} />;
           return (
-            <Empty icon="search" title={`No folder’s name has “${options.text}” in it`}>
+            <Empty icon="search" title={`No folder name contains “${options.text}”`}>
               <Button onPress={() => change({ ...options, text: '', page: 1 })}>Show all</Button>
             </Empty>
           );
@@ -110,7 +110,7 @@ interface NoChildrenProps {
 
 function NoChildren({ folder, onOpen }: NoChildrenProps) {
   return (
-    <Empty icon="folder" title="No folders in here">
+    <Empty icon="folder" title="No folders inside">
       {hasLevel(folder.accessLevel, 'WRITE') && (
         <Button icon="plus" onPress={() => onOpen({ kind: 'new', folder: toFolderRef(folder) })}>
           New folder

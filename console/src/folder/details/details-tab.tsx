@@ -86,13 +86,15 @@ function Facts({ folder }: { folder: OpenFolder }) {
 
 function ReadOnlyDetails({ folder: { name, title, icon, description, properties } }: { folder: OpenFolder }) {
   const entries = Object.entries(properties);
+  // Without a title, the API returns the name.
+  const hasTitle = title !== name;
   return (
     <>
       <section className="card" aria-labelledby="folder-texts">
         <h2 id="folder-texts">Texts</h2>
         <dl className="facts">
           <dt>Title</dt>
-          <dd>{title === name ? <span className="soft">none: it is called by its name</span> : title}</dd>
+          <dd>{hasTitle ? title : <span className="soft">none; the name is displayed</span>}</dd>
           <dt>Icon</dt>
           <dd>{icon ?? <span className="soft">none</span>}</dd>
           <dt>Description</dt>
@@ -116,7 +118,7 @@ function ReadOnlyDetails({ folder: { name, title, icon, description, properties 
           </dl>
         )}
       </section>
-      <p className="hint">You may read this folder; whoever has Write may change it.</p>
+      <p className="hint">You can read this folder. Only users with Write access can change it.</p>
     </>
   );
 }

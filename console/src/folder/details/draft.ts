@@ -77,7 +77,7 @@ export function findConflicts(draft: Draft, saved: SavedFields): readonly EditCo
     .map((field) => ({ field, theirs: saved[field], mine: draftValue(draft, field) ?? null }));
 }
 
-/** Resolves all conflicts in favour of the draft. */
+/** Resolves all conflicts in favor of the draft. */
 export function keepMine(draft: Draft, saved: SavedFields): Draft {
   return { ...draft, base: saved };
 }
@@ -105,7 +105,7 @@ export function isUnchanged({ base, texts, properties }: Draft): boolean {
   );
 }
 
-/** Resolves conflicts in favour of the other user. The rest of the draft stays. */
+/** Resolves conflicts in favor of the other user. The rest of the draft stays. */
 export function takeTheirs(
   { texts, properties }: Draft,
   saved: SavedFields,

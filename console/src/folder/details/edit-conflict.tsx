@@ -1,4 +1,4 @@
-/** Shows the conflicting edits of another user next to the own ones, and lets the user choose. */
+/** Shows conflicting edits of the viewer and another user side by side, and lets the viewer choose. */
 
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -14,15 +14,15 @@ export function EditConflictNote({ conflicts, onKeepMine, onTakeTheirs }: EditCo
   return (
     <section className="folder-clash" role="alert">
       <h2>
-        <Icon name="warning" /> Somebody has changed this folder meanwhile
+        <Icon name="warning" /> Another user has changed this folder
       </h2>
-      <p>Nothing is lost: choose which of the two shall stand. What else you typed stays as it is.</p>
+      <p>Choose which version to keep. Your other edits are not affected.</p>
       <div className="table-frame">
         <table className="table">
-          <caption className="visually-hidden">Theirs beside yours</caption>
+          <caption className="visually-hidden">Conflicting values</caption>
           <thead>
             <tr>
-              <th scope="col">What</th>
+              <th scope="col">Field</th>
               <th scope="col">Theirs</th>
               <th scope="col">Yours</th>
             </tr>
@@ -40,7 +40,7 @@ export function EditConflictNote({ conflicts, onKeepMine, onTakeTheirs }: EditCo
       </div>
       <div className="folder-clash-choice">
         <Button icon="download" onPress={onTakeTheirs}>
-          Take theirs
+          Use theirs
         </Button>
         <Button icon="edit" onPress={onKeepMine}>
           Keep mine
@@ -61,7 +61,7 @@ function toRows({ field, theirs, mine }: EditConflict): ConflictRow[] {
   if (typeof theirs === 'string') {
     return [{ label: labels[field], theirs: theirs || 'none', mine: (mine as string) || 'none' }];
   }
-  if (mine === null) return [{ label: 'Properties', theirs: formatValue(theirs), mine: 'not right yet' }];
+  if (mine === null) return [{ label: 'Properties', theirs: formatValue(theirs), mine: 'invalid' }];
   const myValues = new Map(Object.entries(mine));
   const theirValues = new Map(Object.entries(theirs));
   const names = [...new Set([...theirValues.keys(), ...myValues.keys()])];

@@ -150,13 +150,13 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
           value={draft.texts.title ?? saved.title}
           onChange={setText('title')}
           placeholder={name}
-          help="What people call it; the name, if it is empty."
+          help="Displayed instead of the name. Optional."
         />
         <TextField
           label="Icon"
           value={draft.texts.icon ?? saved.icon}
           onChange={setText('icon')}
-          help="An emoji, or what clients agree on."
+          help="An emoji, or a text that your clients understand."
         />
       </div>
       <TextField

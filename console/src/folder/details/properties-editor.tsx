@@ -41,9 +41,9 @@ export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProp
       <div className="card-header">
         <h2 id="folder-properties">Properties</h2>
         <span className="grow" />
-        {!canSwitch && <span className="hint">Mend it first</span>}
+        {!canSwitch && <span className="hint">Fix the errors first</span>}
         <Button size="small" tone="quiet" isDisabled={!canSwitch} onPress={switchKind}>
-          {kind === 'rows' ? 'Edit as JSON' : 'Edit in rows'}
+          {kind === 'rows' ? 'Edit as JSON' : 'Edit as rows'}
         </Button>
       </div>
       {current.kind === 'json' ? (
@@ -94,7 +94,7 @@ function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
   return (
     <>
       {rows.length === 0 ? (
-        <p className="hint">None yet. Clients keep here what else belongs to a folder.</p>
+        <p className="hint">No properties yet. Clients can store additional data of a folder here.</p>
       ) : (
         <ul className="property-rows">
           {rows.map((row, index) => (
@@ -131,9 +131,9 @@ interface PropertyRowFieldsProps {
 
 const types: readonly { readonly id: PropertyType; readonly label: string; readonly help: string }[] = [
   { id: 'text', label: 'Text', help: 'Any text' },
-  { id: 'number', label: 'Number', help: 'Such as 12 or -0.5' },
+  { id: 'number', label: 'Number', help: 'For example 12 or -0.5' },
   { id: 'boolean', label: 'Yes or no', help: 'true or false' },
-  { id: 'null', label: 'Nothing', help: 'null: known to be empty' },
+  { id: 'null', label: 'Nothing', help: 'The value null' },
   { id: 'json', label: 'JSON', help: 'A list or an object' },
 ];
 

@@ -53,30 +53,30 @@ test('reports a missing or duplicate name at its row', () => {
   assert.deepEqual(
     [...validated.rows],
     [
-      [1, { name: 'This name is there twice.' }],
-      [2, { name: 'Give it a name.' }],
+      [1, { name: 'This name is already used.' }],
+      [2, { name: 'Enter a name.' }],
     ],
   );
 });
 
 test('reports invalid JSON in a row and in the text', () => {
   const validated = validate({ kind: 'rows', rows: [row({ type: 'json', value: '{' })] });
-  assert.equal(validated.rows.get(0)?.value, 'Not JSON.');
-  assert.match(validate({ kind: 'json', text: '{"a": }' }).problem!, /^Not JSON: /);
+  assert.equal(validated.rows.get(0)?.value, 'Not valid JSON.');
+  assert.match(validate({ kind: 'json', text: '{"a": }' }).problem!, /^Not valid JSON: /);
   assert.match(validate({ kind: 'json', text: '[1]' }).problem!, /must be an object/);
 });
 
 test('reports duplicate names in the text at any depth', () => {
   const problem = (text: string) => validate({ kind: 'json', text }).problem;
-  assert.equal(problem('{"a": 1, "\\u0061": 2}'), 'The name "a" is there twice.');
-  assert.equal(problem('{"a": [{"b": 1}, {"b": {"c": "b", "c": 0}}]}'), 'The name "c" is there twice.');
+  assert.equal(problem('{"a": 1, "\\u0061": 2}'), 'The name "a" appears twice.');
+  assert.equal(problem('{"a": [{"b": 1}, {"b": {"c": "b", "c": 0}}]}'), 'The name "c" appears twice.');
   assert.equal(problem('{"a": "a", "b": ["a", "a"], "c": {"a": ":"}}'), undefined);
 });
 
 test('accepts 16 KiB and rejects one byte more', () => {
   const ofBytes = (bytes: number) => [row({ value: 'x'.repeat(bytes - '{"a":""}'.length) })];
   assert.equal(validate({ kind: 'rows', rows: ofBytes(16_384) }).problem, undefined);
-  assert.match(validate({ kind: 'rows', rows: ofBytes(16_385) }).problem!, /at most 16 KiB/);
+  assert.match(validate({ kind: 'rows', rows: ofBytes(16_385) }).problem!, /maximum is 16 KiB/);
 });
 
 test('converts the value when the type changes', () => {

@@ -84,7 +84,7 @@ function validateRows(rows: readonly PropertyRow[]): ValidatedProperties {
     const { key, name, type, value } = row;
     const isDuplicate = rows.some((other) => other.key < key && other.name === name);
     const nameProblem =
-      name === '' ? 'Give it a name.' : isDuplicate ? 'This name is there twice.' : undefined;
+      name === '' ? 'Enter a name.' : isDuplicate ? 'This name is already used.' : undefined;
     const parsed = parseValue(type, value);
     if (nameProblem !== undefined || parsed.problem !== undefined) {
       problems.set(key, {
@@ -113,7 +113,7 @@ function parseValue(type: PropertyType, value: string): { value?: unknown; probl
     }
     case 'json': {
       const found = parseJson(value);
-      return found === undefined ? { problem: 'Not JSON.' } : { value: found };
+      return found === undefined ? { problem: 'Not valid JSON.' } : { value: found };
     }
   }
 }
@@ -124,13 +124,13 @@ function validateText(text: string): ValidatedProperties {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    return { ...none, problem: `Not JSON: ${(error as Error).message}.` };
+    return { ...none, problem: `Not valid JSON: ${(error as Error).message}.` };
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     return { ...none, problem: 'It must be an object: { "name": value }.' };
   }
   const duplicate = findDuplicateName(text);
-  if (duplicate !== undefined) return { ...none, problem: `The name ${duplicate} is there twice.` };
+  if (duplicate !== undefined) return { ...none, problem: `The name ${duplicate} appears twice.` };
   return checkSize(parsed as Properties);
 }
 
@@ -139,7 +139,11 @@ function checkSize(properties: Properties): ValidatedProperties {
   const rows = new Map<number, RowProblem>();
   if (bytes <= maxBytes) return { properties, rows };
   const kib = (bytes / 1024).toFixed(1);
-  return { properties: null, rows, problem: `They take ${kib} KiB as JSON; at most 16 KiB are kept.` };
+  return {
+    properties: null,
+    rows,
+    problem: `The properties take ${kib} KiB as JSON. The maximum is 16 KiB.`,
+  };
 }
 
 /** JSON.parse silently keeps the last of duplicate names. The text must be valid JSON. */

@@ -31,5 +31,5 @@ test('names the visible parents of a move', () => {
 
 test('describes a change without a time as an access change', () => {
   assert.equal(formatChange({ ...change, kind: 'CREATE', at: null }), 'It became visible to you');
-  assert.equal(formatChange({ ...change, kind: 'UPDATE', at: null }), 'What you may do with it has changed');
+  assert.equal(formatChange({ ...change, kind: 'UPDATE', at: null }), 'Your access to it changed');
 });

@@ -9,9 +9,9 @@ export function formatChange(change: FormattedChange): string {
   const who = by?.username ?? 'Somebody';
   switch (kind) {
     case 'CREATE':
-      return at === null ? 'It became visible to you' : `${who} created it, or put it here`;
+      return at === null ? 'It became visible to you' : `${who} created it or moved it here`;
     case 'UPDATE':
-      return at === null ? 'What you may do with it has changed' : `${who} changed it`;
+      return at === null ? 'Your access to it changed' : `${who} changed it`;
     case 'MOVE': {
       const from = oldParent ? ` from “${oldParent.name}”` : '';
       const to = newParent ? ` to “${newParent.name}”` : '';
@@ -24,6 +24,6 @@ export function formatChange(change: FormattedChange): string {
       return `${who} imported ${count} ${folderCount === 1 ? 'folder' : 'folders'} into it`;
     }
     case 'RESYNC':
-      return 'Something happened that cannot be told in detail';
+      return 'The details of some changes are not available';
   }
 }

@@ -82,8 +82,8 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
     <div className="history">
       <p className="hint">
         {isTruncated
-          ? 'What was done before your access was last changed is told to administrators only. What is done from now on appears here.'
-          : 'What you can see of its history. Administrators see what was changed, too.'}
+          ? 'Only administrators see changes from before your access last changed. Later changes appear here.'
+          : 'The changes that you can see. Administrators also see the changed values.'}
       </p>
       {changes.hasNextPage && (
         <div className="show-more">

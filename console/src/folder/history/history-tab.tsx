@@ -53,8 +53,8 @@ function FolderJournal({ folder: { id } }: { folder: OpenFolder }) {
     <QueryResult query={entries}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty icon="clock" title="Nothing is written down of this folder">
-            <p>It was imported with others, or what happened is older than the journal keeps.</p>
+          <Empty icon="clock" title="This folder has no history yet">
+            <p>It was imported with other folders, or its changes are older than the journal.</p>
           </Empty>
         ) : (
           <div className="history">
@@ -150,6 +150,6 @@ function FolderName({ id }: { id: string | null }) {
     { enabled: id !== null },
   );
   if (id !== null && isPending) return <span className="soft">…</span>;
-  if (!data?.folder) return <span className="soft">a folder that is gone</span>;
+  if (!data?.folder) return <span className="soft">a deleted folder</span>;
   return <Link to={`/folders/${id}`}>{data.folder.title}</Link>;
 }

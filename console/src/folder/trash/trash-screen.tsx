@@ -28,7 +28,7 @@ export function TrashScreen() {
 
   const restoreFolder = async (folder: TrashedFolder) => {
     if (!folder.formerParent) {
-      setRequest({ folder, reason: 'Where it was is not there any more. Choose another place.' });
+      setRequest({ folder, reason: 'Its former parent no longer exists. Choose another folder.' });
       return;
     }
     try {
@@ -36,7 +36,7 @@ export function TrashScreen() {
     } catch (error) {
       const { code, text } = describeProblem(error);
       if (code === 'CONFLICT') {
-        const reason = `“${folder.name}” cannot go back as it was: by now its name is taken there, or its place is gone. Change one of them.`;
+        const reason = `Cannot restore “${folder.name}” to its former parent: the name is already used there, or the parent was deleted. Change the name or the folder.`;
         setRequest({ folder, reason });
       } else reportFailure(`Restore folder: ${text}`);
     }
@@ -46,7 +46,7 @@ export function TrashScreen() {
       <header className="page-header">
         <h1>Trash</h1>
         <p className="hint">
-          What was deleted, with all that was inside. After its time it is gone for good.
+          Deleted folders with their contents. When its time is over, a folder is deleted permanently.
         </p>
       </header>
       <QueryResult query={trash}>
@@ -54,11 +54,11 @@ export function TrashScreen() {
           items.length === 0 ? (
             <Empty
               icon="trash"
-              title={isAdministrator ? 'The trash is empty' : 'Nothing here that you may restore'}
+              title={isAdministrator ? 'The trash is empty' : 'There is nothing that you can restore'}
             >
-              <p>Folders that are deleted wait here, so that they can be restored.</p>
+              <p>Deleted folders appear here, and you can restore them.</p>
               <p>
-                <Link to="/folders">To the folders</Link>
+                <Link to="/folders">Go to the folders</Link>
               </p>
             </Empty>
           ) : (
@@ -92,8 +92,8 @@ function TrashTable({ trash, items, onRestore, onRestoreTo }: TrashTableProps) {
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col" className="trash-place">
-                Where it was
+              <th scope="col" className="trash-location">
+                Former parent
               </th>
               <th scope="col" className="trash-time">
                 Deleted
@@ -148,11 +148,11 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
           </span>
         </span>
       </th>
-      <td className="trash-place">
+      <td className="trash-location">
         {formerParent ? (
           <Link to={`/folders/${formerParent.id}`}>{formerParent.path}</Link>
         ) : (
-          <span className="soft">not there any more</span>
+          <span className="soft">no longer exists</span>
         )}
       </td>
       <td className="trash-time">
@@ -167,12 +167,12 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
             Restore
           </Button>
           <ActionMenu
-            label={`More for ${name}`}
+            label={`More actions for ${name}`}
             actions={[
               {
                 label: 'Restore to…',
                 icon: 'move',
-                help: 'Elsewhere, or under another name',
+                help: 'To another folder or under another name',
                 onAction: onRestoreTo,
               },
             ]}
@@ -205,7 +205,7 @@ function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: 
         label="Name"
         value={name}
         onChange={setName}
-        help="Free in the folder that it goes to."
+        help="Must be unique in the target folder."
         autoFocus
       />
       <FolderPicker label="Into" value={parent} onChange={setParent} />

@@ -5,7 +5,7 @@ import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
 import { perform } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
-import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
+import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
 import type { PickedFolder } from '../../tree/search/folder-picker.tsx';
 
 export interface TrashedFolder {
@@ -44,7 +44,7 @@ const trashDocument = /* GraphQL */ `
 const trashKey: GraphQueryKey = ['trash'];
 
 /** The API has no total count for the trash. */
-export function useTrash(): Pages<TrashedFolder> {
+export function useTrash(): PagedQuery<TrashedFolder> {
   return usePages<{ trash: Omit<Page<TrashedFolder>, 'totalCount'> }, TrashedFolder>(
     trashKey,
     trashDocument,

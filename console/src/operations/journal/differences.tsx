@@ -11,7 +11,7 @@ export function Differences({ entry }: { entry: JournalEntry }) {
   if (differences.length === 0) return null;
   return (
     <table className="journal-diff">
-      <caption className="visually-hidden">What was changed</caption>
+      <caption className="visually-hidden">Changed fields</caption>
       <thead>
         <tr>
           <th scope="col">Field</th>

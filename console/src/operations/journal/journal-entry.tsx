@@ -140,10 +140,10 @@ interface EntryLinkProps {
 function EntryLink({ name, id, to, only }: EntryLinkProps) {
   return (
     <span className="journal-named">
-      {to === null ? <span className="soft">Gone by now</span> : <Link to={to}>{name}</Link>}
+      {to === null ? <span className="soft">Deleted</span> : <Link to={to}>{name}</Link>}
       <Id id={id} />
       <Link to={`/journal?${only}`} className="journal-only">
-        Only these entries
+        Show only these entries
       </Link>
     </span>
   );

@@ -68,8 +68,8 @@ const lineOf = (row: string) => `${row}\r\n`;
 /** Returns the parts of the file. Rejects if a request fails or is aborted. */
 export async function exportJournal(
   filter: JournalFilter,
-  ask: (variables: ExportVariables) => Promise<ExportPage>,
-  tell: (progress: Progress) => void,
+  readPage: (variables: ExportVariables) => Promise<ExportPage>,
+  onProgress: (progress: Progress) => void,
 ): Promise<readonly string[]> {
   const parts = [lineOf(journalCsvHeader)];
   let first = maxPageSize;
@@ -80,7 +80,7 @@ export async function exportJournal(
     const isFirst = done === 0;
     let page: ExportPage['journal'];
     try {
-      page = (await ask({ filter, first, after, isFirst })).journal;
+      page = (await readPage({ filter, first, after, isFirst })).journal;
     } catch (error) {
       // Too expensive because of long texts or a small budget: halves the page size for the rest.
       if (!(error instanceof EspalierError && error.code === 'TOO_EXPENSIVE') || first === 1) throw error;
@@ -89,9 +89,9 @@ export async function exportJournal(
     }
     parts.push(page.items.map((entry) => lineOf(formatJournalCsvRow(entry))).join(''));
     done += page.items.length;
-    // The count is of the first page. Entries that were pruned or written since do not change it.
+    // Only the first page has a total. Later entries and pruning do not change it.
     total = Math.max(page.totalCount ?? total, done);
-    tell({ done, total });
+    onProgress({ done, total });
     after = page.pageInfo.endCursor;
     if (!page.pageInfo.hasNextPage || after === null) return parts;
   }

@@ -28,14 +28,14 @@ export const kindGroups: readonly KindGroup[] = [
       { id: 'DELETE_FOLDER', label: 'Folder deleted' },
       { id: 'RESTORE_FOLDER', label: 'Folder restored' },
       { id: 'IMPORT_FOLDERS', label: 'Folders imported' },
-      { id: 'PURGE_FOLDER', label: 'Folder removed for good' },
+      { id: 'PURGE_FOLDER', label: 'Folder deleted permanently' },
     ],
   },
   {
     label: 'Access',
     kinds: [
       { id: 'GRANT_ACCESS', label: 'Access granted' },
-      { id: 'REVOKE_ACCESS', label: 'Access taken away' },
+      { id: 'REVOKE_ACCESS', label: 'Access removed' },
     ],
   },
   {
@@ -61,7 +61,7 @@ export const kindGroups: readonly KindGroup[] = [
   {
     label: 'Signing keys',
     kinds: [
-      { id: 'ROTATE_KEY', label: 'Key made' },
+      { id: 'ROTATE_KEY', label: 'Key created' },
       { id: 'RETIRE_KEY', label: 'Key retired' },
     ],
   },

@@ -27,9 +27,9 @@ export function JournalFilters({ filter, onChange }: Props) {
   return (
     <section className="card journal-filters" id="journal-filters" aria-label="Filters">
       <PersonPicker
-        label="Who did it"
+        label="Changed by"
         kinds="users"
-        placeholder="Anybody"
+        placeholder="Any user"
         value={by}
         onChange={(person) => {
           rememberPerson(person);
@@ -37,7 +37,7 @@ export function JournalFilters({ filter, onChange }: Props) {
         }}
       />
       <PersonPicker
-        label="Whom it concerns"
+        label="Affected user or group"
         kinds="usersAndGroups"
         placeholder="Any user or group"
         value={user ?? group}
@@ -110,15 +110,15 @@ function FolderField({ id, onChange }: FolderFieldProps) {
       rememberPath(result.folder.id, idOrPath);
       onChange(result.folder.id);
     } catch {
-      setError('The folder could not be looked up. Try again.');
+      setError('The folder search failed. Try again.');
     }
   };
   return (
     <TextField
       label="Folder"
-      placeholder="Any; a path or an id"
+      placeholder="Any folder; path or id"
       value={text}
-      help={path === null ? 'Not on the tree any more.' : path}
+      help={path === null ? 'This folder no longer exists.' : path}
       error={error}
       onChange={(next) => {
         setText(next);

@@ -81,7 +81,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
         <p className="soft number" role="status">
           {entries && countText(totalCount, isFiltered)}
         </p>
-        <IconButton label="Read the latest" icon="refresh" onPress={readAnew} />
+        <IconButton label="Show the latest entries" icon="refresh" onPress={readAnew} />
         {isLive && <Following end={end} />}
       </div>
       <div ref={top} className="journal-top" />
@@ -140,7 +140,7 @@ function Following({ end }: { end: unknown }) {
   if (end !== null) {
     return (
       <p className="problem" role="alert">
-        The journal is not followed any more. {describeProblem(end).text}
+        Live updates have stopped. {describeProblem(end).text}
       </p>
     );
   }
@@ -153,12 +153,12 @@ function Following({ end }: { end: unknown }) {
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty icon="list" title="Nothing like that was done">
-      <p>Or it is so long ago that it is forgotten. Clear a filter to see more.</p>
+    <Empty icon="list" title="No matching entries">
+      <p>Older entries may have been deleted. Clear a filter to see more.</p>
     </Empty>
   ) : (
-    <Empty icon="list" title="Nothing has been done yet">
-      <p>Every change of folders, access, people and sessions will be here.</p>
+    <Empty icon="list" title="No entries yet">
+      <p>Changes of folders, access, users and sessions appear here.</p>
     </Empty>
   );
 }

@@ -25,7 +25,7 @@ export function KindsField({ kinds, onChange }: Props) {
   return (
     <div className="field">
       <span className="label" id={labelId}>
-        What was done
+        Kind of change
       </span>
       <MenuTrigger>
         <AriaButton className="input select" aria-labelledby={`${labelId} ${valueId}`}>

@@ -19,11 +19,11 @@ const groupDocument = /* GraphQL */ `
   }
 `;
 
-type Named = Partial<Record<PickedPerson['kind'], { readonly name: string } | null>>;
+type NameResult = Partial<Record<PickedPerson['kind'], { readonly name: string } | null>>;
 
 /** Null without an id. The label is the id while the name is loading, and if the user or group was deleted. */
 export function usePerson(kind: PickedPerson['kind'], id: string | undefined): PickedPerson | null {
-  const { data } = useGraph<Named>(
+  const { data } = useGraph<NameResult>(
     ['people', 'named', kind, id],
     kind === 'user' ? userDocument : groupDocument,
     { id },
@@ -37,5 +37,5 @@ export function usePerson(kind: PickedPerson['kind'], id: string | undefined): P
 export function rememberPerson(person: PickedPerson | null): void {
   if (!person) return;
   const { kind, id, name } = person;
-  queries.setQueryData<Named>(['people', 'named', kind, id], { [kind]: { name } });
+  queries.setQueryData<NameResult>(['people', 'named', kind, id], { [kind]: { name } });
 }

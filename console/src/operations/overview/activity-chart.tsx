@@ -43,7 +43,7 @@ export function ActivityChart({ series, minutes }: Props) {
   };
 
   return (
-    <section className={`operations-chart${isHighlighted ? ' trouble' : ''}`} aria-labelledby={headingId}>
+    <section className={`operations-chart${isHighlighted ? ' highlighted' : ''}`} aria-labelledby={headingId}>
       <header className="operations-chart-header">
         <h3 id={headingId}>{series.title}</h3>
         <p className="operations-chart-reading number">

@@ -8,7 +8,7 @@ export function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] 
   const [isOpen, setOpen] = useState(false);
   return (
     <details className="overview-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>The same as a table</summary>
+      <summary>Show as a table</summary>
       {isOpen && (
         <div className="table-frame" role="region" aria-label="The last hour as a table" tabIndex={0}>
           <table className="table">

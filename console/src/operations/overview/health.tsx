@@ -20,7 +20,7 @@ export function Health({ checks, isStale }: { checks: readonly HealthCheck[]; is
         <Icon name={isOk ? 'check' : 'warning'} />
         <h2>
           <span role="status">
-            {isStale ? 'What works is not known' : summarizeHealth(failing, checks.length)}
+            {isStale ? 'The current health is unknown' : summarizeHealth(failing, checks.length)}
           </span>
         </h2>
       </header>

@@ -95,7 +95,7 @@ function Stale({ answer: { error, dataUpdatedAt } }: { answer: UseQueryResult<un
   const at = formatClock(new Date(dataUpdatedAt).toISOString());
   return (
     <p className="problem" role="alert">
-      {describeProblem(error).text} What is shown here is of {at}.
+      {describeProblem(error).text} The displayed data is from {at}.
     </p>
   );
 }
@@ -124,7 +124,7 @@ function Facts({ server: { version, node, database, startedAt } }: { server: Ser
 
 function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity: Server['activity'] }) {
   const numbers = [
-    { label: 'Live sessions', count: liveSessions, help: 'on the whole server' },
+    { label: 'Live sessions', count: liveSessions, help: 'on all nodes' },
     { label: 'Sockets', count: sockets, help: 'open on this node' },
     { label: 'Subscriptions', count: subscriptions, help: 'open on this node' },
   ];
@@ -152,8 +152,8 @@ function LastHour({ server: { node, activity } }: { server: Server }) {
       <header className="card-header">
         <h2>The last hour</h2>
         <p className="hint">
-          <Icon name="clock" /> By minute, of this node ({node}) since it was started. Other nodes have their
-          own.
+          <Icon name="clock" /> By minute, for this node ({node}) since its start. Other nodes count
+          separately.
         </p>
       </header>
       <div className="overview-charts">

@@ -6,7 +6,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
-import { joinCall, joining } from './memberships.ts';
+import { joinCall, createAdditionTask } from './memberships.ts';
 import type { GroupFacts } from '../people-data.ts';
 
 /** The server's maximum per request. */
@@ -23,7 +23,7 @@ export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClos
       call={chosen.length > 0 ? joinCall({ group, userIds }) : undefined}
       isReady={chosen.length > 0 && chosen.length <= maxMembers}
       onClose={onClose}
-      onSubmit={() => perform(joining({ group, userIds, who }))}
+      onSubmit={() => perform(createAdditionTask({ group, userIds, who }))}
     >
       {/* The key changes with each choice, so that the field is empty again. */}
       <PersonPicker
@@ -37,7 +37,7 @@ export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClos
         onChange={(person) => person && setChosen([...chosen, person])}
       />
       {chosen.length === 0 ? (
-        <p className="hint">Choose one or several.</p>
+        <p className="hint">Choose one or more users.</p>
       ) : (
         <ul className="people-chosen" aria-label="Chosen users">
           {chosen.map(({ id, name }) => (
@@ -45,7 +45,7 @@ export function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClos
               <Icon name="user" />
               {name}
               <IconButton
-                label={`Leave ${name} out`}
+                label={`Remove ${name}`}
                 icon="close"
                 onPress={() => setChosen(chosen.filter((one) => one.id !== id))}
               />

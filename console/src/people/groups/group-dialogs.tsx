@@ -51,7 +51,7 @@ export function NewGroupDialog({ onClose }: { onClose: () => void }) {
         label="Name"
         value={name}
         onChange={setName}
-        help="Users and access are added on the next page."
+        help="You can add users and access on the next page."
         isRequired
         autoFocus
         autoComplete="off"
@@ -143,8 +143,8 @@ export function DeleteGroupDialog({ group: { id, name }, onClose }: GroupDialogP
       }}
     >
       <p>
-        Everything that is granted to the group goes with it. Its members stay users, but may lose access.
-        This cannot be undone.
+        This also deletes the grants of the group. Its members remain users but may lose access. You cannot
+        undo this.
       </p>
     </ActionDialog>
   );

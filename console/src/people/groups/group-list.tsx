@@ -1,7 +1,7 @@
 /** The list of groups, sorted by name and filtered by a text. */
 
 import { useState } from 'react';
-import { useCommands } from '../../actions/commands.ts';
+import { useCommands } from '../../actions/palette-commands.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -74,12 +74,15 @@ function NoGroups({ text }: { text: string }) {
   if (text === '') {
     return (
       <Empty icon="group" title="There are no groups yet">
-        <p>A group gives several users the same access. Create one, then add users and grant it folders.</p>
+        <p>
+          A group gives several users the same access. Create a group, add users, and grant it access to
+          folders.
+        </p>
       </Empty>
     );
   }
   return (
-    <Empty icon="group" title={`No group’s name holds “${text}”`}>
+    <Empty icon="group" title={`No group name contains “${text}”`}>
       <Button onPress={() => setQuery({ text: null })}>Show all groups</Button>
     </Empty>
   );
@@ -89,7 +92,7 @@ function GroupTable({ groups }: { groups: readonly GroupRow[] }) {
   return (
     <div className="table-frame">
       <table className="table people-table">
-        <caption className="visually-hidden">Groups, in the order of their names</caption>
+        <caption className="visually-hidden">Groups, sorted by name</caption>
         <thead>
           <tr>
             <th scope="col">Name</th>

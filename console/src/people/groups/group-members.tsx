@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { AddMembersDialog } from './add-members-dialog.tsx';
-import { leaving } from './memberships.ts';
+import { createRemovalTask } from './memberships.ts';
 import type { GroupFacts } from '../people-data.ts';
 
 const pageSize = 50;
@@ -41,11 +41,11 @@ interface Member {
   readonly isDisabled: boolean;
 }
 
-interface MembersAnswer {
+interface MembersResponse {
   readonly group: { readonly id: string; readonly members: Page<Member> } | null;
 }
 
-const nobody: Page<Member> = {
+const emptyPage: Page<Member> = {
   items: [],
   totalCount: 0,
   pageInfo: { hasNextPage: false, endCursor: null },
@@ -53,19 +53,19 @@ const nobody: Page<Member> = {
 
 export function GroupMembers({ group }: { group: GroupFacts }) {
   const [isAdding, setAdding] = useState(false);
-  const about = ['people', 'members', group.id] as const;
-  const list = usePages<MembersAnswer, Member>(
-    about,
+  const queryKey = ['people', 'members', group.id] as const;
+  const list = usePages<MembersResponse, Member>(
+    queryKey,
     membersDocument,
     { id: group.id, first: pageSize },
-    ({ group: found }) => found?.members ?? nobody,
+    ({ group: found }) => found?.members ?? emptyPage,
   );
 
   const remove = ({ id, username }: Member) => {
     void performOrReport({
-      ...leaving({ group, userIds: [id], who: username }),
+      ...createRemovalTask({ group, userIds: [id], who: username }),
       optimisticUpdate: () =>
-        updateItemsOptimistically<Member>(about, (member) => (member.id === id ? null : member)),
+        updateItemsOptimistically<Member>(queryKey, (member) => (member.id === id ? null : member)),
     });
   };
   return (
@@ -81,7 +81,7 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
       <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <p className="soft">Nobody is in this group yet.</p>
+            <p className="soft">This group has no members yet.</p>
           ) : (
             <ul className="people-list">
               {items.map((member) => (

@@ -59,7 +59,7 @@ function LoadedGroup({ group }: { group: GroupFacts }) {
       <GrantsCard
         grantee={{ groupId: group.id }}
         name={`“${group.name}”`}
-        note="What is granted to the group holds for each of its members."
+        note="Grants to the group apply to all its members."
       />
       {open === 'rename' && <RenameGroupDialog group={group} onClose={close} />}
       {open === 'delete' && <DeleteGroupDialog group={group} onClose={close} />}

@@ -5,7 +5,7 @@ import type { AnyTask } from '../../actions/task.ts';
 import type { GroupName } from '../../graph/user-groups.ts';
 import { peopleStale } from '../people-data.ts';
 
-interface Joined {
+interface MembershipChange {
   readonly group: GroupName;
   readonly userIds: readonly string[];
   /** The subject of the message's sentence. */
@@ -14,11 +14,11 @@ interface Joined {
 
 type Added = NonNullable<typeof addToGroup.result>;
 
-export function joinCall({ group, userIds }: Omit<Joined, 'who'>) {
+export function joinCall({ group, userIds }: Omit<MembershipChange, 'who'>) {
   return { action: addToGroup, variables: createVariables(group, userIds) };
 }
 
-export function joining({ group, userIds, who }: Joined) {
+export function createAdditionTask({ group, userIds, who }: MembershipChange) {
   const subject = `${who} in “${group.name}”`;
   return {
     ...joinCall({ group, userIds }),
@@ -32,7 +32,7 @@ export function joining({ group, userIds, who }: Joined) {
   } satisfies AnyTask;
 }
 
-export function leaving({ group, userIds, who }: Joined) {
+export function createRemovalTask({ group, userIds, who }: MembershipChange) {
   return {
     ...leaveCall(group, userIds),
     staleQueries: peopleStale,

@@ -40,14 +40,14 @@ function usePasswordForm() {
         action: changePassword,
         variables: { input: { oldPassword: old, newPassword: password } },
         doneText: ({ changePassword: { endedSessions } }) =>
-          `Your password is changed. ${endedText(endedSessions)}`,
+          `Your password was changed. ${endedText(endedSessions)}`,
         staleQueries: peopleStale,
       });
       for (const empty of [setOld, setPassword, setAgain]) empty('');
       setTried(false);
     } catch (error) {
       const { code, text } = describeProblem(error);
-      setProblem(code === 'FORBIDDEN' ? 'The old password is not right.' : text);
+      setProblem(code === 'FORBIDDEN' ? 'The old password is wrong.' : text);
     } finally {
       setPending(false);
     }
@@ -82,7 +82,7 @@ export function ChangePassword() {
           autoComplete="current-password"
           value={form.old}
           onChange={form.setOld}
-          error={form.isTried && form.old === '' ? 'Write your old password.' : undefined}
+          error={form.isTried && form.old === '' ? 'Enter your old password.' : undefined}
         />
         <TextField
           label="New password"
@@ -90,9 +90,9 @@ export function ChangePassword() {
           autoComplete="new-password"
           value={form.password}
           onChange={form.setPassword}
-          help={`At least ${shortestPassword} characters, of any kind; not a common one.`}
+          help={`At least ${shortestPassword} characters. Common passwords are not allowed.`}
           error={
-            form.isTried && form.isTooShort ? `Write at least ${shortestPassword} characters.` : undefined
+            form.isTried && form.isTooShort ? `Enter at least ${shortestPassword} characters.` : undefined
           }
         />
         <TextField
@@ -101,14 +101,14 @@ export function ChangePassword() {
           autoComplete="new-password"
           value={form.again}
           onChange={form.setAgain}
-          error={form.isTried && form.differs ? 'This is not the same.' : undefined}
+          error={form.isTried && form.differs ? 'The passwords do not match.' : undefined}
         />
         {form.problem !== null && (
           <p className="problem" role="alert">
             {form.problem}
           </p>
         )}
-        <p className="hint">You stay signed in here; all your other sessions end.</p>
+        <p className="hint">You stay signed in here. All your other sessions end.</p>
         <div className="dialog-footer">
           <CopyAs call={call} />
           <span className="grow" />

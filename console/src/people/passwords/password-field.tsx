@@ -20,18 +20,18 @@ interface PasswordFieldProps {
 }
 
 export function PasswordField({ label, value, autoFocus = false, onChange }: PasswordFieldProps) {
-  const [isShown, setShown] = useState(false);
+  const [isVisible, setVisible] = useState(false);
   return (
     <div className="people-password">
       <TextField
         label={label}
-        type={isShown ? 'text' : 'password'}
+        type={isVisible ? 'text' : 'password'}
         value={value}
         isRequired
-        isCode={isShown}
+        isCode={isVisible}
         autoFocus={autoFocus}
         autoComplete="new-password"
-        help={`At least ${shortestPassword} characters, of any kind; not a common one.`}
+        help={`At least ${shortestPassword} characters. Common passwords are not allowed.`}
         onChange={onChange}
       />
       <div className="people-password-buttons">
@@ -40,13 +40,13 @@ export function PasswordField({ label, value, autoFocus = false, onChange }: Pas
           icon="refresh"
           onPress={() => {
             onChange(generatePassword());
-            setShown(true);
+            setVisible(true);
           }}
         >
           Generate
         </Button>
-        <Button size="small" icon="eye" onPress={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Show'}
+        <Button size="small" icon="eye" onPress={() => setVisible(!isVisible)}>
+          {isVisible ? 'Hide' : 'Show'}
         </Button>
       </div>
     </div>

@@ -22,7 +22,7 @@ export function PasswordOnce({ username, password, message, onClose }: PasswordO
           <CopyButton text={password} label="Copy password" />
         </div>
         <p className="hint">
-          Give it to {username} in a safe way, and ask them to change it. It is not shown again.
+          Send it to {username} in a safe way, and ask them to change it. It is shown only once.
         </p>
         <footer className="dialog-footer">
           <span className="grow" />

@@ -27,21 +27,20 @@ export function RevokeSessionDialog({ session, onClose }: { session: SessionRow;
           doneText: `Revoked ${device} of ${user.username}`,
           staleQueries,
           optimisticUpdate: () => {
-            const takeBack = [null, user.id].map((of) =>
+            const rollbacks = [null, user.id].map((of) =>
               updateItemsOptimistically<SessionRow>(['people', 'sessions', of], without),
             );
-            return () => takeBack.forEach((one) => one());
+            return () => rollbacks.forEach((one) => one());
           },
         })
       }
     >
       <p>
         {isCurrent ? (
-          'This is the session that you are using now. You will have to sign in again.'
+          'This is your current session. You will have to sign in again.'
         ) : (
           <>
-            <strong>{user.username}</strong> is signed out on {device} at once, and has to sign in there
-            again.
+            <strong>{user.username}</strong> is signed out on {device} at once and must sign in again there.
           </>
         )}
       </p>
@@ -77,14 +76,14 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
     >
       <p>
         {user
-          ? 'They are signed out everywhere at once, and have to sign in again. Their password stays as it is.'
-          : 'You stay signed in here. All your other devices are signed out at once, and have to sign in again.'}
+          ? 'The user is signed out everywhere at once and must sign in again. The password does not change.'
+          : 'You stay signed in here. All your other devices are signed out at once and must sign in again.'}
       </p>
     </ActionDialog>
   );
 }
 
 export function endedText(count: number): string {
-  if (count === 0) return 'There was no other session';
+  if (count === 0) return 'No sessions were ended';
   return count === 1 ? 'One session was ended' : `${count.toLocaleString('en')} sessions were ended`;
 }

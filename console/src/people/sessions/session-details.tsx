@@ -10,7 +10,7 @@ export function SessionDetails({ session }: { session: SessionRow }) {
     <div className="people-session">
       <dl className="facts">
         <dt>Device</dt>
-        <dd className="code">{agent ?? 'Not told'}</dd>
+        <dd className="code">{agent ?? 'Unknown'}</dd>
         <dt className="narrow-only">Signed in</dt>
         <dd className="narrow-only">
           <Time at={createdAt} />, expires <Time at={expiresAt} />
@@ -24,14 +24,13 @@ export function SessionDetails({ session }: { session: SessionRow }) {
 }
 
 function Refreshes({ refreshes }: { refreshes: readonly Refresh[] }) {
-  if (refreshes.length === 0)
-    return <p className="soft">No refresh in the last seven days, or since it began.</p>;
+  if (refreshes.length === 0) return <p className="soft">No refresh in the last seven days.</p>;
   return (
     <>
       <p className="soft">
         The last {refreshes.length === 1 ? 'refresh' : `${refreshes.length} refreshes`} of the last seven
-        days. A replay is a refresh token that came back after it was spent: within a minute it is a lost
-        reply or a second tab, later it is taken for theft and ends the session.
+        days. A replay is the reuse of a spent refresh token. Within a minute, the cause is a lost response or
+        a second tab. Later, the server treats it as theft and ends the session.
       </p>
       <ol className="people-refreshes">
         {refreshes.map((refresh) => (
@@ -55,7 +54,7 @@ function Replay({ refresh: { replays, replayedAt, replayAddress, replayAgent } }
   return (
     <span className="people-replay" title={replayAgent ?? undefined}>
       <span className="label-chip warning">
-        {replays === 1 ? 'Came back once' : `Came back ${replays.toLocaleString('en')} times`}
+        {replays === 1 ? 'Replayed once' : `Replayed ${replays.toLocaleString('en')} times`}
       </span>{' '}
       {replayedAt && (
         <>

@@ -106,7 +106,7 @@ function Row({ session, showsUser, isOpen, onRevoke }: RowProps) {
             <Icon name="chevron" className={isOpen ? 'turned' : ''} />
             <span title={agent ?? undefined}>{device}</span>
           </AriaButton>
-          {isCurrent && <span className="label-chip good">This one</span>}
+          {isCurrent && <span className="label-chip good">Current</span>}
         </div>
         <p className="narrow-only soft people-more">
           {showsUser && (

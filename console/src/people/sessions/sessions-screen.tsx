@@ -51,12 +51,12 @@ export function SessionsScreen() {
           <PersonPicker
             label="Sessions of"
             kinds="users"
-            placeholder="Everybody"
+            placeholder="All users"
             value={user && { kind: 'user', id: user.id, name: user.username }}
             onChange={(person) => setQuery({ user: person?.id ?? null, session: null })}
           />
         </div>
-        {user && <Button onPress={() => setQuery({ user: null, session: null })}>Show everybody</Button>}
+        {user && <Button onPress={() => setQuery({ user: null, session: null })}>Show all users</Button>}
         {user && list.data && list.data.totalCount > 0 && (
           <Button onPress={() => setRevoking('theirs')}>Revoke all of {user.username}…</Button>
         )}
@@ -64,7 +64,7 @@ export function SessionsScreen() {
       <QueryResult query={list}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty icon="device" title="Nobody is signed in">
+            <Empty icon="device" title="No active sessions">
               <p>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</p>
             </Empty>
           ) : (

@@ -1,13 +1,13 @@
 /** Reads the sessions of all users, of one user, or of the viewer. It polls, because sessions change without an event. */
 
-import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
+import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
 import { ownSessionsDocument, sessionsDocument, type SessionRow } from './sessions.ts';
 
 const pageSize = 25;
 const pollMs = 15_000;
 
 /** Reads the sessions of all users if `userId` is null. */
-export function useSessions(userId: string | null): Pages<SessionRow> {
+export function useSessions(userId: string | null): PagedQuery<SessionRow> {
   return usePages<{ sessions: Page<SessionRow> }, SessionRow>(
     ['people', 'sessions', userId],
     sessionsDocument,
@@ -17,7 +17,7 @@ export function useSessions(userId: string | null): Pages<SessionRow> {
   );
 }
 
-export function useOwnSessions(): Pages<SessionRow> {
+export function useOwnSessions(): PagedQuery<SessionRow> {
   return usePages<{ viewer: { sessions: Page<SessionRow> } }, SessionRow>(
     ['people', 'ownSessions'],
     ownSessionsDocument,

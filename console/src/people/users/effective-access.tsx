@@ -81,7 +81,7 @@ export function EffectiveAccess({ user }: { user: UserFacts }) {
       </header>
       {folderId === null ? (
         <p className="hint">
-          Choose a folder to see what {user.username} may do with it, and which grant decides.
+          Choose a folder to see the access of {user.username} to it, and the grant that decides.
         </p>
       ) : (
         <QueryResult query={answer} loading={<Loading lines={2} />}>
@@ -89,7 +89,7 @@ export function EffectiveAccess({ user }: { user: UserFacts }) {
         </QueryResult>
       )}
       {isChoosing && (
-        <Dialog title={`What may ${user.username} do with…`} onClose={() => setChoosing(false)}>
+        <Dialog title={`Effective access of ${user.username}`} onClose={() => setChoosing(false)}>
           <div className="dialog-form">
             <FolderPicker label="Folder" value={chosen} onChange={choose} />
           </div>
@@ -104,7 +104,7 @@ function Explained({ user, explanation }: { user: UserFacts; explanation: Explan
   return (
     <div className="people-explained" role="status">
       <p>
-        <LevelChip level={level} /> {isPassage && <span className="label-chip">May pass through</span>} on{' '}
+        <LevelChip level={level} /> {isPassage && <span className="label-chip">Passage</span>} on{' '}
         <Link to={`/folders/${folder.id}`}>{folder.path}</Link>
       </p>
       <p>{formatReason(reason)}</p>
@@ -121,9 +121,7 @@ function Explained({ user, explanation }: { user: UserFacts; explanation: Explan
           on <Link to={`/folders/${grant.folder.id}?tab=access`}>{grant.folder.path}</Link>
         </p>
       )}
-      {user.isDisabled && (
-        <p className="soft">{user.username} is disabled: at the moment they cannot sign in at all.</p>
-      )}
+      {user.isDisabled && <p className="soft">{user.username} is disabled and cannot sign in.</p>}
     </div>
   );
 }

@@ -66,7 +66,7 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
       <Checkbox isSelected={isAdministrator} onChange={setAdministrator}>
         <span>
           Administrator
-          <span className="hint"> – may see and do everything</span>
+          <span className="hint"> – has full access</span>
         </span>
       </Checkbox>
     </ActionDialog>

@@ -35,7 +35,7 @@ export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
   );
   return (
     <section className="card" aria-labelledby="user-activity">
-      <h2 id="user-activity">What they did lately</h2>
+      <h2 id="user-activity">Recent activity</h2>
       <QueryResult query={list} loading={<Loading lines={3} />}>
         {({ items }) =>
           items.length === 0 ? (

@@ -69,7 +69,7 @@ export function RenameUserDialog({ user, onClose }: UserDialogProps) {
         label="User name"
         value={username}
         onChange={setUsername}
-        help="They sign in with the new name from now on; their sessions go on."
+        help="The user signs in with the new name from now on. Existing sessions continue."
         isRequired
         autoFocus
         autoComplete="off"
@@ -91,8 +91,8 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
       onSubmit={() => perform(task)}
     >
       <p>
-        {username} is signed out everywhere at once and cannot sign in any more. Groups and access are kept,
-        for when you enable them again.
+        {username} is signed out everywhere at once and cannot sign in until you enable the user again. Groups
+        and grants are kept.
       </p>
     </ActionDialog>
   );
@@ -101,13 +101,13 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
 export function AdministratorDialog({ user, onClose }: UserDialogProps) {
   const { username, isAdministrator } = user;
   const done = isAdministrator
-    ? `${username} is no administrator any more`
-    : `${username} is an administrator now`;
+    ? `${username} is no longer an administrator`
+    : `${username} is now an administrator`;
   const task = userChange(user, { isAdministrator: !isAdministrator }, { isAdministrator }, done);
   return (
     <ActionDialog
-      title={isAdministrator ? `Make ${username} an ordinary user` : `Make ${username} an administrator`}
-      verb={isAdministrator ? 'Make an ordinary user' : 'Make an administrator'}
+      title={isAdministrator ? `Make ${username} a regular user` : `Make ${username} an administrator`}
+      verb={isAdministrator ? 'Make a regular user' : 'Make an administrator'}
       isDanger={isAdministrator}
       call={task}
       onClose={onClose}
@@ -115,8 +115,8 @@ export function AdministratorDialog({ user, onClose }: UserDialogProps) {
     >
       <p>
         {isAdministrator
-          ? `${username} will see and do only what grants to them and their groups allow.`
-          : `${username} will see and do everything: all folders, all users, the server’s settings.`}
+          ? `${username} will have only the access that is granted to the user or their groups.`
+          : `${username} will have full access to all folders, all users and the pages about the server.`}
       </p>
     </ActionDialog>
   );
@@ -140,8 +140,8 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       }}
     >
       <p>
-        Sessions, memberships and grants of {username} go, too. This cannot be undone; disabling can. Folders
-        that they made stay.
+        This also deletes the sessions, memberships and grants of {username}, but not the folders that they
+        created. You cannot undo this. You can disable the user instead.
       </p>
       <TextField
         label={`Type “${username}” to confirm`}

@@ -16,7 +16,7 @@ export function UserFactsCard({ user }: { user: UserFacts }) {
           <UserState isDisabled={isDisabled} />
         </dd>
         <dt>Administrator</dt>
-        <dd>{isAdministrator ? 'Yes: may see and do everything' : 'No'}</dd>
+        <dd>{isAdministrator ? 'Yes, with full access' : 'No'}</dd>
         <dt>Last login</dt>
         <dd>{lastLoginAt === null ? 'Never' : <Time at={lastLoginAt} />}</dd>
         <dt>Created</dt>

@@ -1,7 +1,7 @@
 /** The list of users, sorted by name and filtered by a text. */
 
 import { useState } from 'react';
-import { useCommands } from '../../actions/commands.ts';
+import { useCommands } from '../../actions/palette-commands.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
@@ -57,7 +57,7 @@ export function UserList() {
       <QueryResult query={list}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty icon="user" title={`Nobody’s name holds “${text}”`}>
+            <Empty icon="user" title={`No user name contains “${text}”`}>
               <Button onPress={() => setQuery({ text: null })}>Show all users</Button>
             </Empty>
           ) : (
@@ -76,7 +76,7 @@ function UserTable({ users }: { users: readonly UserFacts[] }) {
   return (
     <div className="table-frame">
       <table className="table people-table">
-        <caption className="visually-hidden">Users, in the order of their names</caption>
+        <caption className="visually-hidden">Users, sorted by name</caption>
         <thead>
           <tr>
             <th scope="col">Name</th>

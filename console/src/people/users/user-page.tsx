@@ -21,7 +21,7 @@ import {
   userChange,
 } from './user-dialogs.tsx';
 import { UserFactsCard } from './user-facts-card.tsx';
-import { UserGroups } from './user-groups.tsx';
+import { UserGroups } from './user-group-list.tsx';
 import { UserSessions } from './user-sessions.tsx';
 
 export function UserPage({ id }: { id: string }) {
@@ -63,8 +63,8 @@ function LoadedUser({ user }: { user: UserFacts }) {
         name={user.username}
         note={
           user.isAdministrator
-            ? 'An administrator manages every folder, whatever is granted here.'
-            : 'What is granted to the user themself. Their groups may give more.'
+            ? 'An administrator manages every folder, regardless of grants.'
+            : 'Grants to this user. Groups of the user may give more access.'
         }
       />
       <EffectiveAccess user={user} />
@@ -101,7 +101,7 @@ function Header({ user }: { user: UserFacts }) {
   const isOneself = user.id === viewer.id;
   const actions: MenuAction[] = [
     {
-      label: isAdministrator ? 'Make an ordinary user…' : 'Make an administrator…',
+      label: isAdministrator ? 'Make a regular user…' : 'Make an administrator…',
       icon: 'shield',
       onAction: () => setOpen('administrator'),
     },
@@ -133,14 +133,14 @@ function Header({ user }: { user: UserFacts }) {
             <Button icon="key" onPress={() => setOpen('password')}>
               Reset password
             </Button>
-            <ActionMenu label={`More for ${username}`} actions={actions} />
+            <ActionMenu label={`More actions for ${username}`} actions={actions} />
           </>
         )}
       </div>
       {isOneself && (
         <p className="hint people-note">
-          You cannot disable, demote or delete yourself: so there is always an administrator left. Your
-          password is changed in <Link to="/account">your account</Link>.
+          You cannot disable, demote or delete yourself, so that an administrator always remains. Change your
+          password in <Link to="/account">your account</Link>.
         </p>
       )}
       {OpenDialog && <OpenDialog user={user} onClose={() => setOpen(null)} />}

@@ -69,12 +69,12 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
       {!isOne && <p className="delete-names">{formatNames(folders)}</p>}
       <p aria-live="polite">
         {error
-          ? 'How many folders are inside could not be counted. All of them go.'
+          ? 'Cannot count the folders inside. They will all be deleted.'
           : inside === undefined
             ? 'Counting the folders inside…'
             : formatEffect(folders.length, inside)}
       </p>
-      <p className="soft">What is deleted goes to the trash, from where it can be restored for some days.</p>
+      <p className="soft">Deleted folders go to the trash. You can restore them for some days.</p>
     </ActionDialog>
   );
 }
@@ -89,8 +89,8 @@ function formatEffect(count: number, inside: number): string {
   const all = (count + inside).toLocaleString('en');
   if (inside === 0)
     return count === 1
-      ? 'There is nothing inside it. One folder goes.'
-      : `There is nothing inside them. ${all} folders go.`;
+      ? 'The folder is empty. One folder will be deleted.'
+      : `The folders are empty. ${all} folders will be deleted.`;
   const within = `${inside.toLocaleString('en')} ${inside === 1 ? 'folder' : 'folders'} inside`;
-  return `${all} folders go: ${count === 1 ? 'this one' : `these ${count}`} and ${within}.`;
+  return `${all} folders will be deleted: ${count === 1 ? 'this one' : `these ${count}`} and ${within}.`;
 }

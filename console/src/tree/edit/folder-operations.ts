@@ -60,7 +60,7 @@ export async function createNewFolder(
       {
         subject: `“${folder.name}”`,
         // The deletion is not recursive, so it fails if other users have added folders inside.
-        conflictText: `“${folder.name}” has folders inside by now.`,
+        conflictText: `“${folder.name}” now contains folders.`,
         task: () => ({
           action: deleteFolder,
           variables: {
@@ -218,8 +218,8 @@ function recordUndo<Result>({ id, version }: FolderVersion, getFolder: (result: 
 function formatAccessEffect(count: number): string {
   if (count === 0) return '';
   return count === 1
-    ? '; one person has other access there'
-    : `; ${count.toLocaleString('en')} people have other access there`;
+    ? '; the access of one user has changed'
+    : `; the access of ${count.toLocaleString('en')} users has changed`;
 }
 
 function formatCountInside(count: number): string {

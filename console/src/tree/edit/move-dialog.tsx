@@ -46,7 +46,11 @@ export function MoveDialog({ folders, onClose }: MoveDialogProps) {
         autoFocus
         onChange={setTarget}
       />
-      {isThere ? <p className="soft">That is where it is already.</p> : <MovePreview preview={preview} />}
+      {isThere ? (
+        <p className="soft">The target is the current parent.</p>
+      ) : (
+        <MovePreview preview={preview} />
+      )}
     </ActionDialog>
   );
 }
@@ -125,7 +129,7 @@ function useMovePreview(folders: readonly FolderRef[], parentId: string | null) 
 
 function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }) {
   const { data, error, isFetching } = preview;
-  if (isFetching && !data) return <p className="soft">Looking what the move would do…</p>;
+  if (isFetching && !data) return <p className="soft">Checking what this move affects…</p>;
   if (error) {
     return (
       <p className="problem" role="alert">
@@ -139,19 +143,19 @@ function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }
     <div className="move-preview" role="status">
       <p>
         {count === 1
-          ? 'One folder moves.'
-          : `${count.toLocaleString('en')} folders move, counting those inside.`}
+          ? 'Moves one folder.'
+          : `Moves ${count.toLocaleString('en')} folders, including those inside.`}
       </p>
       {changes === null && (
-        <p className="soft">Whether others gain or lose access is told to those who manage both places.</p>
+        <p className="soft">Only users who manage both parents can see whose access changes.</p>
       )}
-      {changes?.length === 0 && <p className="soft">Nobody gains or loses access.</p>}
+      {changes?.length === 0 && <p className="soft">The access of users does not change.</p>}
       {changes && changes.length > 0 && (
         <>
           <p>
             {changes.length === 1
-              ? 'One person has other access there:'
-              : `${changes.length} people have other access there:`}
+              ? 'The access of one user changes:'
+              : `The access of ${changes.length} users changes:`}
           </p>
           <ul>
             {changes.slice(0, maxListed).map(({ user, before, after }) => (

@@ -68,7 +68,7 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
         </FolderSearch>
       </div>
       <p className="hint" aria-live="polite">
-        {value ? `Chosen: ${value.path}` : 'Nothing is chosen yet.'}
+        {value ? `Selected: ${value.path}` : 'No folder is selected.'}
       </p>
     </div>
   );

@@ -109,7 +109,7 @@ function ClearButton({ field, onClear }: ClearButtonProps) {
     field.current?.focus();
   };
   return (
-    <button type="button" className="tree-find-empty" aria-label="Empty the field" onClick={clear}>
+    <button type="button" className="tree-find-empty" aria-label="Clear the field" onClick={clear}>
       <Icon name="close" />
     </button>
   );

@@ -21,8 +21,8 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
   if (!data) return <Loading label="Searching" lines={5} />;
   if (data.items.length === 0) {
     return (
-      <Empty icon="search" title={`Nothing is called “${searchText}”`}>
-        <p>Names and titles of all folders that you may see were searched. Try fewer letters.</p>
+      <Empty icon="search" title={`No folder matches “${searchText}”`}>
+        <p>The search covers the names and titles of all folders that you can see. Try fewer letters.</p>
       </Empty>
     );
   }
@@ -55,7 +55,7 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
                 </span>
               )}
             </span>
-            <span className="tree-found-way">{formatLocation(folder)}</span>
+            <span className="tree-result-path">{formatLocation(folder)}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 /** Searches folders by name or title, page by page. Each result has its ancestors. */
 
-import { usePages, type Page, type Pages } from '../../graph/use-pages.ts';
+import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
 import { useDebounced } from '../../ui/typing.ts';
 
 export interface FolderMatch {
@@ -33,7 +33,7 @@ const searchDocument = /* GraphQL */ `
   }
 `;
 
-export interface FolderSearchResults extends Pages<FolderMatch> {
+export interface FolderSearchResults extends PagedQuery<FolderMatch> {
   /** The text that was searched. It lags behind the field while the user types. */
   readonly searchText: string;
   /** The results belong to the text in the field. */
@@ -58,7 +58,7 @@ export function useFolderSearch(text: string): FolderSearchResults {
 /** The names of the ancestors below the root. */
 export function formatLocation({ ancestors }: FolderMatch): string {
   return ancestors.length < 2
-    ? 'At the top'
+    ? 'At the root'
     : ancestors
         .slice(1)
         .map(({ name }) => name)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ModelServer } from './model-server.test-bed.ts';
+import { ModelServer } from './model-server.testbed.ts';
 import { applyChange } from './tree-loader.ts';
 import { moveOptimistically, removeOptimistically, updateTextsOptimistically } from './optimistic-changes.ts';
 import { TreeStore } from './tree-store.ts';

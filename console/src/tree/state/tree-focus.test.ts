@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { ModelServer } from './model-server.test-bed.ts';
+import { ModelServer } from './model-server.testbed.ts';
 import { TreeFocus } from './tree-focus.ts';
 import { TreeStore } from './tree-store.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { FolderChange } from '../../graph/live.tsx';
-import { ModelServer } from './model-server.test-bed.ts';
+import { ModelServer } from './model-server.testbed.ts';
 import type { Timers } from './timers.ts';
 import type { TreeQueries } from './tree-queries.ts';
 import { TreeLoader } from './tree-loader.ts';

@@ -15,7 +15,7 @@ const rootDocument =
 
 const rangeDocument =
   /* GraphQL */ `
-    query TreeStretch($id: ID!, $skip: Int!, $first: Int!) {
+    query TreeRange($id: ID!, $skip: Int!, $first: Int!) {
       folder(id: $id) {
         folders(first: $first, skip: $skip) {
           totalCount
@@ -29,7 +29,7 @@ const rangeDocument =
 
 const pathDocument =
   /* GraphQL */ `
-    query TreeWay($id: ID!) {
+    query TreePath($id: ID!) {
       folder(id: $id) {
         ...FolderRow
         position
@@ -42,7 +42,7 @@ const pathDocument =
   ` + folderRowFields;
 
 const prefixDocument = /* GraphQL */ `
-  query TreeBeginning($id: ID!, $text: String!) {
+  query TreePrefix($id: ID!, $text: String!) {
     folder(id: $id) {
       folders(first: 1, filter: { nameStartsWith: $text }) {
         items {
@@ -65,16 +65,16 @@ interface FolderPage {
   readonly items: readonly FolderRow[];
 }
 
-/** The methods return null for a folder that does not exist or that the viewer cannot see. */
+/** `readRange`, `readPath` and `findByPrefix` return null for a folder that does not exist or is not visible. */
 export interface TreeQueries {
   readRoot(signal: AbortSignal): Promise<FolderRow>;
   readRange(id: string, range: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
   readPath(id: string, signal?: AbortSignal): Promise<FolderPath | null>;
-  /** Returns the id of the first child whose name starts with the text. */
+  /** Returns the id of the first child whose name starts with the text. Null if there is none. */
   findByPrefix(id: string, text: string): Promise<string | null>;
 }
 
-/** The loader reads a level in pages of this size. */
+/** `TreeLoader` reads a level in pages of this size. */
 export const levelPageSize = 100;
 
 export function createTreeQueries(client: Pick<Client, 'query'>): TreeQueries {

@@ -50,7 +50,7 @@ export function TreeView(props: TreeViewProps) {
   const focusIndex = focus.index;
   const onKeyDown = useTreeKeys({ tree, isMultiple, page: viewport.page, onOpen, onCommand });
 
-  useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // eslint-disable-line react-hooks/exhaustive-deps -- The range is a new object on each rendering.
+  useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // oxlint-disable-line react/exhaustive-deps -- The range is a new object on each rendering.
 
   useStableScroll(tree, viewport, version);
 
@@ -206,7 +206,7 @@ export function TreeLoadState({ tree: { store, loader }, children }: { tree: Tre
       {children}
       {failure !== null && (
         <div className="tree-failure" role="alert">
-          <p>Not all could be read. {describeProblem(failure).text}</p>
+          <p>Some folders could not be loaded. {describeProblem(failure).text}</p>
           <Button size="small" icon="refresh" onPress={retry}>
             Try again
           </Button>

@@ -47,7 +47,7 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
       const problem = describeProblem(error).text;
       // Do not reopen the field if another rename has begun or another screen is open.
       if (isMounted.current && latest.current === null) set({ id, text: current.text, problem });
-      else reportFailure(`“${name}” was not renamed to “${text}”: ${problem}`);
+      else reportFailure(`Cannot rename “${name}” to “${text}”: ${problem}`);
     }
   };
   return {

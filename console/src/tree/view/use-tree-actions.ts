@@ -49,15 +49,15 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
   /** Returns whether the command had an effect. */
   const command = (name: TreeCommand): boolean => {
     const { folder } = focus;
-    if (name === 'undo') return undoLast();
     if (name === 'leave') {
       const isUsed = cut.length > 0 || focus.selected.size > 1;
       setCut([]);
       if (isUsed) focus.select(folder?.id ?? null);
       return isUsed;
     }
-    if (!folder) return false;
-    if (name === 'create') create(folder);
+    if (name === 'undo') undoLast();
+    else if (!folder) return false;
+    else if (name === 'create') create(folder);
     else if (name === 'delete') openRemovalDialog(folder, 'delete');
     else if (name === 'cut') setCut(movable(folder));
     else if (name === 'paste') move(cut, folder);

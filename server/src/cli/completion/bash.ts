@@ -4,34 +4,28 @@ import type { Completes } from '../command.ts';
 import type { CommandTree, CompletedCommand } from './command-tree.ts';
 
 /**
- * The script finds the words of the command, then counts its arguments. It skips flags and their values. Bash splits
- * `--flag=value` at the equals sign, and `id:…` at the colon.
+ * Finds the words of the command, then counts its arguments. Skips flags and their values. Bash splits `--flag=value`
+ * at the equals sign, and `id:…` at the colon. The loop passes the cursor only if the cursor is at the value of a flag, where
+ * `prev` is that flag, or after the colon of `id:…`, where nothing is completed.
  */
-export function bashScript({ commands, firstWords, secondWords }: CommandTree): string {
-  const nextWords = [
-    ["''", firstWords] as const,
-    ...[...secondWords].map(([word, choices]) => [quoted(word), choices] as const),
-  ];
-  return `# Completion of espalier for bash, by: espalier completion bash
-
-_espalier() {
+const completeWord = `_espalier() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
-  local name='' count=0 i=1 ended='' next flags valued found line
+  local name='' count=0 i=1 ended='' next flags valued found word line
   if [[ $cur == = ]]; then cur=''
   elif [[ $prev == = ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"
   fi
   while ((i < COMP_CWORD)); do
-    line="\${COMP_WORDS[i]}"
+    word="\${COMP_WORDS[i]}"
     _espalier_next
     _espalier_flags
-    if [[ $line == : ]]; then ((i += 1))
-    elif [[ -z $ended && $line == -- ]]; then ended=1
-    elif [[ -z $ended && $line == -?* ]]; then
+    if [[ $word == : ]]; then ((i += 1))
+    elif [[ -z $ended && $word == -- ]]; then ended=1
+    elif [[ -z $ended && $word == -?* ]]; then
       if [[ \${COMP_WORDS[i+1]} == = ]]; then ((i += 2))
-      elif [[ " $valued " == *" $line "* ]]; then ((i += 1))
+      elif [[ " $valued " == *" $word "* ]]; then ((i += 1))
       fi
-    elif [[ -z $name && $line == help ]]; then :
-    elif [[ " $next " == *" $line "* ]]; then name="\${name:+$name }$line"
+    elif [[ -z $name && $word == help ]]; then :
+    elif [[ " $next " == *" $word "* ]]; then name="\${name:+$name }$word"
     else ((count += 1))
     fi
     ((i += 1))
@@ -53,7 +47,16 @@ _espalier() {
   else
     while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -W "$found" -- "$cur")
   fi
-}
+}`;
+
+export function bashScript({ commands, firstWords, secondWords }: CommandTree): string {
+  const nextWords = [
+    ["''", firstWords] as const,
+    ...[...secondWords].map(([word, choices]) => [quoted(word), choices] as const),
+  ];
+  return `# Completion of espalier for bash, by: espalier completion bash
+
+${completeWord}
 
 _espalier_next() {
   case "$name" in
@@ -97,21 +100,21 @@ function valueCases({ name, flags }: CompletedCommand): string[] {
     if (flag.completes === undefined) return [];
     const spelled = [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
     return [
-      `    ${spelled.map((each) => quoted(`${name} ${each}`)).join(' | ')}) ${foundIs(flag.completes)} ;;`,
+      `    ${spelled.map((each) => quoted(`${name} ${each}`)).join(' | ')}) ${setFound(flag.completes)} ;;`,
     ];
   });
 }
 
 function wordCases({ name, words }: CompletedCommand): string[] {
-  return words.flatMap(({ completes, isRepeatable }, place) => {
+  return words.flatMap(({ completes, isRepeatable }, index) => {
     if (completes === undefined) return [];
     return [
-      `    ${isRepeatable ? `${quoted(`${name} `)}*` : quoted(`${name} ${place}`)}) ${foundIs(completes)} ;;`,
+      `    ${isRepeatable ? `${quoted(`${name} `)}*` : quoted(`${name} ${index}`)}) ${setFound(completes)} ;;`,
     ];
   });
 }
 
-function foundIs(completes: Completes): string {
+function setFound(completes: Completes): string {
   return `found=${completes === 'file' ? 'file' : quoted(completes.join(' '))}`;
 }
 

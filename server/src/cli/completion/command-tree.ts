@@ -7,7 +7,7 @@ export interface CompletedFlag {
   readonly name: string;
   readonly about: string;
   readonly short: string | undefined;
-  /** What stands for its value; undefined for a switch. */
+  /** The placeholder of the value in help; undefined for a switch. */
   readonly value: string | undefined;
   readonly isRepeatable: boolean;
   readonly completes: Completes | undefined;
@@ -36,7 +36,7 @@ export interface CommandTree {
 
 const help: CompletedFlag = {
   name: 'help',
-  about: 'Tell more about it',
+  about: 'Show the help of the command',
   short: 'h',
   value: undefined,
   isRepeatable: false,
@@ -45,7 +45,7 @@ const help: CompletedFlag = {
 
 export async function readCommandTree(listed: readonly ListedCommand[]): Promise<CommandTree> {
   const commands = await Promise.all(listed.map(readCommand));
-  const meantByFirst = commands.filter((_, place) => listed[place]!.isMeantByFirstWord);
+  const groupDefaults = commands.filter((_, index) => listed[index]!.isGroupDefault);
   const firstWords: Choice[] = [];
   const secondWords = new Map<string, Choice[]>();
   for (const { name, about } of commands) {
@@ -59,9 +59,14 @@ export async function readCommandTree(listed: readonly ListedCommand[]): Promise
     if (firstWords.some((choice) => choice.word === word)) continue;
     firstWords.push({ word, about: below.map((choice) => choice.word).join(', ') });
   }
-  firstWords.push({ word: 'help', about: 'Tell about a command' });
-  const flagged = meantByFirst.map((each) => ({ ...each, name: each.name.split(' ', 1)[0]!, words: [] }));
-  return { commands: [...commands, ...flagged], firstWords, secondWords };
+  firstWords.push({ word: 'help', about: 'Show the help of a command' });
+  // Completes the flags of `espalier keys`, which runs `keys list`.
+  const defaultEntries = groupDefaults.map((each) => ({
+    ...each,
+    name: each.name.split(' ', 1)[0]!,
+    words: [],
+  }));
+  return { commands: [...commands, ...defaultEntries], firstWords, secondWords };
 }
 
 async function readCommand({ name, about, load }: ListedCommand): Promise<CompletedCommand> {

@@ -47,7 +47,7 @@ describe('completion in bash', () => {
     assert.deepEqual(await proposed('nonsense', ''), []);
   });
 
-  test('flags of the command, and of what a first word alone does', async () => {
+  test('completes the flags of a command, and those of the default command of a group', async () => {
     assert.deepEqual(await proposed('user', 'rm', '--'), ['--yes', '--json', '--url', '--profile', '--help']);
     assert.ok((await proposed('journal', '--f')).includes('--follow'));
     assert.deepEqual(await proposed('user', 'rm', '--', '--'), []);

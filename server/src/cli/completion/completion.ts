@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/start-error.ts';
 import { command, type Command, type ListedCommand } from '../command.ts';
-import { print } from '../output.ts';
+import { print } from '../terminal/output.ts';
 import { bashScript } from './bash.ts';
 import { readCommandTree, type CommandTree } from './command-tree.ts';
 import { fishScript } from './fish.ts';
@@ -18,7 +18,7 @@ const scripts: Readonly<Record<string, (tree: CommandTree) => string>> = {
 export function completionOf(commands: readonly ListedCommand[]): Command {
   return command({
     words: [{ name: 'shell', about: 'bash, zsh or fish', completes: Object.keys(scripts) }],
-    details: `Commands, flags, files and fixed words. Put it where your shell looks, and begin a new shell:
+    details: `Completes commands, flags, files and fixed words. Store the script where your shell finds it, and start a new shell:
 
   bash   espalier completion bash > ~/.local/share/bash-completion/completions/espalier
          (or in ~/.bashrc: source <(espalier completion bash))
@@ -28,7 +28,7 @@ export function completionOf(commands: readonly ListedCommand[]): Command {
     async run({ words: [shell] }) {
       const write = Object.hasOwn(scripts, shell!) ? scripts[shell!]! : undefined;
       if (!write)
-        throw new UsageError(`There is a script for bash, zsh and fish, not for ${JSON.stringify(shell)}.`);
+        throw new UsageError(`There is no script for ${JSON.stringify(shell)}. Use bash, zsh or fish.`);
       await print(write(await readCommandTree(commands)));
     },
   });

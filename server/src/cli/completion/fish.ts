@@ -25,13 +25,13 @@ function __espalier_words
     end
 end
 
-# Whether these are all of the words.
+# Whether the words before the cursor are exactly these.
 function __espalier_after
     set -l typed (__espalier_words)
     test "$typed" = "$argv[1]"
 end
 
-# Whether this command was typed and, if a number follows, so many words behind it; with a plus, or more.
+# Whether this command was typed, followed by the given number of words; with a plus, by at least that many.
 function __espalier_in
     set -l typed (__espalier_words)
     set -l name (string split ' ' -- $argv[1])
@@ -62,12 +62,12 @@ ${commands.flatMap(linesOf).join('\n')}`;
 }
 
 function linesOf({ name, flags, words }: CompletedCommand): string[] {
-  const within = (place = '') =>
-    `complete -c espalier -n ${quoted(`__espalier_in ${quoted(name)}${place ? ` ${place}` : ''}`)}`;
-  const ofWords = words.flatMap(({ completes, isRepeatable }, place) => {
+  const within = (position = '') =>
+    `complete -c espalier -n ${quoted(`__espalier_in ${quoted(name)}${position ? ` ${position}` : ''}`)}`;
+  const ofWords = words.flatMap(({ completes, isRepeatable }, position) => {
     if (completes === undefined) return [];
     const what = completes === 'file' ? '-F' : `-a ${quoted(completes.join(' '))}`;
-    return [`${within(`${place}${isRepeatable ? '+' : ''}`)} ${what}`];
+    return [`${within(`${position}${isRepeatable ? '+' : ''}`)} ${what}`];
   });
   return [...flags.map((flag) => `${within()} ${flagOf(flag)}`), ...ofWords];
 }

@@ -56,14 +56,14 @@ function choicesOf(choices: readonly Choice[]): string {
 
 function argumentsCase({ name, flags, words }: CompletedCommand): string {
   const ofWords = words.map(
-    ({ name: word, completes, isRepeatable, isOptional }, place) =>
-      `${isRepeatable ? '*' : place + 1}${isOptional && !isRepeatable ? '::' : ':'}${word}:${actionOf(completes)}`,
+    ({ name: word, completes, isRepeatable, isOptional }, index) =>
+      `${isRepeatable ? '*' : index + 1}${isOptional && !isRepeatable ? '::' : ':'}${word}:${actionOf(completes)}`,
   );
   const specs = [...flags.flatMap(flagSpecs), ...ofWords];
   return `    ${quoted(name)}) _arguments -s -S :${specs.map((spec) => ` \\\n      ${quoted(spec)}`).join('')} ;;`;
 }
 
-/** Given once, a flag is not proposed again, in neither of its spellings. */
+/** A flag that is already typed is not proposed again, in either spelling. */
 function flagSpecs({ name, short, about, value, isRepeatable, completes }: CompletedFlag): string[] {
   const spellings = [`--${name}`, ...(short ? [`-${short}`] : [])];
   const before = isRepeatable ? '*' : spellings.length > 1 ? `(${spellings.join(' ')})` : '';

@@ -9,25 +9,27 @@ import {
   formatInterval,
   formatFreeSpace,
   formatSize,
-} from '../../maintenance/backup/format-size.ts';
+} from '../../maintenance/backup/backup-files.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, nearestFolder } from './database-file-check.ts';
-import { answers, type Examined } from './check-context.ts';
+import { responds, type CheckContext } from './check-context.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const hourMs = 3_600_000;
 const others = 0o077;
 const mayChange = 0o022;
 
-export async function* checkBackups(examined: Examined): Findings {
-  const { file, settings, clock } = examined;
+export async function* checkBackups(context: CheckContext): Findings {
+  const { file, settings, clock } = context;
   if (file === undefined) {
-    yield skipped('Backups of a PostgreSQL are made with its own tools: see to it that they are.');
+    yield skipped(
+      'The server does not back up PostgreSQL. Make sure that you back it up with its own tools.',
+    );
     return;
   }
   if (settings.backupFolder === undefined) {
     yield skipped(
-      'The server makes none by itself: ESPALIER_BACKUP_FOLDER is not set. See to it that espalier backup is run.',
+      'The server makes no backups, because ESPALIER_BACKUP_FOLDER is not set. Make sure that you run espalier backup.',
     );
     return;
   }
@@ -39,21 +41,21 @@ export async function* checkBackups(examined: Examined): Findings {
   }
   const database = resolve(file);
   const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
-  const kept = isThere ? await listBackups(folder, clock.now()) : [];
-  yield* checkOwner(folder, kept, database);
-  yield await ageOf(folder, kept, examined);
-  yield roomFor(folder, kept.length, { database, keep: settings.backupKeep });
-  if (isThere) yield* checkModes(folder, kept);
+  const backups = isThere ? await listBackups(folder, clock.now()) : [];
+  yield* checkOwner(folder, backups, database);
+  yield await ageOf(folder, backups, context);
+  yield roomFor(folder, backups.length, { database, keep: settings.backupKeep });
+  if (isThere) yield* checkModes(folder, backups);
 }
 
-/** What stops the start of the server. */
+/** Finds a problem that prevents the start of the server. */
 function unusableFolder(folder: string): Finding | undefined {
-  const name = `ESPALIER_BACKUP_FOLDER names ${folder}`;
+  const name = `ESPALIER_BACKUP_FOLDER is ${folder}`;
   const nearest = nearestFolder(folder);
   if (!statSync(nearest).isDirectory()) {
     return problem(
-      `${name}, and ${nearest} is no folder.`,
-      'Name another. Until then the server does not start.',
+      `${name}, but ${nearest} is not a folder.`,
+      'Set another folder. Until then, the server does not start.',
     );
   }
   try {
@@ -61,8 +63,8 @@ function unusableFolder(folder: string): Finding | undefined {
     return undefined;
   } catch (error) {
     return problem(
-      `${name}, ${nearest === folder ? 'into which nothing can be written' : 'which is not there and cannot be made'}: ${(error as Error).message}.`,
-      `Let the user of the server write to ${nearest}, or name another folder. Until then the server does not start.`,
+      `${name}, ${nearest === folder ? 'which is not writable' : 'which does not exist and cannot be created'}: ${(error as Error).message}.`,
+      `Let the user of the server write to ${nearest}, or set another folder. Until then, the server does not start.`,
     );
   }
 }
@@ -72,13 +74,13 @@ async function* checkOwner(folder: string, [newest]: readonly StoredBackup[], da
   const [ours, theirs] = [await readInstallation(database), await readInstallation(newest.file)];
   if (theirs === undefined) {
     yield problem(
-      `${newest.file} is not a backup that can be read.`,
-      'Move it away; the server then makes a new one.',
+      `Cannot read ${newest.file} as a backup.`,
+      'Move the file away. The server then makes a new backup.',
     );
   } else if (ours !== undefined && ours !== theirs) {
     yield problem(
-      `${newest.file} is a backup of another installation: the server does not start.`,
-      `Give each a folder of its own, or move what is in ${folder} elsewhere.`,
+      `${newest.file} is a backup of another installation. The server does not start.`,
+      `Use a separate folder for each installation, or move the backups in ${folder} elsewhere.`,
     );
   }
 }
@@ -86,42 +88,42 @@ async function* checkOwner(folder: string, [newest]: readonly StoredBackup[], da
 async function ageOf(
   folder: string,
   [newest]: readonly StoredBackup[],
-  { clock, server, settings }: Examined,
+  { clock, server, settings }: CheckContext,
 ): Promise<Finding> {
-  const every = `one is made ${formatInterval(settings.backupEveryHours)}`;
-  const isServed = await answers(server);
+  const every = `the server makes one ${formatInterval(settings.backupEveryHours)}`;
+  const isServed = await responds(server);
   if (!newest) {
     return warning(
       `There is no backup in ${folder} yet.`,
       isServed
-        ? 'The first is made soon after the start. If there is none a minute later, the log of the server says why.'
-        : 'The server makes the first one soon after it is started.',
+        ? 'The server makes the first backup soon after its start. If there is none after a minute, see the log of the server.'
+        : 'The server makes the first backup soon after its start.',
     );
   }
   const ageMs = clock.now() - newest.startedAt;
   const hours = Math.floor(ageMs / hourMs);
   const ago = hours === 0 ? 'less than an hour' : formatCount(hours, 'hour');
-  const text = `The newest backup in ${folder} is of ${new Date(newest.startedAt).toISOString()}, ${ago} ago; ${every}.`;
+  const text = `The newest backup in ${folder} is from ${new Date(newest.startedAt).toISOString()}, ${ago} ago; ${every}.`;
   if (ageMs <= settings.backupEveryHours * hourMs + overdueAfterMs) return ok(text);
   return isServed
     ? problem(
         text,
-        'The log of the server says why, and so does its health in the console. Was it started with these settings?',
+        'See the log of the server or its health in the console. Make sure that the server runs with these settings.',
       )
-    : warning(text, 'The server makes the next one when it is started.');
+    : warning(text, 'The server makes the next backup when it starts.');
 }
 
-/** Until so many are kept as are wanted, each takes more; then an old one goes only after a new one is made. */
+/** Backups need more space until all that are kept exist. Then each new one exists before an old one is deleted. */
 function roomFor(folder: string, count: number, of: { database: string; keep: number }): Finding {
   const { blocks, bavail, bsize } = statfsSync(nearestFolder(folder));
   const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
   const free = bavail * bsize;
-  const takes = `; the next one takes ${formatSize(one)}, and all ${of.keep} that are kept up to ${formatSize(wanted)} more`;
+  const takes = `; the next backup needs ${formatSize(one)}, and all ${of.keep} that are kept need up to ${formatSize(wanted)} more`;
   const text = `${formatFreeSpace(free)} are free for backups${one > 0 ? takes : ''}.`;
   // Some file systems do not report it.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
-  const fix = 'Make room, take a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
+  const fix = 'Free some space, use a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
   return free < one ? problem(text, fix) : warning(text, fix);
 }
 
@@ -129,23 +131,25 @@ function sameDisk(folder: string, database: string): string {
   const [one, other] = [nearestFolder(folder), nearestFolder(dirname(database))].map(
     (each) => statSync(each).dev,
   );
-  return one === other ? ' They are on the disk of the database: copy them elsewhere, too.' : '';
+  return one === other
+    ? ' They are on the same disk as the database: also copy them to another machine.'
+    : '';
 }
 
-function* checkModes(folder: string, kept: readonly StoredBackup[]): Iterable<Finding> {
-  const readable = kept.filter(({ file }) => statSync(file).mode & others);
+function* checkModes(folder: string, backups: readonly StoredBackup[]): Iterable<Finding> {
+  const readable = backups.filter(({ file }) => statSync(file).mode & others);
   const { mode } = statSync(folder);
   if (readable.length > 0) {
     yield warning(
-      `Others on this machine may read ${readable.length} of ${formatCount(kept.length, 'backup')}, with the keys that sign tokens.`,
+      `Other users of this machine can read ${readable.length} of ${formatCount(backups.length, 'backup')}. A backup contains the keys that sign tokens.`,
       `chmod 600 ${folder}/espalier-*.db`,
     );
-  } else if (kept.length > 0) {
-    yield ok('The backups are for their owner alone.');
+  } else if (backups.length > 0) {
+    yield ok('Only their owner can read the backups.');
   }
   if (mode & mayChange) {
     yield warning(
-      `Others may put files into ${folder}, which would be taken for backups.`,
+      `Other users can create files in ${folder}, which the server would treat as backups.`,
       `chmod go-w ${folder}`,
     );
   }

@@ -1,30 +1,29 @@
-/** Whether the database can be used, is whole, and is of this program. */
+/** Checks that the database can be used, is not damaged, and belongs to this program. */
 
 import { resolve } from 'node:path';
-import { formatSize } from '../../maintenance/backup/format-size.ts';
+import { formatSize } from '../../maintenance/backup/backup-files.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, requireSchemaVersion } from '../../database/migrations.ts';
 import { openWithoutMigrating } from '../../database/open-database.ts';
 import { findDamage, openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
-import { readSetting } from '../../database/installation-values.ts';
-import { createKeyEncryption } from '../../sessions/key-encryption.ts';
-import { readKeyRows } from '../../sessions/signing-keys.ts';
-import { redactPassword } from '../../config/url-password.ts';
-import { createFileProgress } from '../file-progress.ts';
+import { readInstallationValue } from '../../database/installation-values.ts';
+import { KeyEncryption, readKeyRows } from '../../sessions/signing-keys.ts';
+import { redactPassword } from '../../config/redact-url.ts';
+import { createFileProgress } from '../terminal/file-progress.ts';
 import { whyUnusable } from './database-file-check.ts';
-import type { Examined } from './check-context.ts';
+import type { CheckContext } from './check-context.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
 
 type Stored = Reader & Pick<Transaction, 'tableNames'>;
 
-export function checkDatabase(examined: Examined): Findings {
-  return examined.file === undefined ? checkPostgres(examined) : checkFile(examined, examined.file);
+export function checkDatabase(context: CheckContext): Findings {
+  return context.file === undefined ? checkPostgres(context) : checkFile(context, context.file);
 }
 
-async function* checkFile({ settings, server }: Examined, given: string): Findings {
-  const file = resolve(given);
+async function* checkFile({ settings, server }: CheckContext, input: string): Findings {
+  const file = resolve(input);
   const unusable = await whyUnusable(file, server);
   if (unusable) {
     yield unusable;
@@ -34,15 +33,15 @@ async function* checkFile({ settings, server }: Examined, given: string): Findin
   if (finding) {
     yield problem(
       `${file} is damaged: ${finding}.`,
-      'Stop every server on it, and run espalier restore <backup> --replace; docs/durability.md tells more.',
+      'Stop every server on this database and run espalier restore <backup> --replace. See docs/durability.md.',
     );
     return;
   }
-  yield ok(`${file} is whole (${formatSize(sizeOf(file))}, every page and index looked at).`);
+  yield ok(`${file} is not damaged (${formatSize(sizeOf(file))}; checked every page and index).`);
   const stored = openDatabaseFile(file);
   try {
     if (stored.applicationId === applicationId) yield* checkContents(stored, settings);
-    else yield problem(`${file} is of another program.`, 'Give Espalier a database of its own.');
+    else yield problem(`${file} belongs to another program.`, 'Use a separate database for Espalier.');
   } finally {
     stored.close();
   }
@@ -58,28 +57,28 @@ async function damageIn(file: string): Promise<readonly string[]> {
   }
 }
 
-async function* checkPostgres({ settings, postgres }: Examined): Findings {
+async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
   const facts = await postgres();
   const { encoding, displayVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
-  yield ok(`${redactPassword(settings.databaseUrl)} answers: PostgreSQL ${displayVersion}.`);
-  if (isTooOld) yield problem(`PostgreSQL ${displayVersion} is too old.`, 'Take 13 or newer.');
+  yield ok(`${redactPassword(settings.databaseUrl)} responds: PostgreSQL ${displayVersion}.`);
+  if (isTooOld) yield problem(`PostgreSQL ${displayVersion} is too old.`, 'Use version 13 or newer.');
   if (encoding !== 'UTF8') {
     yield problem(
-      `The database has the encoding ${encoding}.`,
-      `Create one with ENCODING 'UTF8' TEMPLATE template0.`,
+      `The database has the encoding ${encoding} instead of UTF8.`,
+      `Create a database with ENCODING 'UTF8' TEMPLATE template0.`,
     );
   }
-  if (isStandby) yield problem('The server is a standby, which cannot be written.', 'Name the primary.');
+  if (isStandby) yield problem('The server is a standby, which is read-only.', 'Use the primary.');
   if (!hasTrigrams) {
     yield problem(
-      'The extension pg_trgm cannot be had.',
-      'Install the package …-contrib of your PostgreSQL.',
+      'The extension pg_trgm is not available.',
+      'Install the contrib package of your PostgreSQL.',
     );
   }
   if (ctype === 'C') {
     yield warning(
-      "The database has lc_ctype 'C': a search for other letters than ASCII looks at every folder.",
-      'Create one with a locale of UTF-8, and espalier copy to it.',
+      "The database has lc_ctype 'C': a search for letters other than ASCII reads every folder.",
+      'Create a database with a UTF-8 locale and move to it with espalier copy.',
     );
   }
   yield* checkSyncing(facts);
@@ -100,69 +99,72 @@ async function* checkPostgres({ settings, postgres }: Examined): Findings {
   }
 }
 
-type Facts = Awaited<ReturnType<Examined['postgres']>>;
+type Facts = Awaited<ReturnType<CheckContext['postgres']>>;
 
 function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Iterable<Finding> {
   const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
   if (off.length > 0) {
     yield problem(
-      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything.`,
+      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine can lose or damage all data.`,
       'Turn it on in postgresql.conf.',
     );
   } else if (synchronousCommit === 'off') {
-    yield ok('synchronous_commit is off; Espalier turns it on for what it writes.');
+    yield ok('synchronous_commit is off; Espalier turns it on for its own transactions.');
   } else {
-    yield ok(`What is committed is on the disk (synchronous_commit is ${synchronousCommit ?? 'not told'}).`);
+    yield ok(`Committed changes are on the disk (synchronous_commit is ${synchronousCommit ?? 'unknown'}).`);
   }
 }
 
 function* checkConnections({ maxConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
   if (maxConnections === null || usedConnections === null) return;
   const left = maxConnections - usedConnections;
-  const text = `${left} of ${maxConnections} connections are left; a node takes up to ${wanted}.`;
+  const text = `${left} of ${maxConnections} connections are free; a node uses up to ${wanted}.`;
   yield left >= wanted
     ? ok(text)
     : warning(
         text,
-        'Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections; unless the nodes run already.',
+        'Lower ESPALIER_DATABASE_CONNECTIONS or raise max_connections. If all nodes already run, ignore this warning.',
       );
 }
 
 async function* checkContents(stored: Stored, { masterKey, adminPassword }: Settings): Findings {
   const taken = await requireSchemaVersion(stored);
   if (taken === 0) {
-    yield warning('It is empty.', 'The first start of the server prepares it.');
+    yield warning('The database is empty.', 'The first start of the server prepares it.');
     return;
   }
   if (taken < migrations.length) {
     yield warning(
-      `Its schema is older (${taken} of ${migrations.length} steps).`,
-      'The next start of the server brings it up to date, or espalier migrate.',
+      `The schema is outdated (${taken} of ${migrations.length} steps).`,
+      'Start the server or run espalier migrate to update it.',
     );
     return;
   }
-  yield ok(`Its schema is up to date (${taken} steps).`);
-  if (await readSetting(stored, 'copying')) {
-    yield problem('It holds an unfinished copy of an installation.', 'Run the same espalier copy again.');
+  yield ok(`The schema is up to date (${taken} steps).`);
+  if (await readInstallationValue(stored, 'copying')) {
+    yield problem(
+      'The database contains an unfinished copy of an installation.',
+      'Run the same espalier copy command again.',
+    );
     return;
   }
-  if (!(await readSetting(stored, 'issuer'))) {
-    yield warning('No server was started on it yet.');
+  if (!(await readInstallationValue(stored, 'issuer'))) {
+    yield warning('No server has started on this database yet.');
     return;
   }
   yield* checkKeys(stored, masterKey);
-  // No warning: who starts containers sets it each time.
+  // No warning: deployments with containers set it at every start.
   if (adminPassword !== undefined) {
     yield ok(
-      'The administrator was made at the first start: ESPALIER_ADMIN_PASSWORD is ignored since. A new password is set with espalier user reset-password.',
+      'ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace the password, run espalier user reset-password.',
     );
   }
 }
 
 async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
-  const encryption = createKeyEncryption(masterKey);
+  const encryption = new KeyEncryption(masterKey);
   const rows = await readKeyRows(stored);
-  // Throws what to do.
+  // The error says what to do.
   for (const row of rows) encryption.decrypt(row);
   const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
   const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;

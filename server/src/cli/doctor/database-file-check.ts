@@ -1,10 +1,10 @@
-/** Whether the database file is where it should be, and whether this user may do with it what a server does. Changes nothing. */
+/** Checks that the database file exists and that this user can use it like a server. Changes nothing. */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
 import { jsonOf } from './http-request.ts';
-import type { Examined } from './check-context.ts';
+import type { CheckContext } from './check-context.ts';
 import { problem, warning, type Finding } from './finding.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
@@ -13,27 +13,30 @@ const { R_OK, W_OK, X_OK } = constants;
  * Finds a problem of the file without opening it. Even a reader creates SQLite files next to it, with its own owner and mode, and
  * the server could not write those later.
  */
-export async function whyUnusable(file: string, server: Examined['server']): Promise<Finding | undefined> {
+export async function whyUnusable(
+  file: string,
+  server: CheckContext['server'],
+): Promise<Finding | undefined> {
   const folder = nearestFolder(dirname(file));
   if (isHidden(file)) {
     return problem(
-      `${file} cannot be looked at by this user, who may not enter ${folder}.`,
-      asServer(folder, 'u+rwx'),
+      `This user cannot access ${file}: no permission to enter ${folder}.`,
+      permissionFix(folder, 'u+rwx'),
     );
   }
-  if (!sizeOf(file)) return (await whyMissing(file, server)) ?? whyNotMade(file, folder);
+  if (!sizeOf(file)) return (await explainLostFile(file, server)) ?? describeNewFile(file, folder);
   const [first, ...more] = listDatabaseFiles(file).filter((each) => !isWritable(each));
   if (first !== undefined) {
     return problem(
-      `${first} cannot be written by this user: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,
-      asServer(first, '600', more),
+      `This user cannot write ${first}: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,
+      permissionFix(first, '600', more),
     );
   }
   const why = whyNot(folder, W_OK | X_OK);
   if (why === undefined) return undefined;
   return problem(
-    `This user can put nothing into ${folder}: ${why}. The log of the database has to be there: the server does not start.`,
-    asServer(folder, 'u+rwx'),
+    `This user cannot create files in ${folder}: ${why}. The server does not start, because it creates its write-ahead log there.`,
+    permissionFix(folder, 'u+rwx'),
   );
 }
 
@@ -48,47 +51,47 @@ export function isHidden(file: string): boolean {
   }
 }
 
-/** One that is there. */
+/** Returns the nearest existing ancestor folder. */
 export function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
 
-async function whyMissing(
+async function explainLostFile(
   file: string,
-  { url, isGiven, alive }: Examined['server'],
+  { url, isExplicit, alive }: CheckContext['server'],
 ): Promise<Finding | undefined> {
-  // A path in the settings may belong to another database.
-  const answer = url === undefined || isGiven ? undefined : await alive().catch(() => undefined);
-  if (answer && (jsonOf(answer.body) as { status?: string } | undefined)?.status === 'ok') {
+  // A server that the user named explicitly may use another database.
+  const response = url === undefined || isExplicit ? undefined : await alive().catch(() => undefined);
+  if (response && (jsonOf(response.body) as { status?: string } | undefined)?.status === 'ok') {
     return problem(
-      `The database file ${file} is gone, and a server runs at ${url}: it was moved away or deleted, or that server has other settings.`,
-      'Put the file back where it was, with its -wal. Do not restart the server before: it would make a new, empty database, and of a file that was deleted its process has the last copy.',
+      `The database file ${file} is missing, but a server runs at ${url}. The file was moved or deleted, or the server has other settings.`,
+      'Put the file back, with its -wal file, before you restart the server. Otherwise, the server would create a new, empty database. If the file was deleted, only the running process still has the data.',
     );
   }
   if (!sizeOf(`${file}-wal`)) return undefined;
   return problem(
-    `There is no database file ${file}, but its write-ahead log is there: the server does not start.`,
-    'Put the file back beside it, or run espalier restore <backup> --replace.',
+    `The database file ${file} is missing, but its write-ahead log exists. The server does not start.`,
+    'Put the file back next to its log, or run espalier restore <backup> --replace.',
   );
 }
 
-function whyNotMade(file: string, folder: string): Finding {
-  const text = `There is no database file ${file} yet`;
-  const none = `${text}, and this user can put none into ${folder}`;
+function describeNewFile(file: string, folder: string): Finding {
+  const text = `The database file ${file} does not exist yet`;
+  const none = `${text}, and this user cannot create it in ${folder}`;
   if (!statSync(folder).isDirectory()) {
-    return problem(`${none}: it is no folder.`, 'Name another file in ESPALIER_DATABASE_URL.');
+    return problem(`${none}: it is not a folder.`, 'Set ESPALIER_DATABASE_URL to another file.');
   }
   const why = whyNot(folder, W_OK | X_OK);
   return why === undefined
-    ? warning(`${text}.`, 'The first start of the server makes it.')
-    : problem(`${none}: ${why}.`, asServer(folder, 'u+rwx'));
+    ? warning(`${text}.`, 'The first start of the server creates it.')
+    : problem(`${none}: ${why}.`, permissionFix(folder, 'u+rwx'));
 }
 
 export function isWritable(file: string): boolean {
   return whyNot(file, R_OK | W_OK) === undefined;
 }
 
-/** In a few words; undefined if they may. */
+/** Undefined if this user has the permission. */
 function whyNot(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);
@@ -101,10 +104,10 @@ function whyNot(path: string, mode: number): string | undefined {
   }
 }
 
-function asServer(path: string, mode: string, more: readonly string[] = []): string {
+function permissionFix(path: string, mode: string, more: readonly string[] = []): string {
   const all = [path, ...more].join(' ');
   if (isOwn(path)) return `chmod ${mode} ${all}`;
-  return `Run this as the user of the server. If this is that user: chown ${process.getuid?.()} ${all}`;
+  return `Run this command as the user of the server. If you do: chown ${process.getuid?.()} ${all}`;
 }
 
 function isOwn(path: string): boolean {

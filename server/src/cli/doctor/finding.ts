@@ -1,4 +1,4 @@
-/** What the doctor finds: how it is, and what to do about it. */
+/** The result of a check: a state, a text, and how to fix a problem. */
 
 export type State = 'ok' | 'skipped' | 'warning' | 'problem';
 
@@ -9,10 +9,10 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** Found one after the other, so that each can be shown at once. */
+/** Yields each finding immediately, so that it can be printed at once. */
 export type Findings = AsyncIterable<Finding>;
 
-/** What could not be looked at, and need not be. */
+/** Nothing could be checked, and this is not a problem. */
 export const skipped = (text: string): Finding => ({ state: 'skipped', text });
 export const ok = (text: string): Finding => ({ state: 'ok', text });
 export const warning = (text: string, fix?: string): Finding => ({

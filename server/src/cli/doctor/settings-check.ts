@@ -1,4 +1,4 @@
-/** Whether the settings can be used, and whether they are likely to be meant. */
+/** Checks that the settings are valid and plausible. */
 
 import type { Settings } from '../../config/config.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 export function checkSettings(settings: Settings, warnings: readonly string[]): Finding[] {
-  const { adminPassword, refreshTokenSeconds, accessTokenSeconds } = settings;
+  const { adminPassword, refreshTokenSeconds, authTokenSeconds } = settings;
   const found = [
     ...warnings,
     exposureWarning(settings),
@@ -22,15 +22,15 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
     tooManyWorkersWarning(settings),
     trustedProxyWarning(settings),
     adminPassword !== undefined && [...adminPassword].length < 8
-      ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters: easy to guess. It counts at the first start only.'
+      ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters and is easy to guess. Only the first start uses it.'
       : undefined,
-    refreshTokenSeconds <= accessTokenSeconds
-      ? 'A refresh token lives no longer than an auth token (ESPALIER_REFRESH_TOKEN_SECONDS, ESPALIER_ACCESS_TOKEN_SECONDS): nobody can refresh in time.'
+    refreshTokenSeconds <= authTokenSeconds
+      ? 'Refresh tokens do not live longer than auth tokens (ESPALIER_REFRESH_TOKEN_SECONDS, ESPALIER_ACCESS_TOKEN_SECONDS): clients cannot refresh in time.'
       : undefined,
   ].filter((text) => text !== undefined);
-  return [ok('All of them can be read and used.'), ...found.map((text) => warning(text))];
+  return [ok('All settings are valid.'), ...found.map((text) => warning(text))];
 }
 
 export function unusable(message: string): Finding {
-  return problem(message, 'docs/configuration.md has every setting and what it takes.');
+  return problem(message, 'See docs/configuration.md for all settings and their values.');
 }

@@ -1,18 +1,18 @@
-/** Whether the certificate and its key can be used, belong together, and for how long. */
+/** Checks that the certificate and its key are usable, match, and do not expire soon. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../clock.ts';
-import type { Examined } from './check-context.ts';
+import type { CheckContext } from './check-context.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 const soonMs = 14 * 86_400_000;
 
-export function* checkTls({ settings, clock }: Examined): Iterable<Finding> {
+export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> {
   const { tlsCertFile, tlsKeyFile } = settings;
   if (!tlsCertFile || !tlsKeyFile) {
-    yield ok('The server speaks plain HTTP (no ESPALIER_TLS_CERT_FILE).');
+    yield ok('The server uses plain HTTP, because ESPALIER_TLS_CERT_FILE is not set.');
     return;
   }
   const [cert, key] = [attempt(tlsCertFile, certificatesIn), attempt(tlsKeyFile, createPrivateKey)];
@@ -20,14 +20,14 @@ export function* checkTls({ settings, clock }: Examined): Iterable<Finding> {
     ['ESPALIER_TLS_CERT_FILE', cert],
     ['ESPALIER_TLS_KEY_FILE', key],
   ] as const) {
-    if (tried.error !== undefined) yield problem(`${name}: ${tried.error}`, 'Give it a PEM file.');
+    if (tried.error !== undefined) yield problem(`${name}: ${tried.error}`, 'Set it to a PEM file.');
   }
   if (!cert.value || !key.value) return;
   const [leaf, ...chain] = cert.value;
   if (!leaf!.checkPrivateKey(key.value)) {
     yield problem(
-      `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}.`,
-      'The certificate of the server comes first in the file, those of its issuers follow.',
+      `The key in ${tlsKeyFile} does not belong to the certificate in ${tlsCertFile}.`,
+      'Put the certificate of the server first in the file, followed by those of its issuers.',
     );
     return;
   }
@@ -35,8 +35,8 @@ export function* checkTls({ settings, clock }: Examined): Iterable<Finding> {
     createSecureContext({ cert: bytes, key: readFileSync(tlsKeyFile) }),
   ).error;
   if (refused !== undefined)
-    yield problem(refused, 'Make a new certificate and key, with a key that is long enough.');
-  else yield ok(`The certificate is for ${namesOf(leaf!)}, and the key is that of it.`);
+    yield problem(refused, 'Create a new certificate and key. The key must be long enough.');
+  else yield ok(`The certificate is for ${namesOf(leaf!)}, and the key belongs to it.`);
   yield ageOf(leaf!, clock);
   yield* checkChain([leaf!, ...chain]);
 }
@@ -47,49 +47,48 @@ export function ageOf(
 ): Finding {
   const now = clock.now();
   const end = Date.parse(validTo);
-  const shown = new Date(end).toISOString().slice(0, 10);
+  const date = new Date(end).toISOString().slice(0, 10);
   if (Date.parse(validFrom) > now) {
     return problem(
-      `The certificate is good only from ${new Date(validFrom).toISOString()} on.`,
+      `The certificate is not valid before ${new Date(validFrom).toISOString()}.`,
       'Check the clock.',
     );
   }
-  if (end <= now)
-    return problem(`The certificate has expired on ${shown}.`, 'Renew it, and restart the server.');
+  if (end <= now) return problem(`The certificate expired on ${date}.`, 'Renew it and restart the server.');
   const days = Math.floor((end - now) / 86_400_000);
   return end - now < soonMs
     ? warning(
-        `The certificate expires in ${days === 1 ? 'a day' : `${days} days`}, on ${shown}.`,
-        'Renew it, and restart the server.',
+        `The certificate expires in ${days === 1 ? 'a day' : `${days} days`}, on ${date}.`,
+        'Renew it and restart the server.',
       )
-    : ok(`The certificate is good until ${shown}.`);
+    : ok(`The certificate is valid until ${date}.`);
 }
 
 function* checkChain(certificates: readonly X509Certificate[]): Iterable<Finding> {
   const [leaf] = certificates;
   if (leaf!.subject === leaf!.issuer && leaf!.verify(leaf!.publicKey)) {
-    yield warning('The certificate is issued by itself: clients do not trust it unless they are told to.');
+    yield warning('The certificate is self-signed: clients trust it only if you configure them to.');
     return;
   }
-  const wrong = certificates.slice(1).findIndex((issuer, place) => !certificates[place]!.checkIssued(issuer));
+  const wrong = certificates.slice(1).findIndex((issuer, index) => !certificates[index]!.checkIssued(issuer));
   if (wrong >= 0) {
     yield problem(
-      `Certificate ${wrong + 2} in the file is not that of the issuer of the one before it.`,
-      'Take the file with the full chain of your authority, in its order.',
+      `Certificate ${wrong + 2} in the file is not the issuer of certificate ${wrong + 1}.`,
+      'Use the file with the full chain of your authority, in its original order.',
     );
   } else if (certificates.length === 1) {
     yield warning(
-      'The file holds no certificate but that of the server: clients may not know its issuer.',
-      'Take the file with the full chain, often named fullchain.pem; unless your authority issues directly.',
+      'The file contains only the certificate of the server: clients may not know its issuer.',
+      'Use the file with the full chain, often named fullchain.pem, unless a root authority issued the certificate.',
     );
   } else {
-    yield ok(`The chain has ${certificates.length} certificates, in their order.`);
+    yield ok(`The chain has ${certificates.length} certificates in the right order.`);
   }
 }
 
 function certificatesIn(bytes: Buffer): X509Certificate[] {
   const found = bytes.toString().match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g);
-  if (!found) throw new Error('it holds no certificate');
+  if (!found) throw new Error('it contains no certificate');
   return found.map((text) => new X509Certificate(text));
 }
 
@@ -97,7 +96,7 @@ function attempt<T>(file: string, work: (bytes: Buffer) => T): { value?: T; erro
   try {
     return { value: work(readFileSync(file)) };
   } catch (error) {
-    return { error: `${file} cannot be used: ${(error as Error).message}.` };
+    return { error: `Cannot use ${file}: ${(error as Error).message}.` };
   }
 }
 

@@ -1,45 +1,45 @@
-/** `espalier folder export`: all that is inside a folder, in a form that import reads. */
+/** `espalier folder export`: writes the contents of a folder in a format that import reads. */
 
 import { UsageError } from '../../config/start-error.ts';
-import { wholeNumber } from '../../config/setting-values.ts';
+import { wholeNumber } from '../../config/setting.ts';
 import { command } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { createLines, print } from '../output.ts';
-import { count } from '../progress.ts';
-import { escapeControls } from '../escape-text.ts';
-import { writers } from './entry-formats.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { createLines, print } from '../terminal/output.ts';
+import { countFolders } from '../terminal/progress.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { writers } from './import/entry-formats.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
-import type { Entry } from './import-call.ts';
-import { formats } from './import-source.ts';
+import type { Entry } from './import/import-call.ts';
+import { formats } from './import/import-source.ts';
 import { OutputFile } from './output-file.ts';
 
 const query = `query($id: ID!, $depth: Int) {
   exportFolders(id: $id, depth: $depth) { path title icon description properties } }`;
-const patienceSeconds = 600;
+const exportTimeoutSeconds = 600;
 
 export const exportFolders = command({
   words: [{ ...folderWord, isOptional: true }],
   options: {
-    format: { value: 'format', completes: formats, about: `${formats.join(', ')}; json, unless given` },
+    format: { value: 'format', completes: formats, about: `${formats.join(', ')}; default: json` },
     output: {
       short: 'o',
       value: 'path',
       completes: 'file',
-      about: 'Into this file; it appears when it is whole',
+      about: 'Write to this file, which appears when it is complete',
     },
-    force: { short: 'f', about: 'Replace the file if it is there' },
-    depth: { value: 'number', about: 'Only so many levels; 1 is what is right inside' },
+    force: { short: 'f', about: 'Replace an existing file' },
+    depth: { value: 'number', about: 'Limit the number of levels; 1 is only the direct subfolders' },
   },
   settings: connectionSettings,
-  details: `What is inside the folder, not itself; without a path, the whole tree. All of it is of one moment. Of what you may
-only pass through there is the name.`,
+  details: `Exports the folders inside the folder, but not the folder itself. Without a path, exports the whole tree. The export is one
+consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only.`,
   async run({ words, options, flags }) {
     const format = formats.find((each) => each === (options.format ?? 'json'));
     if (!format) throw new UsageError(`--format takes ${formats.join(', ')}.`);
-    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000)(options.depth);
+    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000).parse(options.depth);
     if (options.depth !== undefined && depth === undefined) {
-      throw new UsageError('--depth takes a whole number from 1 on.');
+      throw new UsageError('--depth takes a whole number from 1 to 1000.');
     }
     const isFile = options.output !== undefined && options.output !== '-';
     const file = isFile ? await OutputFile.open(options.output, { mayReplace: options.force }) : undefined;
@@ -49,7 +49,7 @@ only pass through there is the name.`,
         const { exportFolders: entries } = await client.query<{ exportFolders: Entry[] }, object>(
           query,
           { id, depth },
-          { signal, timeoutSeconds: patienceSeconds },
+          { signal, timeoutSeconds: exportTimeoutSeconds },
         );
         const lines = createLines(file && ((text) => file.write(text)));
         for (const text of writers[format](entries)) {
@@ -60,7 +60,7 @@ only pass through there is the name.`,
         await file?.finish();
         if (file) {
           await print(
-            `Exported ${count(entries.length)} folders of ${escapeControls(path)} into ${escapeControls(options.output!)}.`,
+            `Exported ${countFolders(entries.length)} from ${escapeControls(path)} to ${escapeControls(options.output!)}.`,
           );
         }
       });

@@ -5,32 +5,32 @@ import type { ListedCommand } from '../command.ts';
 export const folderCommands: readonly ListedCommand[] = [
   {
     name: 'folder ls',
-    about: 'List what is inside a folder',
+    about: 'List the folders in a folder',
     load: async () => (await import('./ls.ts')).ls,
   },
   {
     name: 'folder tree',
-    about: 'Draw what is inside a folder, with all levels',
+    about: 'Draw the tree of folders in a folder',
     load: async () => (await import('./tree.ts')).tree,
   },
   {
     name: 'folder show',
-    about: 'Show all there is to know of a folder',
+    about: 'Show the details of a folder',
     load: async () => (await import('./show.ts')).show,
   },
   {
     name: 'folder search',
-    about: 'Find folders by their name or title',
+    about: 'Find folders by name or title',
     load: async () => (await import('./search.ts')).search,
   },
   {
     name: 'folder mkdir',
-    about: 'Make folders',
+    about: 'Create folders',
     load: async () => (await import('./mkdir.ts')).mkdir,
   },
   {
     name: 'folder set',
-    about: 'Change the name, texts and properties of a folder',
+    about: 'Change the name, title, icon, description and properties of a folder',
     load: async () => (await import('./set.ts')).set,
   },
   {
@@ -45,27 +45,27 @@ export const folderCommands: readonly ListedCommand[] = [
   },
   {
     name: 'folder trash',
-    about: 'List what was deleted and can be restored',
+    about: 'List deleted folders that can be restored',
     load: async () => (await import('./trash.ts')).trash,
   },
   {
     name: 'folder restore',
-    about: 'Bring a deleted folder back',
+    about: 'Restore a deleted folder',
     load: async () => (await import('./restore.ts')).restore,
   },
   {
     name: 'folder import',
-    about: 'Make many folders at once, from a directory or a file',
-    load: async () => (await import('./import.ts')).importFolders,
+    about: 'Create many folders at once from a directory or a file',
+    load: async () => (await import('./import/import.ts')).importFolders,
   },
   {
     name: 'folder export',
-    about: 'Write all that is inside a folder into a file',
+    about: 'Export the contents of a folder to a file',
     load: async () => (await import('./export.ts')).exportFolders,
   },
   {
     name: 'folder watch',
-    about: 'Follow what happens to a folder and what is inside',
+    about: 'Print changes of a folder and its contents as they happen',
     load: async () => (await import('./watch.ts')).watch,
   },
 ];

@@ -4,19 +4,19 @@ import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
 
 export const textOptions = {
-  title: { value: 'text', about: 'What people call it' },
-  icon: { value: 'text', about: 'An emoji, the name of a symbol, an address' },
-  description: { value: 'text', about: 'A longer text' },
+  title: { value: 'text', about: 'The title for people' },
+  icon: { value: 'text', about: 'An emoji, the name of a symbol or a URL' },
+  description: { value: 'text', about: 'A longer description' },
   property: {
     value: 'name=value',
     isRepeatable: true,
-    about: 'A property; the value is JSON where it can be read as such, and a text otherwise',
+    about: 'A property; the value is parsed as JSON if possible, otherwise it is text',
   },
 } as const satisfies Record<string, Option>;
 
-/** name=value, the value read as JSON where it is some. */
-export function toAssignments(given: readonly string[], flag: string): Record<string, unknown> {
-  const pairs = given.map((each) => {
+/** Parses name=value. The value is JSON if it can be parsed, otherwise text. */
+export function toAssignments(input: readonly string[], flag: string): Record<string, unknown> {
+  const pairs = input.map((each) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(each) ?? [];
     if (name === undefined) throw new UsageError(`--${flag} takes name=value, such as --${flag} floor=2.`);
     return [name, jsonOrText(value!)] as const;

@@ -1,16 +1,16 @@
-/** How folders are named on the command line: by a path, `/Places/Floor 2`, or by an id, `id:…`. */
+/** Resolves folders named on the command line: by a path, `/Places/Floor 2`, or by an id, `id:…`. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { UsageError } from '../../config/start-error.ts';
-import { idIn } from '../resolve-names.ts';
-import { escapeControls } from '../escape-text.ts';
+import { idIn } from '../api/resolve-names.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 
-/** The names from below the root; a slash more or less makes no difference. */
+/** Returns the names below the root. Extra slashes are ignored. */
 export function namesOf(path: string): string[] {
   const names = path.split('/').filter(Boolean);
   if (names.some((name) => /^\.\.?$/.test(name))) {
     throw new UsageError(
-      'Paths begin at the root here: . and .. have no meaning. A folder of that name is told by id:<id>.',
+      'Paths start at the root, so . and .. have no meaning. For a folder with such a name, use id:<id>.',
     );
   }
   return names;
@@ -20,30 +20,30 @@ export function pathOf(names: readonly string[]): string {
   return `/${names.join('/')}`;
 }
 
-/** Undefined if there is none that you may see. */
-export function lookUp(client: Client, given: string): Promise<FolderDetails | undefined> {
-  const id = idIn(given);
-  return id === undefined ? client.folders.byPath(pathOf(namesOf(given))) : client.folders.byId(id);
+/** Undefined if the user may not see it or it does not exist. */
+export function readFolder(client: Client, input: string): Promise<FolderDetails | undefined> {
+  const id = idIn(input);
+  return id === undefined ? client.folders.byPath(pathOf(namesOf(input))) : client.folders.byId(id);
 }
 
-export async function findFolder(client: Client, given = '/'): Promise<FolderDetails> {
-  const found = await lookUp(client, given);
-  if (!found) throw noSuchFolder(given);
+export async function findFolder(client: Client, input = '/'): Promise<FolderDetails> {
+  const found = await readFolder(client, input);
+  if (!found) throw noSuchFolder(input);
   return found;
 }
 
-export function noSuchFolder(given: string): EspalierError {
-  const name = idIn(given) === undefined ? pathOf(namesOf(given)) : given;
-  return new EspalierError('NOT_FOUND', `There is no folder ${name} that you may see.`);
+export function noSuchFolder(input: string): EspalierError {
+  const name = idIn(input) === undefined ? pathOf(namesOf(input)) : input;
+  return new EspalierError('NOT_FOUND', `There is no folder ${name}, or you do not have access to it.`);
 }
 
-/** Where a folder that is to be made goes, and its name. */
-export function splitPath(given: string): { parentPath: string; name: string } {
-  if (idIn(given) !== undefined)
-    throw new UsageError(`A new folder has a path, and not ${escapeControls(given)}.`);
-  const names = namesOf(given);
+/** Splits the path of a new folder into the path of its parent and its name. */
+export function splitPath(input: string): { parentPath: string; name: string } {
+  if (idIn(input) !== undefined)
+    throw new UsageError(`A new folder needs a path, not ${escapeControls(input)}.`);
+  const names = namesOf(input);
   const name = names.pop();
-  if (name === undefined) throw new UsageError('The root is there already, and cannot be made or moved.');
+  if (name === undefined) throw new UsageError('The root cannot be created, moved or renamed.');
   return { parentPath: pathOf(names), name };
 }
 

@@ -2,21 +2,21 @@
 
 import type { Folder } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { toMinute } from '../format-time.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { printJsonList, printLines } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { toMinute } from '../terminal/format-time.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
 export const ls = command({
   words: [{ ...folderWord, isOptional: true }],
   options: {
-    long: { short: 'l', about: 'With id, access, time of the last change and title' },
+    long: { short: 'l', about: 'Also show id, access level, time of the last change and title' },
     json,
   },
   settings: connectionSettings,
-  details: 'In natural order: "Floor 2" before "Floor 10". Without a path, the root.',
+  details: 'Sorts in natural order, for example "Floor 2" before "Floor 10". Without a path, lists the root.',
   async run({ words, options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const parent = await findFolder(client, words[0]);

@@ -1,26 +1,26 @@
-/** `espalier folder mkdir`: makes folders. */
+/** `espalier folder mkdir`: creates folders. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
-import { importList, type Entry } from './import-call.ts';
+import { importList, type Entry } from './import/import-call.ts';
 
 type Texts = Omit<Entry, 'path'>;
 
 export const mkdir = command({
   words: [{ ...folderWord, about: 'The path of the new folder', isRepeatable: true }],
   options: {
-    parents: { short: 'p', about: 'Make the folders on the way, too, and leave alone what is there already' },
+    parents: { short: 'p', about: 'Also create missing parents, and accept folders that already exist' },
     ...textOptions,
     json,
   },
   settings: connectionSettings,
-  details: 'With -p, the folders on the way and the last one are made together: all of them or none.',
+  details: 'With -p, creates a folder and its missing parents in one step: all or none.',
   async run({ words, options, flags }) {
     words.forEach(splitPath);
     const { title, icon, description } = options;
@@ -34,7 +34,7 @@ export const mkdir = command({
       const folders: FolderDetails[] = [];
       for (const path of words) {
         const made = options.parents
-          ? await makeWay(client, path, texts, signal)
+          ? await makePath(client, path, texts, signal)
           : { folder: await make(client, path, texts), count: 1 };
         folders.push(made.folder);
         if (!options.json) await print(describeResult(made));
@@ -50,8 +50,8 @@ interface Made {
 }
 
 function describeResult({ folder, count }: Made): string {
-  if (count === 0) return `${escapeControls(folder.path)} is there already.`;
-  return `Made ${escapeControls(folder.path)}${count > 1 ? `, ${count} folders` : ''}.`;
+  if (count === 0) return `${escapeControls(folder.path)} already exists.`;
+  return `Created ${escapeControls(folder.path)}${count > 1 ? ` (${count} folders)` : ''}.`;
 }
 
 async function make(client: Client, path: string, texts: Texts): Promise<FolderDetails> {
@@ -60,7 +60,7 @@ async function make(client: Client, path: string, texts: Texts): Promise<FolderD
   return client.folders.create({ ...texts, parentId: parent.id, name });
 }
 
-async function makeWay(client: Client, path: string, texts: Texts, signal: AbortSignal): Promise<Made> {
+async function makePath(client: Client, path: string, texts: Texts, signal: AbortSignal): Promise<Made> {
   const { nearest, missing } = await findNearest(client, path);
   if (missing.length === 0) return { folder: nearest, count: 0 };
   try {
@@ -72,6 +72,6 @@ async function makeWay(client: Client, path: string, texts: Texts, signal: Abort
     const isTaken = error instanceof EspalierError && error.code === 'CONFLICT';
     const isNearer = isTaken && (await findNearest(client, path)).missing.length < missing.length;
     if (!isNearer) throw error;
-    return makeWay(client, path, texts, signal);
+    return makePath(client, path, texts, signal);
   }
 }

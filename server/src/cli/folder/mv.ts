@@ -1,24 +1,24 @@
-/** `espalier folder mv`: moves and renames a folder, as mv does it. */
+/** `espalier folder mv`: moves and renames a folder, like mv. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
 import { ExitError, exitCodes } from '../failures.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
-import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
+import { childPath, findFolder, readFolder, noSuchFolder, splitPath } from './folder-path.ts';
 import { previewMove, formatPreview, type Move } from './preview-move.ts';
 
 export const mv = command({
   words: [
     { ...folderWord, name: 'from' },
-    { name: 'to', about: 'A folder that is there, to move it inside; or the new path' },
+    { name: 'to', about: 'An existing folder to move it into, or the new path' },
   ],
-  options: { dryRun: { short: 'n', about: 'Only tell what would happen' }, json },
+  options: { dryRun: { short: 'n', about: 'Show the effects without moving the folder' }, json },
   settings: connectionSettings,
-  details: `With all that is inside. A slash at the end of <to> says that it must be a folder that is there.
-To move and rename takes two steps; if the second is refused, the first is taken back.`,
+  details: `Moves the folder with its contents. If <to> ends with a slash, it must be an existing folder.
+Moving and renaming at once takes two steps. If the second step fails, the first one is undone.`,
   async run({ words: [from = '', to = ''], options, flags }) {
     await withConnection({ flags }, async ({ client }) => {
       const move = await plan(client, from, to);
@@ -29,7 +29,7 @@ To move and rename takes two steps; if the second is refused, the first is taken
       }
       const moved = await carryOut(client, move);
       if (options.json) await printJson(moved);
-      else if (moved === move.folder) await print(`${escapeControls(moved.path)} is there already.`);
+      else if (moved === move.folder) await print(`${escapeControls(moved.path)} is already there.`);
       else await print(`Moved ${escapeControls(move.folder.path)} to ${escapeControls(moved.path)}.`);
     });
   },
@@ -38,7 +38,7 @@ To move and rename takes two steps; if the second is refused, the first is taken
 async function plan(client: Client, from: string, to: string): Promise<Move> {
   const folder = await findFolder(client, from);
   if (folder.parentId === null) throw new EspalierError('BAD_INPUT', 'The root cannot be moved.');
-  const target = await lookUp(client, to);
+  const target = await readFolder(client, to);
   if (target && target.id !== folder.id) {
     const isThere = target.id === folder.parentId;
     const toPath = childPath(target.path, folder.name);
@@ -74,7 +74,7 @@ async function carryOut(client: Client, move: Move): Promise<FolderDetails> {
   if (!(await isTaken(client, folder, { parent }))) return inTwoSteps(moving, renaming, version);
   throw new EspalierError(
     'CONFLICT',
-    `There is another ${name} where it is, and another ${folder.name} where it goes. Give it a third name first.`,
+    `The current parent contains another ${name}, and the new parent contains another ${folder.name}. Rename the folder to a third name first.`,
   );
 }
 
@@ -103,7 +103,7 @@ async function inTwoSteps(first: Step, second: Step, version: number): Promise<F
     } catch {
       throw new ExitError(
         exitCodes.failed.code,
-        `${escapeControls(error.message)} It is at ${escapeControls(between.path)} now, and could not be put back.`,
+        `${escapeControls(error.message)} The folder is now at ${escapeControls(between.path)} and could not be moved back.`,
       );
     }
     throw error;

@@ -2,32 +2,32 @@
 
 import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { StartError } from '../../config/start-error.ts';
-import { escapeControls } from '../escape-text.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 
 export class OutputFile {
   readonly #path: string;
-  readonly #beside: string;
+  readonly #temporaryPath: string;
   readonly #handle: FileHandle;
   #isOpen = true;
 
   static async open(path: string, { mayReplace }: { readonly mayReplace: boolean }): Promise<OutputFile> {
     const there = await stat(path).catch(() => undefined);
-    if (there && !there.isFile()) throw new StartError(`${escapeControls(path)} is there, and is no file.`);
+    if (there && !there.isFile()) throw new StartError(`${escapeControls(path)} is not a file.`);
     if (there && !mayReplace)
-      throw new StartError(`${escapeControls(path)} is there already. --force replaces it.`);
-    // What a link leads to is replaced, and not the link.
-    const place = there ? await realpath(path) : path;
-    const beside = `${place}.${process.pid}.new`;
+      throw new StartError(`${escapeControls(path)} already exists. To replace it, use --force.`);
+    // Replaces the target of a link, not the link.
+    const target = there ? await realpath(path) : path;
+    const temporaryPath = `${target}.${process.pid}.new`;
     try {
-      return new OutputFile(place, beside, await open(beside, 'wx'));
+      return new OutputFile(target, temporaryPath, await open(temporaryPath, 'wx'));
     } catch (cause) {
       throw cannotWrite(path, cause);
     }
   }
 
-  private constructor(path: string, beside: string, handle: FileHandle) {
+  private constructor(path: string, temporaryPath: string, handle: FileHandle) {
     this.#path = path;
-    this.#beside = beside;
+    this.#temporaryPath = temporaryPath;
     this.#handle = handle;
   }
 
@@ -41,7 +41,7 @@ export class OutputFile {
     try {
       await this.#handle.sync();
       await this.#handle.close();
-      await rename(this.#beside, this.#path);
+      await rename(this.#temporaryPath, this.#path);
       this.#isOpen = false;
     } catch (cause) {
       throw cannotWrite(this.#path, cause);
@@ -52,10 +52,10 @@ export class OutputFile {
   async discard(): Promise<void> {
     if (!this.#isOpen) return;
     await this.#handle.close().catch(() => undefined);
-    await rm(this.#beside, { force: true }).catch(() => undefined);
+    await rm(this.#temporaryPath, { force: true }).catch(() => undefined);
   }
 }
 
 function cannotWrite(path: string, cause: unknown): StartError {
-  return new StartError(`${escapeControls(path)} cannot be written: ${(cause as Error).message}.`, { cause });
+  return new StartError(`Cannot write ${escapeControls(path)}: ${(cause as Error).message}.`, { cause });
 }

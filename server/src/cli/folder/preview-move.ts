@@ -1,9 +1,9 @@
 /** Previews a move: the number of folders, and the users who gain or lose access. */
 
 import type { Client, FolderDetails } from '@espalier/client';
-import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { escapeControls } from '../escape-text.ts';
-import { count } from '../progress.ts';
+import { everyItem, pageInfo, type Page } from '../api/pages.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { count } from '../terminal/progress.ts';
 
 /** The changes of a folder. Unchanged values are missing. */
 export interface Move {
@@ -53,7 +53,7 @@ export function formatPreview(
   { folder, parent }: Move,
   { from, to, folderCount, accessChanges }: MovePreview,
 ): string {
-  if (from === to) return `${escapeControls(folder.path)} is there already.`;
+  if (from === to) return `${escapeControls(folder.path)} is already there.`;
   const folders = folderCount === 1 ? '' : ` (${count(folderCount)} folders)`;
   const lines = (accessChanges ?? []).map(
     ({ user, before, after }) => `  ${escapeControls(user.username)}: ${before} before, ${after} after`,
@@ -65,8 +65,8 @@ export function formatPreview(
 }
 
 function accessText(changes: MovePreview['accessChanges']): string {
-  if (changes === null) return ' You may not know whose access would change.';
+  if (changes === null) return ' You do not have permission to see whose access would change.';
   return changes.length === 0
-    ? " Nobody's access would change."
-    : `\nThe access of ${changes.length} would change:`;
+    ? ' The access of users would not change.'
+    : `\nThe access of ${changes.length === 1 ? 'one user' : `${changes.length} users`} would change:`;
 }

@@ -1,24 +1,24 @@
-/** `espalier folder restore`: brings a deleted folder back. */
+/** `espalier folder restore`: restores a deleted folder. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { idIn } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { idIn } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 
 export const restore = command({
-  words: [{ name: 'id', about: 'As espalier folder trash tells it' }],
+  words: [{ name: 'id', about: 'The id of the folder, from espalier folder trash' }],
   options: {
-    to: { value: 'path', about: 'Into this folder, instead of where it was' },
-    name: { value: 'name', about: 'Under another name, if its own is taken by now' },
+    to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
+    name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },
     json,
   },
   settings: connectionSettings,
-  async run({ words: [given = ''], options: { to, name, json: isJson }, flags }) {
+  async run({ words: [input = ''], options: { to, name, json: isJson }, flags }) {
     await withConnection({ flags }, async ({ client }) => {
       const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
-      const folder = await client.folders.restore(idIn(given) ?? given, {
+      const folder = await client.folders.restore(idIn(input) ?? input, {
         ...(parentId !== undefined && { parentId }),
         ...(name !== undefined && { name }),
       });

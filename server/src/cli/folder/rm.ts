@@ -1,22 +1,23 @@
-/** `espalier folder rm`: puts folders into the trash. */
+/** `espalier folder rm`: moves folders to the trash. */
 
 import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { count } from '../progress.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { count } from '../terminal/progress.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 
 export const rm = command({
   words: [{ ...folderWord, isRepeatable: true }],
-  options: { recursive: { short: 'r', about: 'With all that is inside' }, json },
+  options: { recursive: { short: 'r', about: 'Also delete the folders inside' }, json },
   settings: connectionSettings,
-  details: 'What is deleted is in the trash for some days: espalier folder trash, espalier folder restore.',
+  details:
+    'Deleted folders stay in the trash for some days. See espalier folder trash and espalier folder restore.',
   async run({ words, options: { recursive, json: isJson }, flags }) {
     await withConnection({ flags }, async ({ client }) => {
-      // All are looked for first: a word that is wrong deletes nothing.
+      // Finds all folders first, so that a wrong path deletes nothing.
       const folders = [];
       for (const path of words) folders.push(await findFolder(client, path));
       const deleted = [];
@@ -26,9 +27,9 @@ export const rm = command({
         });
         deleted.push({ id, path, folderCount });
         if (isJson) continue;
-        const many = folderCount === 1 ? '' : `, ${count(folderCount)} folders`;
+        const many = folderCount === 1 ? '' : ` (${count(folderCount)} folders)`;
         await print(
-          `Deleted ${escapeControls(path)}${many}. To bring it back: espalier folder restore ${id}`,
+          `Deleted ${escapeControls(path)}${many}. To restore it, run espalier folder restore ${id}`,
         );
       }
       if (isJson) await printJson(deleted);
@@ -38,5 +39,5 @@ export const rm = command({
 
 function needsRecursive(error: unknown, path: string): unknown {
   if (!(error instanceof EspalierError && error.code === 'CONFLICT')) return error;
-  return new EspalierError('CONFLICT', `${path} has folders inside. -r deletes them, too.`);
+  return new EspalierError('CONFLICT', `${path} contains folders. To delete them as well, use -r.`);
 }

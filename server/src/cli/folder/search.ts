@@ -1,27 +1,28 @@
-/** `espalier folder search`: folders by a part of their name or title. */
+/** `espalier folder search`: finds folders by a part of their name or title. */
 
 import type { FolderDetails } from '@espalier/client';
-import { wholeNumber } from '../../config/setting-values.ts';
+import { wholeNumber } from '../../config/setting.ts';
 import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { printJsonList, printLines } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 import { findFolder } from './folder-path.ts';
 import { mapped } from './ls.ts';
 
 export const search = command({
-  words: [{ name: 'text', about: 'What the name or the title holds' }],
+  words: [{ name: 'text', about: 'A part of the name or title' }],
   options: {
-    under: { value: 'path', about: 'Only what is inside this folder' },
-    limit: { value: 'number', about: 'At most so many' },
+    under: { value: 'path', about: 'Search only inside this folder' },
+    limit: { value: 'number', about: 'The maximum number of results' },
     json,
   },
   settings: connectionSettings,
-  details: `Without regard to case and accents, the best first. Texts of fewer than three characters find beginnings only.`,
+  details: `Ignores case and accents, and lists the best results first. Texts of fewer than three characters match only the beginnings of
+names and titles.`,
   async run({ words, options, flags }) {
-    const limit = options.limit === undefined ? Infinity : wholeNumber(1, 1e9)(options.limit);
-    if (limit === undefined) throw new UsageError('--limit takes a whole number from 1 on.');
+    const limit = options.limit === undefined ? Infinity : wholeNumber(1, 1e9).parse(options.limit);
+    if (limit === undefined) throw new UsageError('--limit takes a whole number of at least 1.');
     await withConnection({ flags }, async ({ client, signal }) => {
       const under =
         options.under === undefined ? {} : { under: (await findFolder(client, options.under)).id };

@@ -1,34 +1,34 @@
 /** `espalier folder set`: changes the name, the texts and the properties of a folder. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
-import { wholeNumber } from '../../config/setting-values.ts';
+import { wholeNumber } from '../../config/setting.ts';
 import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
 
 export const set = command({
   words: [folderWord],
   options: {
-    name: { value: 'name', about: 'Another name, at the same place' },
+    name: { value: 'name', about: 'The new name' },
     ...textOptions,
-    noTitle: { about: 'Take the title away' },
-    noIcon: { about: 'Take the icon away' },
-    noDescription: { about: 'Take the description away' },
-    unsetProperty: { value: 'name', isRepeatable: true, about: 'Take a property away' },
-    noProperties: { about: 'Take all properties away; those given by --property are set' },
+    noTitle: { about: 'Remove the title' },
+    noIcon: { about: 'Remove the icon' },
+    noDescription: { about: 'Remove the description' },
+    unsetProperty: { value: 'name', isRepeatable: true, about: 'Remove a property' },
+    noProperties: { about: 'Remove all properties, then set those of --property' },
     expectVersion: {
       value: 'number',
-      about: 'Only if the folder has this version, as `folder show` tells it',
+      about: 'Fail unless the folder has this version; `folder show` prints it',
     },
     json,
   },
   settings: connectionSettings,
-  details: 'What is not given stays as it is.',
+  details: 'Changes only the specified fields and properties.',
   async run({ words, options, flags }) {
     const changes = changesOf(options);
     await withConnection({ flags }, async ({ client }) => {
@@ -36,13 +36,13 @@ export const set = command({
       const changed = await change(client, folder, changes);
       if (options.json) await printJson(changed);
       else if (changed.version === folder.version)
-        await print(`${escapeControls(changed.path)} is as it was.`);
+        await print(`${escapeControls(changed.path)} is unchanged.`);
       else await print(`Changed ${escapeControls(changed.path)}; its version is ${changed.version}.`);
     });
   },
 });
 
-interface Given {
+interface CommandInput {
   readonly name: string | undefined;
   readonly title: string | undefined;
   readonly icon: string | undefined;
@@ -64,28 +64,28 @@ interface Changes {
   readonly expectedVersion: number | undefined;
 }
 
-export function changesOf(given: Given): Changes {
+export function changesOf(input: CommandInput): Changes {
   const texts = Object.fromEntries([
-    ...(given.name === undefined ? [] : [['name', given.name]]),
-    ...textOf('title', given.title, given.noTitle),
-    ...textOf('icon', given.icon, given.noIcon),
-    ...textOf('description', given.description, given.noDescription),
+    ...(input.name === undefined ? [] : [['name', input.name]]),
+    ...textOf('title', input.title, input.noTitle),
+    ...textOf('icon', input.icon, input.noIcon),
+    ...textOf('description', input.description, input.noDescription),
   ]) as Changes['texts'];
-  const added = toAssignments(given.property, 'property');
-  const removed = new Set(given.unsetProperty);
-  const isAboutProperties = given.noProperties || given.property.length + removed.size > 0;
+  const added = toAssignments(input.property, 'property');
+  const removed = new Set(input.unsetProperty);
+  const isAboutProperties = input.noProperties || input.property.length + removed.size > 0;
   const properties = (before: Properties) =>
     Object.fromEntries([
-      ...Object.entries(before).filter(([name]) => !given.noProperties && !removed.has(name)),
+      ...Object.entries(before).filter(([name]) => !input.noProperties && !removed.has(name)),
       ...Object.entries(added),
     ]);
   const version =
-    given.expectVersion === undefined ? undefined : wholeNumber(1, 2 ** 31 - 1)(given.expectVersion);
-  if (given.expectVersion !== undefined && version === undefined) {
+    input.expectVersion === undefined ? undefined : wholeNumber(1, 2 ** 31 - 1).parse(input.expectVersion);
+  if (input.expectVersion !== undefined && version === undefined) {
     throw new UsageError('--expect-version takes a whole number.');
   }
   if (Object.keys(texts).length === 0 && !isAboutProperties) {
-    throw new UsageError('Nothing is given to change. espalier folder set --help tells more.');
+    throw new UsageError('There is nothing to change. Run espalier folder set --help for details.');
   }
   return { texts, properties: isAboutProperties ? properties : undefined, expectedVersion: version };
 }
@@ -95,7 +95,7 @@ function textOf(
   text: string | undefined,
   isNone: boolean,
 ): readonly (readonly [string, string | null])[] {
-  if (isNone && text !== undefined) throw new UsageError(`--${name} and --no-${name} are both given.`);
+  if (isNone && text !== undefined) throw new UsageError(`Use either --${name} or --no-${name}, not both.`);
   if (isNone) return [[name, null]];
   return text === undefined ? [] : [[name, text]];
 }
@@ -120,7 +120,7 @@ async function change(
       error instanceof EspalierError && error.code === 'CONFLICT' && expectedVersion === undefined;
     if (!isOutdated || triesLeft === 0) throw error;
     const latest = await client.folders.byId(folder.id);
-    // The conflict is another one: a name that is taken.
+    // A conflict with another cause: the name is in use.
     if (!latest || latest.version === folder.version) throw error;
     return change(client, latest, changes, triesLeft - 1);
   }

@@ -1,14 +1,14 @@
-/** `espalier folder show`: all there is to know of a folder. */
+/** `espalier folder show`: shows the details of a folder. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, formatJson } from '../output.ts';
-import { escapeControls, escapeLines } from '../escape-text.ts';
-import { toMinute } from '../format-time.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson, formatJson } from '../terminal/output.ts';
+import { escapeControls, escapeLines } from '../terminal/escape-text.ts';
+import { toMinute } from '../terminal/format-time.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { grantReader, type GrantDetails } from '../grant/grant-details.ts';
-import { everyItem } from '../pages.ts';
-import { countFolders } from '../progress.ts';
+import { everyItem } from '../api/pages.ts';
+import { countFolders } from '../terminal/progress.ts';
 import { findFolder } from './folder-path.ts';
 
 interface FolderDescription {
@@ -37,39 +37,45 @@ export const show = command({
   words: [{ ...folderWord, isOptional: true }],
   options: { json },
   settings: connectionSettings,
-  details: 'Without a path, the root.',
+  details: 'Without a path, shows the root.',
   async run({ words, options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const { client, signal } = asking;
+    await withConnection({ flags }, async (connection) => {
+      const { client, signal } = connection;
       const { id } = await findFolder(client, words[0]);
       type Answer = { readonly folder: Omit<FolderDescription, 'access'> };
       const answer = await client.query<Answer, { id: string }>(query, { id }, { signal });
-      const access = await everyItem(grantReader(asking, answer.folder, true));
+      const access = await everyItem(grantReader(connection, answer.folder, true));
       const folder = { ...answer.folder, access };
-      await (options.json ? printJson(inJson(folder)) : print(described(folder)));
+      await (options.json ? printJson(toJson(folder)) : print(formatFolder(folder)));
     });
   },
 });
 
-function inJson({ folders, ...folder }: FolderDescription) {
+function toJson({ folders, ...folder }: FolderDescription) {
   return { ...folder, childCount: folders.totalCount };
 }
 
-export function described(folder: FolderDescription): string {
+export function formatFolder(folder: FolderDescription): string {
   const rows: [string, string | null][] = [
     ['Path', escapeControls(folder.path)],
     ['Id', folder.id],
     ['Title', folder.title === folder.name ? null : escapeControls(folder.title)],
     ['Icon', folder.icon && escapeControls(folder.icon)],
     ['Description', folder.description && escapeLines(folder.description)],
-    ...Object.entries(folder.properties).map(([name, value], place): [string, string] => [
-      place === 0 ? 'Properties' : '',
+    ...Object.entries(folder.properties).map(([name, value], index): [string, string] => [
+      index === 0 ? 'Properties' : '',
       `${escapeControls(name)} = ${escapeControls(formatJson(value))}`,
     ]),
-    ['Inside', countFolders(folder.folders.totalCount)],
-    ['Above', folder.ancestors.map(({ id, name }) => `${escapeControls(name)} (${id})`).join('\n') || null],
+    ['Contents', countFolders(folder.folders.totalCount)],
+    [
+      'Ancestors',
+      folder.ancestors.map(({ id, name }) => `${escapeControls(name)} (${id})`).join('\n') || null,
+    ],
     ['Access', folder.accessLevel],
-    ...folder.access.map((grant, place): [string, string] => [place === 0 ? 'Grants' : '', granted(grant)]),
+    ...folder.access.map((grant, index): [string, string] => [
+      index === 0 ? 'Grants' : '',
+      formatGrant(grant),
+    ]),
     ['Version', String(folder.version)],
     ['Created', `${toMinute(folder.createdAt)} UTC`],
     ['Changed', `${toMinute(folder.updatedAt)} UTC`],
@@ -81,7 +87,7 @@ export function described(folder: FolderDescription): string {
     .join('\n');
 }
 
-function granted({ level, user, group, folder }: GrantDetails): string {
+function formatGrant({ level, user, group, folder }: GrantDetails): string {
   const whom = user ? escapeControls(user.username) : `group ${escapeControls(group?.name ?? '')}`;
   return `${level.padEnd(6)} to ${whom} on ${escapeControls(folder.path)}`;
 }

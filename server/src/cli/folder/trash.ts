@@ -2,12 +2,12 @@
 
 import type { Client } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJsonList, printLines } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { toMinute } from '../format-time.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJsonList, printLines } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { toMinute } from '../terminal/format-time.ts';
 import { childPath } from './folder-path.ts';
-import { itemsOf, pageInfo, type Page } from '../pages.ts';
+import { itemsOf, pageInfo, type Page } from '../api/pages.ts';
 
 export interface Trashed {
   readonly folderId: string;
@@ -26,7 +26,7 @@ const query = `query($first: Int, $after: String) { trash(first: $first, after: 
 export const trash = command({
   options: { json },
   settings: connectionSettings,
-  details: 'The latest first. To bring one back: espalier folder restore <id>',
+  details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
   async run({ options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const trashed = listTrash(client, signal);

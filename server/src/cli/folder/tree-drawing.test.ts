@@ -4,9 +4,9 @@ import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
 
 const folder = (name: string, title = name) => ({ id: `id of ${name}`, name, title, accessLevel: 'READ' });
 
-async function* branches(...given: [name: string, depth: number, isLast: boolean, title?: string][]) {
+async function* branches(...input: [name: string, depth: number, isLast: boolean, title?: string][]) {
   await Promise.resolve();
-  for (const [name, depth, isLast, title] of given) {
+  for (const [name, depth, isLast, title] of input) {
     yield { folder: folder(name, title), depth, isLast } satisfies Branch;
   }
 }

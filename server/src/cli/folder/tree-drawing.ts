@@ -1,7 +1,7 @@
 /** Draws a tree as lines or nested JSON from folders in depth-first order. */
 
-import { formatJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
+import { formatJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 
 export interface TreeFolder {
   readonly id: string;
@@ -12,9 +12,9 @@ export interface TreeFolder {
 
 export interface Branch {
   readonly folder: TreeFolder;
-  /** 1 is right inside. */
+  /** 1 for a direct subfolder. */
   readonly depth: number;
-  /** No other follows in the same folder. */
+  /** Whether this is the last folder in its parent. */
   readonly isLast: boolean;
 }
 
@@ -26,12 +26,12 @@ export async function* drawTree(
   { isAscii }: { readonly isAscii: boolean },
 ): AsyncGenerator<string> {
   const { more, last, through, none } = isAscii ? asciiLines : lines;
-  /** For each level, whether the folder on the way is the last one there. */
+  /** For each level, whether the ancestor is the last folder in its parent. */
   const isLastAt: boolean[] = [];
   for await (const { folder, depth, isLast } of branches) {
     isLastAt[depth] = isLast;
-    const way = isLastAt.slice(1, depth).map((isDone) => (isDone ? none : through));
-    yield way.join('') + (isLast ? last : more) + label(folder);
+    const branches = isLastAt.slice(1, depth).map((isDone) => (isDone ? none : through));
+    yield branches.join('') + (isLast ? last : more) + label(folder);
   }
 }
 
@@ -39,7 +39,7 @@ function label({ name, title }: TreeFolder): string {
   return title === name ? escapeControls(name) : `${escapeControls(name)}  (${escapeControls(title)})`;
 }
 
-/** The folders inside are `folders` of each. In pieces of one text. */
+/** Yields the parts of one JSON text. Subfolders are in the field `folders`. */
 export async function* nestTree(top: TreeFolder, branches: AsyncIterable<Branch>): AsyncGenerator<string> {
   let depth = 0;
   yield opened(top);

@@ -2,15 +2,15 @@
 
 import type { Client, FolderDetails } from '@espalier/client';
 import { isUtf8Locale } from '../../config/config.ts';
-import { wholeNumber } from '../../config/setting-values.ts';
+import { wholeNumber } from '../../config/setting.ts';
 import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { createLines } from '../output.ts';
-import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
-import { countFolders } from '../progress.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { createLines } from '../terminal/output.ts';
+import { halving, itemsOf, pageInfo, type Page } from '../api/pages.ts';
+import { countFolders } from '../terminal/progress.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
 import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
 
@@ -21,7 +21,7 @@ interface Edge {
     readonly name: string;
     readonly title: string;
     readonly accessLevel: string;
-    /** By it is known which of the folders inside is the last, before the others have come. */
+    /** Contains the last subfolder, which must be known before the others arrive. */
     readonly folders: { readonly items: readonly { readonly id: string }[] };
   };
 }
@@ -38,16 +38,20 @@ const pageSize = 5_000;
 export const tree = command({
   words: [{ ...folderWord, isOptional: true }],
   options: {
-    depth: { short: 'L', value: 'number', about: 'Only so many levels; 1 is what is right inside' },
-    ascii: { about: 'Draw with |-- and `--, as where the locale is not of UTF-8' },
+    depth: {
+      short: 'L',
+      value: 'number',
+      about: 'Limit the number of levels; 1 is only the direct subfolders',
+    },
+    ascii: { about: 'Draw with |-- and `--; default if the locale is not UTF-8' },
     json,
   },
   settings: connectionSettings,
-  details: 'Without a path, the root. What has another title than its name shows it behind.',
+  details: 'Without a path, draws the whole tree. A title that differs from the name follows in parentheses.',
   async run({ words, options, flags }) {
-    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000)(options.depth);
+    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000).parse(options.depth);
     if (options.depth !== undefined && depth === undefined) {
-      throw new UsageError('--depth takes a whole number from 1 on.');
+      throw new UsageError('--depth takes a whole number from 1 to 1000.');
     }
     await withConnection({ flags }, async ({ client, signal }) => {
       const top = await findFolder(client, words[0]);
@@ -76,7 +80,7 @@ async function* readBranches(
   top: FolderDetails,
   { depth, signal }: { depth: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<Branch> {
-  /** The last one inside each of the folders on the way. */
+  /** The id of the last subfolder of each ancestor. */
   const last: (string | undefined)[] = [];
   const read = halving<Edge>(async (page) => {
     type Answer = { folder: (Edge['node'] & { descendants: Page<Edge> }) | null };

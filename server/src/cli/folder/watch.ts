@@ -2,10 +2,10 @@
 
 import type { Client } from '@espalier/client';
 import { command } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { folderWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { folderWord } from '../api/resolve-names.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { listTrash } from './trash.ts';
 
@@ -28,17 +28,17 @@ const maxTrashSearched = 100;
 
 export const watch = command({
   words: [{ ...folderWord, isOptional: true }],
-  options: { json: { about: 'Print a line of JSON for each change, for programs' } },
+  options: { json: { about: 'Print one line of JSON per change' } },
   settings: connectionSettings,
-  details: `Until Ctrl-C. A lost connection is made again, and nothing is missed meanwhile. A RESYNC says that what happened
-cannot be told in detail. Without a path, the whole tree.`,
+  details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes in between. RESYNC means that the single
+changes are not available. Without a path, watches the whole tree.`,
   async run({ words, options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const top = await findFolder(client, words[0]);
       const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
-      console.error(`Watching ${escapeControls(top.path)} at ${client.url}; Ctrl-C ends it.`);
+      console.error(`Watching ${escapeControls(top.path)} at ${client.url}. Press Ctrl-C to stop.`);
       for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
-        const path = change.folder?.path ?? (await pathOfGone(client, change, signal));
+        const path = change.folder?.path ?? (await findDeletedPath(client, change, signal));
         if (options.json) await printJson({ ...change, path }, { isCompact: true });
         else await print(line(change, path));
       }
@@ -46,7 +46,7 @@ cannot be told in detail. Without a path, the whole tree.`,
   },
 });
 
-/** Made again after a lost connection, from the last change on. */
+/** Subscribes again after a lost connection and continues after the last change. */
 async function* follow(
   client: Client,
   { under, after: from }: { readonly under: string; readonly after: string },
@@ -66,7 +66,7 @@ async function* follow(
 }
 
 /** A deletion only has the id. The trash has the path, for users who may restore the folder. */
-async function pathOfGone(
+async function findDeletedPath(
   client: Client,
   { kind, folderId }: Change,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ function line(
   path: string | null,
 ): string {
   const what =
-    path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
+    path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything again';
   const from =
     kind === 'MOVE' && oldParent && folder
       ? ` from ${escapeControls(childPath(oldParent.path, folder.name))}`

@@ -1,18 +1,19 @@
 /** `espalier explain`: explains the access of a user to a folder. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { facts } from '../format-fields.ts';
-import { print, printJson, escapeControls } from '../output.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { facts } from '../terminal/format-fields.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 import {
-  findFolder,
+  findFolderReference,
   findUser,
   folderWord,
   userWord,
   type NamedFolder,
   type NamedUser,
-} from '../resolve-names.ts';
-import { toMinute } from '../format-time.ts';
+} from '../api/resolve-names.ts';
+import { toMinute } from '../terminal/format-time.ts';
 import { grantFields, subjectOf, type GrantDetails } from './grant-details.ts';
 
 interface Explanation {
@@ -34,12 +35,13 @@ export const explain = command({
   words: [userWord, folderWord],
   options: { json },
   settings: connectionSettings,
-  details: 'For administrators, for whoever manages the folder, and for everybody about themself.',
+  details:
+    'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users.',
   async run({ words: [who, where], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const { client, signal } = asking;
-      const { id: userId } = await findUser(asking, who!);
-      const { id: folderId } = await findFolder(asking, where!);
+    await withConnection({ flags }, async (connection) => {
+      const { client, signal } = connection;
+      const { id: userId } = await findUser(connection, who!);
+      const { id: folderId } = await findFolderReference(connection, where!);
       const { explainAccess: explanation } = await client.query<{ explainAccess: Explanation }>(
         query,
         { userId, folderId },

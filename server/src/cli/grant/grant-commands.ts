@@ -5,22 +5,22 @@ import type { ListedCommand } from '../command.ts';
 export const grantCommands: readonly ListedCommand[] = [
   {
     name: 'grant ls',
-    about: 'Show who was given access to a folder',
+    about: 'List the grants on a folder',
     load: async () => (await import('./ls.ts')).listGrants,
   },
   {
     name: 'grant set',
-    about: 'Give a user or a group access to a folder',
+    about: 'Grant a user or a group access to a folder',
     load: async () => (await import('./set.ts')).setGrant,
   },
   {
     name: 'grant rm',
-    about: 'Take a grant away',
+    about: 'Remove a grant',
     load: async () => (await import('./rm.ts')).removeGrant,
   },
   {
     name: 'explain',
-    about: 'Tell what somebody may do with a folder, and why',
+    about: 'Explain the access of a user to a folder',
     load: async () => (await import('./explain.ts')).explain,
   },
 ];

@@ -1,11 +1,17 @@
-/** What commands show of a grant, and whom one is for. */
+/** Reads and displays grants, and the user or group of a grant. */
 
 import { EspalierError } from '@espalier/client';
 import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
-import { escapeControls } from '../output.ts';
-import { pageInfo, type Page, type ReadPage } from '../pages.ts';
-import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../resolve-names.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { pageInfo, type Page, type ReadPage } from '../api/pages.ts';
+import {
+  findGroup,
+  findUser,
+  type ApiConnection,
+  type NamedGroup,
+  type NamedUser,
+} from '../api/resolve-names.ts';
 
 export interface GrantDetails {
   readonly level: string;
@@ -25,7 +31,7 @@ const query = `query ($id: ID!, $inherited: Boolean!, $first: Int, $after: Strin
 
 /** The grants on a folder, and on those above it if they are inherited. */
 export function grantReader(
-  { client, signal }: Asking,
+  { client, signal }: ApiConnection,
   folder: { readonly id: string; readonly path: string },
   inherited: boolean,
 ): ReadPage<GrantDetails> {
@@ -33,14 +39,14 @@ export function grantReader(
   return async (slice) => {
     const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
     if (!answer.folder)
-      throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} is gone.`);
+      throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} no longer exists.`);
     return answer.folder.access;
   };
 }
 
 export const subjectOptions = {
-  user: { value: 'name', about: 'The user, by name or id:<id>; or' },
-  group: { value: 'name', about: 'the group, by name or id:<id>' },
+  user: { value: 'name', about: 'The user, by name or id:<id>' },
+  group: { value: 'name', about: 'The group, by name or id:<id>; use either --user or --group' },
 } as const satisfies Record<string, Option>;
 
 /** A user or a group, for the input of a mutation and for people. */
@@ -49,23 +55,26 @@ export interface Subject {
   readonly name: string;
 }
 
-export interface SubjectGiven {
+export interface SubjectInput {
   readonly user: string | undefined;
   readonly group: string | undefined;
 }
 
-export function requireOneSubject({ user, group }: SubjectGiven): void {
+export function requireOneSubject({ user, group }: SubjectInput): void {
   if ((user === undefined) === (group === undefined)) {
-    throw new UsageError('Whom it is about is told by --user <name> or --group <name>, one of them.');
+    throw new UsageError('Use either --user <name> or --group <name>.');
   }
 }
 
-export async function findSubject(asking: Asking, { user, group }: SubjectGiven): Promise<Subject> {
+export async function findSubject(
+  connection: ApiConnection,
+  { user, group }: SubjectInput,
+): Promise<Subject> {
   if (user !== undefined) {
-    const { id, username } = await findUser(asking, user);
+    const { id, username } = await findUser(connection, user);
     return { input: { userId: id }, name: escapeControls(username) };
   }
-  const { id, name } = await findGroup(asking, group!);
+  const { id, name } = await findGroup(connection, group!);
   return { input: { groupId: id }, name: `the group ${escapeControls(name)}` };
 }
 

@@ -1,9 +1,10 @@
-/** `espalier group add`: a new group. */
+/** `espalier group add`: adds a group. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import type { NamedGroup } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import type { NamedGroup } from '../api/resolve-names.ts';
 
 interface Payload {
   readonly createGroup: { readonly group: NamedGroup & { readonly createdAt: string } };
@@ -12,10 +13,10 @@ interface Payload {
 const mutation = `mutation ($input: CreateGroupInput!) { createGroup(input: $input) { group { id name createdAt } } }`;
 
 export const addGroup = command({
-  words: [{ name: 'name', about: '1 to 128 characters; free in any case of its letters' }],
+  words: [{ name: 'name', about: '1 to 128 characters; unique without regard to case' }],
   options: { json },
   settings: connectionSettings,
-  details: 'For administrators. espalier group join puts users into it.',
+  details: 'For administrators. To add users to the group, run espalier group join.',
   async run({ words: [name], options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const { group } = (await client.mutate<Payload>(mutation, { input: { name } }, { signal })).createGroup;

@@ -5,7 +5,7 @@ import type { ListedCommand } from '../command.ts';
 export const groupCommands: readonly ListedCommand[] = [
   {
     name: 'group ls',
-    about: 'Show which groups there are',
+    about: 'List the groups',
     load: async () => (await import('./ls.ts')).listGroups,
   },
   {
@@ -20,17 +20,17 @@ export const groupCommands: readonly ListedCommand[] = [
   },
   {
     name: 'group rename',
-    about: 'Give a group another name',
+    about: 'Rename a group',
     load: async () => (await import('./rename.ts')).renameGroup,
   },
   {
     name: 'group join',
-    about: 'Put users into a group',
+    about: 'Add users to a group',
     load: async () => (await import('./join.ts')).joinGroup,
   },
   {
     name: 'group leave',
-    about: 'Take users out of a group',
+    about: 'Remove users from a group',
     load: async () => (await import('./leave.ts')).leaveGroup,
   },
   {

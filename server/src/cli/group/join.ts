@@ -1,10 +1,10 @@
-/** `espalier group join`: puts users into a group. */
+/** `espalier group join`: adds users to a group. */
 
 import { membership } from './membership.ts';
 
 export const joinGroup = membership({
   field: 'addToGroup',
   counted: 'added',
-  tell: (count, group) => `Added to ${group}: ${count}.`,
-  details: 'Whoever is in the group already stays there. If one of them does not exist, nobody is added.',
+  formatResult: (count, group) => `Added to ${group}: ${count}.`,
+  details: 'Members stay in the group. If one of the users does not exist, no user is added.',
 });

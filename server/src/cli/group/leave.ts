@@ -1,10 +1,10 @@
-/** `espalier group leave`: takes users out of a group. */
+/** `espalier group leave`: removes users from a group. */
 
 import { membership } from './membership.ts';
 
 export const leaveGroup = membership({
   field: 'removeFromGroup',
   counted: 'removed',
-  tell: (count, group) => `Removed from ${group}: ${count}.`,
-  details: 'Whoever is not in the group is passed over. What the group was granted is over for them at once.',
+  formatResult: (count, group) => `Removed from ${group}: ${count}.`,
+  details: 'Ignores users who are not in the group. The removed users lose the access of the group at once.',
 });

@@ -1,10 +1,11 @@
-/** `espalier group ls`: which groups there are. */
+/** `espalier group ls`: lists the groups. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls, table } from '../output.ts';
-import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { toMinute } from '../format-time.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson, table } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { everyItem, pageInfo, type Page } from '../api/pages.ts';
+import { toMinute } from '../terminal/format-time.ts';
 
 interface GroupDetails {
   readonly id: string;
@@ -17,9 +18,9 @@ const query = `query ($text: String, $first: Int, $after: String) {
 }`;
 
 export const listGroups = command({
-  options: { text: { value: 'text', about: 'Only those whose name holds it, in any case' }, json },
+  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' }, json },
   settings: connectionSettings,
-  details: 'For administrators and whoever manages a folder.',
+  details: 'For administrators and users who manage a folder.',
   async run({ options: { text, json: isJson }, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const groups = await everyItem(async (slice) => {

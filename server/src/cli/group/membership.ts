@@ -2,24 +2,25 @@
 
 import { UsageError } from '../../config/start-error.ts';
 import { command, json, type Command } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { findGroup, findUsers, groupWord, userWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { findGroup, findUsers, groupWord, userWord } from '../api/resolve-names.ts';
 
 type Payload = Readonly<Record<string, { readonly count: number }>>;
 
-/** The server takes no more in one transaction. */
+/** The maximum that the server accepts in one transaction. */
 const maxPerRequest = 1_000;
 
 export function membership({
   field,
   counted,
-  tell,
+  formatResult,
   details,
 }: {
   readonly field: 'addToGroup' | 'removeFromGroup';
   readonly counted: 'added' | 'removed';
-  readonly tell: (count: string, group: string) => string;
+  readonly formatResult: (count: string, group: string) => string;
   readonly details: string;
 }): Command {
   const inputType = field === 'addToGroup' ? 'AddToGroupInput' : 'RemoveFromGroupInput';
@@ -30,17 +31,21 @@ export function membership({
     settings: connectionSettings,
     details: `For administrators. ${details}`,
     async run({ words: [reference, ...names], options, flags }) {
-      if (names.length > maxPerRequest) throw new UsageError('At most 1,000 users go in one command.');
-      await withConnection({ flags }, async (asking) => {
-        const group = await findGroup(asking, reference!);
-        const users = await findUsers(asking, names);
+      if (names.length > maxPerRequest) throw new UsageError('One command takes at most 1,000 users.');
+      await withConnection({ flags }, async (connection) => {
+        const group = await findGroup(connection, reference!);
+        const users = await findUsers(connection, names);
         const input = { groupId: group.id, userIds: users.map(({ id }) => id) };
-        const answer = await asking.client.mutate<Payload>(mutation, { input }, { signal: asking.signal });
+        const answer = await connection.client.mutate<Payload>(
+          mutation,
+          { input },
+          { signal: connection.signal },
+        );
         const { count } = answer[field]!;
-        const countText = count === 1 ? 'one user' : count === 0 ? 'nobody' : `${count} users`;
+        const countText = count === 1 ? 'one user' : count === 0 ? 'no users' : `${count} users`;
         await (options.json
           ? printJson({ group, users, [counted]: count })
-          : print(tell(countText, escapeControls(group.name))));
+          : print(formatResult(countText, escapeControls(group.name))));
       });
     },
   });

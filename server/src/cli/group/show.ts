@@ -1,12 +1,13 @@
-/** `espalier group show`: one group, and all who are in it. */
+/** `espalier group show`: shows a group with its members. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { facts } from '../format-fields.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { findGroup, groupWord, type NamedUser } from '../resolve-names.ts';
-import { toMinute } from '../format-time.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { facts } from '../terminal/format-fields.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { everyItem, pageInfo, type Page } from '../api/pages.ts';
+import { findGroup, groupWord, type NamedUser } from '../api/resolve-names.ts';
+import { toMinute } from '../terminal/format-time.ts';
 
 interface Answer {
   readonly group: {
@@ -31,9 +32,9 @@ export const showGroup = command({
   settings: connectionSettings,
   details: 'For administrators.',
   async run({ words: [reference], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const { client, signal } = asking;
-      const { id, name } = await findGroup(asking, reference!);
+    await withConnection({ flags }, async (connection) => {
+      const { client, signal } = connection;
+      const { id, name } = await findGroup(connection, reference!);
       let createdAt = '';
       const members = await everyItem(async (slice) => {
         const { group } = await client.query<Answer>(query, { id, ...slice }, { signal });

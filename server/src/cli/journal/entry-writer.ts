@@ -1,7 +1,7 @@
 /** Prints entries as they arrive: as lines, CSV, a JSON array, or one JSON object per line. */
 
 import { journalCsvHeader, formatJournalCsvRow } from '@espalier/contract';
-import { formatJson, print } from '../output.ts';
+import { formatJson, print } from '../terminal/output.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 export type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, toLine, type Entry } from './entry.ts';
 
-const entry = (given: Partial<Entry>): Entry => ({
+const entry = (input: Partial<Entry>): Entry => ({
   number: 7,
   at: '2026-11-15T16:50:07.123Z',
   kind: 'UPDATE_FOLDER',
@@ -17,11 +17,11 @@ const entry = (given: Partial<Entry>): Entry => ({
   sessionId: null,
   before: null,
   after: null,
-  ...given,
+  ...input,
 });
 
 /** What stands under the heading. */
-const what = (given: Partial<Entry>) => toLine(entry(given)).slice(heading.indexOf('What'));
+const what = (input: Partial<Entry>) => toLine(entry(input)).slice(heading.indexOf('What'));
 
 test('a line has number, time, who and what below their headings', () => {
   const line = toLine(entry({ folderId: 'f1', folder: { path: '/Places' }, after: { title: 'P' } }));
@@ -34,11 +34,11 @@ test('who did it: a user, one who is gone, or the server', () => {
   assert.match(toLine(entry({ by: null, byId: null })), / \(server\) /);
 });
 
-test('what is gone has the name that the entry remembers, or its id', () => {
+test('displays a deleted object by the name in the entry, or by its id', () => {
   const folderId = 'f1';
   assert.equal(
     what({ kind: 'DELETE_FOLDER', folderId, before: { name: 'Old' } }),
-    'DELETE_FOLDER  Old (gone)',
+    'DELETE_FOLDER  Old (deleted)',
   );
   assert.equal(what({ folderId, after: { title: 'T' } }), 'UPDATE_FOLDER  id:f1  title: T');
   const renamed = { before: { username: 'bob' }, after: { username: 'Robert' } };
@@ -66,11 +66,11 @@ test('a grant names folder, subject and level; a long text is cut', () => {
 
 test('nothing in a line moves the cursor of a terminal', () => {
   const hostile = 'a\u001b[31m\u009b\u202e\nb';
-  const given = entry({
+  const input = entry({
     by: { username: hostile },
     folderId: 'f',
     folder: { path: hostile },
     after: { title: hostile, [hostile]: 1 },
   });
-  assert.doesNotMatch(toLine(given), /[\p{Cc}\u202e]/u);
+  assert.doesNotMatch(toLine(input), /[\p{Cc}\u202e]/u);
 });

@@ -1,8 +1,8 @@
 /** The query for journal entries, and their format for people. */
 
 import type { JournalCsvEntry } from '@espalier/contract';
-import { escapeControls } from '../output.ts';
-import { toSecond } from '../format-time.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { toSecond } from '../terminal/format-time.ts';
 
 export type Entry = JournalCsvEntry;
 
@@ -11,7 +11,7 @@ export const entryFields = `number cursor at kind byId by { username } folderId 
 
 const widths = { number: 8, by: 12 };
 const maxValueLength = 60;
-/** They say again what the folder, user or group is called, unless they have changed. */
+/** Repeat the name of the folder, user or group unless they changed. */
 const names = ['name', 'username'];
 
 export const heading = [
@@ -42,7 +42,7 @@ function objectsOf(entry: Entry): string[] {
   const { folderId, folder, userId, user, groupId, group, sessionId } = entry;
   const remembered = (name: string) => {
     const value = entry.after?.[name] ?? entry.before?.[name];
-    return typeof value === 'string' ? `${escapeControls(value)} (gone)` : undefined;
+    return typeof value === 'string' ? `${escapeControls(value)} (deleted)` : undefined;
   };
   return [
     folderId && (folder ? escapeControls(folder.path) : (remembered('name') ?? `id:${folderId}`)),

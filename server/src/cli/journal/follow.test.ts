@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PageSlice } from '../pages.ts';
+import type { PageSlice } from '../api/pages.ts';
 import { followed } from './follow.ts';
 
 /** A journal that grows between looks, and while it is read. */
@@ -28,7 +28,7 @@ class Journal {
   };
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place);
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 /** Collects the entries. One step runs before each poll, then the test stops following. */
 async function follow(journal: Journal, first: number, steps: readonly (() => void)[]) {
@@ -52,7 +52,7 @@ async function follow(journal: Journal, first: number, steps: readonly (() => vo
   return { received, events };
 }
 
-test('begins with the latest, the oldest of them first, and goes on with what follows', async () => {
+test('yields the latest entries, oldest first, and then each new entry', async () => {
   const journal = new Journal();
   journal.add(...range(1, 10));
   const { received } = await follow(journal, 3, [
@@ -98,7 +98,7 @@ test('a look that fails is made up for by the next', async () => {
   assert.deepEqual(events, ['away']);
 });
 
-test('a journal that begins anew with smaller numbers is noticed, and followed from there', async () => {
+test('follows a new journal that starts again with smaller numbers', async () => {
   const journal = new Journal();
   journal.add(...range(1, 9));
   const restore = () => journal.entries.splice(0, journal.entries.length, { number: 4 });

@@ -3,27 +3,27 @@
  * entry is missed or printed twice.
  */
 
-import { everyItem, pagesOf, type ReadPage } from '../pages.ts';
+import { everyItem, pagesOf, type ReadPage } from '../api/pages.ts';
 
 export interface Following {
   /** How many existing entries come first. */
   readonly first: number;
-  /** Waits before the next look; throws to stop. */
+  /** Waits before the next poll. Throws to stop. */
   readonly pause: () => Promise<unknown>;
   /** Called for a failed poll. Throws an error that must not be retried. */
   readonly onError: (error: unknown) => void;
-  /** The server has another journal than before, as after a restored backup. */
+  /** Called if the server has another journal than before, for example after a restored backup. */
   readonly onReplaced: () => void;
 }
 
 const pageSize = 100;
 
-/** The oldest first. Has no end. */
+/** Yields the oldest entries first, without end. */
 export async function* followed<Entry extends { readonly number: number }>(
   read: ReadPage<Entry>,
   { first, pause, onError, onReplaced }: Following,
 ): AsyncGenerator<readonly Entry[], never> {
-  const start = await everyItem(read, { most: Math.max(first, 1) });
+  const start = await everyItem(read, { maxItems: Math.max(first, 1) });
   let last = start[0]?.number ?? 0;
   yield start.slice(0, first).toReversed();
   for (;;) {

@@ -1,30 +1,30 @@
-/** Which entries of the journal are meant: flags as people give them, and the filter that the server takes. */
+/** Converts flags that filter journal entries to the filter of the server. */
 
 import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
-import { findFolder, findGroup, findUser, idIn, type Asking } from '../resolve-names.ts';
+import { findFolderReference, findGroup, findUser, idIn, type ApiConnection } from '../api/resolve-names.ts';
 import { parseTime, timeAbout } from './parse-time.ts';
 
 const kindNames = journalKinds.map((kind) => kind.toLowerCase().replaceAll('_', '-'));
 
 export const filterOptions = {
-  by: { value: 'user', about: 'Who did it, by name or id:<id>' },
-  user: { value: 'user', about: 'Whom it concerns, by name or id:<id>' },
-  group: { value: 'group', about: 'Which group, by name or id:<id>' },
-  folder: { value: 'path', about: 'Which folder, by path or id:<id>; not what is inside' },
+  by: { value: 'user', about: 'Show only changes by this user (name or id:<id>)' },
+  user: { value: 'user', about: 'Show only changes of this user (name or id:<id>)' },
+  group: { value: 'group', about: 'Show only changes of this group (name or id:<id>)' },
+  folder: { value: 'path', about: 'Show only changes of this folder (path or id:<id>), not of its contents' },
   kind: {
     value: 'kind',
-    about: 'What was done, such as move-folder; several times for several kinds',
+    about: 'Show only changes of this kind, for example move-folder; repeatable',
     isRepeatable: true,
     completes: kindNames,
   },
-  from: { value: 'time', about: `At this time or later: ${timeAbout}` },
-  until: { value: 'time', about: 'Before this time' },
+  from: { value: 'time', about: `Show only changes at this time or later: ${timeAbout}` },
+  until: { value: 'time', about: 'Show only changes before this time' },
 } as const satisfies Record<string, Option>;
 
-export interface FilterGiven {
+export interface FilterInput {
   readonly by: string | undefined;
   readonly user: string | undefined;
   readonly group: string | undefined;
@@ -45,15 +45,18 @@ export interface JournalFilter {
 }
 
 /** Validates the filter before a request is sent. */
-export function readFilter(given: FilterGiven, now: number): (asking: Asking) => Promise<JournalFilter> {
-  const kinds = given.kind.length === 0 ? undefined : given.kind.map(toKind);
-  const from = given.from === undefined ? undefined : parseTime('--from', given.from, now);
-  const until = given.until === undefined ? undefined : parseTime('--until', given.until, now);
-  return async (asking) => ({
-    byId: await idOf(asking, given.by, findUser),
-    userId: await idOf(asking, given.user, findUser),
-    groupId: await idOf(asking, given.group, findGroup),
-    folderId: await idOf(asking, given.folder, findFolder),
+export function readFilter(
+  input: FilterInput,
+  now: number,
+): (connection: ApiConnection) => Promise<JournalFilter> {
+  const kinds = input.kind.length === 0 ? undefined : input.kind.map(toKind);
+  const from = input.from === undefined ? undefined : parseTime('--from', input.from, now);
+  const until = input.until === undefined ? undefined : parseTime('--until', input.until, now);
+  return async (connection) => ({
+    byId: await idOf(connection, input.by, findUser),
+    userId: await idOf(connection, input.user, findUser),
+    groupId: await idOf(connection, input.group, findGroup),
+    folderId: await idOf(connection, input.folder, findFolderReference),
     kinds,
     from,
     until,
@@ -61,18 +64,18 @@ export function readFilter(given: FilterGiven, now: number): (asking: Asking) =>
 }
 
 async function idOf(
-  asking: Asking,
+  connection: ApiConnection,
   reference: string | undefined,
-  find: (asking: Asking, reference: string) => Promise<{ readonly id: string }>,
+  find: (connection: ApiConnection, reference: string) => Promise<{ readonly id: string }>,
 ): Promise<string | undefined> {
   if (reference === undefined) return undefined;
-  return idIn(reference) ?? (await find(asking, reference)).id;
+  return idIn(reference) ?? (await find(connection, reference)).id;
 }
 
 function toKind(text: string): JournalKind {
   const name = text.toLowerCase().replaceAll('_', '-');
-  const place = kindNames.indexOf(name);
-  if (place >= 0) return journalKinds[place]!;
+  const index = kindNames.indexOf(name);
+  if (index >= 0) return journalKinds[index]!;
   const meant = nearestName(name, kindNames);
   throw new UsageError(
     `The journal has no kind ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `It has ${kindNames.join(', ')}.`}`,

@@ -27,7 +27,7 @@ test('or how long ago', () => {
   for (const [text, at] of Object.entries(expected)) assert.equal(parseTime('--from', text, now), at, text);
 });
 
-test('what is no time is refused with what would be one', () => {
+test('rejects an invalid time with examples of valid times', () => {
   const wrong = [
     '',
     'yesterday',

@@ -6,9 +6,9 @@ const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
 const shape = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 export const timeAbout =
-  '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30m, 12h, 7d for so long ago';
+  '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30m, 12h, 7d for that long ago';
 
-/** As the server takes it. */
+/** Returns the time in the format of the server. */
 export function parseTime(flag: string, text: string, now: number): string {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const at = unit === undefined ? instantOf(text) : now - Number(count) * seconds[unit]! * 1_000;

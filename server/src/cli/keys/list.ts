@@ -3,16 +3,17 @@
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
 import { formatTime } from '../../sessions/manage-signing-keys.ts';
-import { listKeyStatuses } from '../../sessions/key-rotation.ts';
+import { listKeyStatuses } from '../../sessions/manage-signing-keys.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
 import { databaseSettings, onDatabase } from '../database-command.ts';
-import { print, printJson, table } from '../output.ts';
+import { print, printJson, table } from '../terminal/output.ts';
 
 export const listKeys = command({
   options: { json },
   settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
-  details: `One signs; one that is published will; the others verify what they signed before. espalier keys alone does the same.`,
+  details: `One key signs. A published key will sign later. The other keys verify tokens that they signed before. You can also run
+espalier keys.`,
   run: ({ options, flags }) =>
     onDatabase(flags, async ({ database, settings }) => {
       const keys = describeKeys(await readKeyRows(database), settings.refreshTokenSeconds);

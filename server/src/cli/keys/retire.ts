@@ -6,7 +6,7 @@ import { retireAllKeys, retireSigningKey } from '../../sessions/manage-signing-k
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../terminal/output.ts';
 import { keySettings, onKeys, requireSameSeal, type StoredKeys } from './stored-keys.ts';
 
 interface Retirement {
@@ -18,22 +18,21 @@ interface Retirement {
 }
 
 export const retireKey = command({
-  words: [{ name: 'id', about: 'Which key; espalier keys list shows the ids', isOptional: true }],
+  words: [{ name: 'id', about: 'The id of the key, from espalier keys list', isOptional: true }],
   options: {
-    atOnce: { about: 'Retire the key that signs, too, and put a new one in its place' },
-    all: { about: 'Retire every key' },
+    atOnce: { about: 'Retire the key even if it is the one that signs, and replace it with a new key' },
+    all: { about: 'Replace all keys with one new key' },
     json,
   },
   settings: keySettings,
-  details: `What the key signed is good no more, and whoever holds such a token must log in again.
+  details: `Invalidates all tokens that the key signed. Clients with such a token must log in again.
 
-The key that signs is retired only with --at-once, which puts a new one in its place in the same moment: for a key that
-others may have. With --all every key is replaced by a new one: for a database that others may have, and for a master
-key that is lost.`,
+Use --at-once if others may have the key that signs: it retires the key and activates a new one at the same time. Use --all if
+others may have the database, or if the master key is lost.`,
   async run({ words: [id], options, flags }) {
     if ((id === undefined) !== options.all) {
       throw new UsageError(
-        'espalier keys retire takes the id of a key, or --all. espalier keys list shows the ids.',
+        'espalier keys retire takes either the id of a key or --all. Run espalier keys list for the ids.',
       );
     }
     await onKeys(flags, async (keys) => {
@@ -60,17 +59,17 @@ async function retireOne(
   return { retired: [id], hasSigned, replacement: replacementId ?? null };
 }
 
-/** Nothing need be opened: also for a master key that is lost. */
+/** Opens no key, so it also works without a lost master key. */
 async function retireAll({ database, encryption }: StoredKeys): Promise<Retirement> {
   return runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);
     if (encryption.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
       throw new StartError(
-        'The keys are sealed, and no master key is given: the new one would be stored unsealed. Give one, the old or a new one, by ESPALIER_MASTER_KEY_FILE.',
+        'The keys are sealed, but no master key is set, so the new key would be stored unsealed. Set ESPALIER_MASTER_KEY_FILE to the old or a new master key.',
       );
     }
-    const { replacementId } = await retireAllKeys(transaction, { encryption, now: systemClock.now() });
-    return { retired: rows.map(({ id }) => id), hasSigned: true, replacement: replacementId };
+    const replacement = await retireAllKeys(transaction, { encryption, now: systemClock.now() });
+    return { retired: rows.map(({ id }) => id), hasSigned: true, replacement };
   });
 }
 
@@ -80,17 +79,19 @@ function describeResult(done: Retirement, id: string | undefined, { encryption }
   const what = id === undefined ? all : `The key ${id} is`;
   const lines = hasSigned
     ? [
-        `${what} retired: auth tokens signed before are not accepted any more, within seconds on every node.`,
-        'Whoever holds one must log in again.',
+        `${what} retired. Within seconds, every node rejects auth tokens that were signed before.`,
+        'Clients with such a token must log in again.',
       ]
-    : [`${what} retired. It had signed nothing.`];
+    : [`${what} retired. No token was signed with it.`];
   if (replacement !== null) {
     lines.push(
-      `The key ${replacement} signs instead. Other services that keep a copy of the public keys read it anew.`,
+      `The key ${replacement} signs instead. Other services that cache the public keys must read them again.`,
     );
   }
   if (id === undefined && encryption.id !== null) {
-    lines.push(`It is sealed with the master key ${encryption.id}: from now on nodes start only with that.`);
+    lines.push(
+      `It is sealed with the master key ${encryption.id}: nodes now start only with this master key.`,
+    );
   }
   return lines.join('\n');
 }

@@ -1,4 +1,4 @@
-/** `espalier keys rotate`: publishes a new signing key, which signs a little later. */
+/** `espalier keys rotate`: publishes a new signing key, which becomes active later. */
 
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
@@ -6,14 +6,14 @@ import { runChange } from '../../journal/journal.ts';
 import { rotateSigningKey, formatTime } from '../../sessions/manage-signing-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../terminal/output.ts';
 import { keySettings, onKeys, requireSameSeal } from './stored-keys.ts';
 
 export const rotateKey = command({
   options: { json },
   settings: keySettings,
-  details: `The new key signs five minutes later, when every node and whoever verifies tokens knows it. Nobody notices. Servers do it by
-themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
+  details: `The new key signs after five minutes, when every node and every other service that verifies tokens has read it. Users stay
+logged in. Servers rotate keys automatically every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
   run: ({ options, flags }) =>
     onKeys(flags, async ({ database, encryption }) => {
       const { id, signsFrom } = await runChange(database, async (transaction) => {
@@ -25,6 +25,6 @@ themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROT
         return;
       }
       await print(`The key ${id} is published and signs from ${formatTime(signsFrom)} on.
-The keys before it go on verifying for as long as a session can need them. Nobody is logged out.`);
+Older keys continue to verify tokens as long as a session can need them. Users stay logged in.`);
     }),
 });

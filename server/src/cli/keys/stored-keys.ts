@@ -1,14 +1,13 @@
-/** What the commands about signing keys share: the keys in the database, and the master key that seals them. */
+/** Opens the database with the signing keys, and the master key that seals them. */
 
 import { settingsTable } from '../../config/config.ts';
 import type { Database } from '../../database/database.ts';
-import { createKeyEncryption, type KeyEncryption } from '../../sessions/key-encryption.ts';
-import type { KeyRow } from '../../sessions/signing-keys.ts';
+import { KeyEncryption, type KeyRow } from '../../sessions/signing-keys.ts';
 import { StartError } from '../../config/start-error.ts';
-import type { Given } from '../command.ts';
+import type { CommandInput } from '../command.ts';
 import { databaseSettings, onDatabase } from '../database-command.ts';
 
-/** Of the commands that make or open keys. */
+/** The settings of commands that create or open keys. */
 export const keySettings = [...databaseSettings, settingsTable.masterKey];
 
 export interface StoredKeys {
@@ -16,9 +15,9 @@ export interface StoredKeys {
   readonly encryption: KeyEncryption;
 }
 
-export function onKeys<T>(flags: Given['flags'], work: (keys: StoredKeys) => Promise<T>): Promise<T> {
+export function onKeys<T>(flags: CommandInput['flags'], work: (keys: StoredKeys) => Promise<T>): Promise<T> {
   return onDatabase(flags, ({ database, settings }) =>
-    work({ database, encryption: createKeyEncryption(settings.masterKey) }),
+    work({ database, encryption: new KeyEncryption(settings.masterKey) }),
   );
 }
 
@@ -33,7 +32,7 @@ export function requireSameSeal(
     if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
   if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
-      'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
+      'The keys in the database are not sealed, but a master key is set. Start the nodes with it first, or run espalier keys seal.',
     );
   }
 }

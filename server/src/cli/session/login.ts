@@ -1,22 +1,22 @@
-/** `espalier login`: exchanges a password for a session, and keeps it for the commands that follow. */
+/** `espalier login`: exchanges a password for a session, and stores it for later commands. */
 
 import { EspalierError, memoryStorage } from '@espalier/client';
 import { readCommandLineSettings } from '../../config/config.ts';
 import { command } from '../command.ts';
-import { clientFor, connectionSettings, defaultUrl, profileFile, untilSignal } from '../connection.ts';
-import { print } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { ask, passwordOptions, readPassword } from '../secret-input.ts';
+import { clientFor, connectionSettings, defaultUrl, profileFile, untilSignal } from '../api/connection.ts';
+import { print } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { ask, passwordOptions, readPassword } from '../terminal/secret-input.ts';
 import { StartError } from '../../config/start-error.ts';
 
 export const login = command({
   options: {
-    username: { value: 'name', short: 'u', about: 'Who logs in; asked for unless given' },
+    username: { value: 'name', short: 'u', about: 'The user name; default: ask' },
     ...passwordOptions,
   },
   settings: connectionSettings,
-  details: `Asks for what is not given. The session is kept in a file for you alone, and prolonged by the commands that use it.
-Without --url, the server of the last login, or ${defaultUrl}.`,
+  details: `Asks for missing values. Stores the session in a file that only you can read. Commands that use the session extend it.
+Without --url, logs in to the server of the last login, or to ${defaultUrl}.`,
   async run({ options, flags }) {
     const file = profileFile(flags);
     const before = await file.read().catch(ignoreDamage);
@@ -41,12 +41,13 @@ Without --url, the server of the last login, or ${defaultUrl}.`,
 });
 
 async function askForName(before: string | undefined): Promise<string> {
-  if (!process.stdin.isTTY) throw new StartError('Who logs in is not given: --username <name>.');
+  if (!process.stdin.isTTY)
+    throw new StartError('There is no terminal to ask for the user name. Use --username <name>.');
   const name = await ask(before ? `User name [${before}]: ` : 'User name: ');
   return name || before || askForName(before);
 }
 
-/** The stored login is replaced in any case. */
+/** Ignores a damaged file, which the login replaces. */
 function ignoreDamage(error: unknown): undefined {
   if (!(error instanceof EspalierError)) throw error;
 }

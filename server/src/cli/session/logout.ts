@@ -1,15 +1,16 @@
-/** `espalier logout`: ends the session that was kept. */
+/** `espalier logout`: ends the stored session. */
 
 import { EspalierError } from '@espalier/client';
 import { command } from '../command.ts';
-import { clientFor, connectionSettings, profileFile, untilSignal } from '../connection.ts';
+import { clientFor, connectionSettings, profileFile, untilSignal } from '../api/connection.ts';
 import { describeFailure, ExitError } from '../failures.ts';
-import { print } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
+import { print } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 
 export const logout = command({
   settings: connectionSettings,
-  details: 'The file is removed even if the server cannot be told; then the session ends by itself.',
+  details:
+    'Deletes the stored session even if the server cannot be reached. The session then expires on the server.',
   async run({ flags }) {
     const file = profileFile(flags);
     const profile = await file.read().catch(async (error: unknown) => {
@@ -17,7 +18,7 @@ export const logout = command({
       else throw error;
     });
     if (!profile) {
-      await print('Nobody is logged in.');
+      await print('You are not logged in.');
       return;
     }
     const client = clientFor(profile.url, file.storage());
@@ -26,7 +27,10 @@ export const logout = command({
     } catch (error) {
       if (!(error instanceof EspalierError)) throw error;
       const { exitCode, message } = describeFailure(error);
-      throw new ExitError(exitCode, `${message} The login is forgotten here, and ends there by itself.`);
+      throw new ExitError(
+        exitCode,
+        `${message} The stored session was deleted. It will expire on the server.`,
+      );
     } finally {
       client.close();
       await file.remove();

@@ -1,11 +1,11 @@
-/** `espalier session ls`: who is logged in, with what, and since when. */
+/** `espalier session ls`: lists the active sessions. */
 
 import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { everyItem } from '../pages.ts';
-import { findUser, type Asking } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { everyItem } from '../api/pages.ts';
+import { findUser, type ApiConnection } from '../api/resolve-names.ts';
 import {
   ownSessionReader,
   sessionFields,
@@ -16,26 +16,29 @@ import {
 
 export const listSessions = command({
   options: {
-    user: { value: 'name', about: 'Those of this user, by name or id:<id>; for administrators' },
-    all: { about: 'Those of everybody; for administrators' },
+    user: { value: 'name', about: 'List the sessions of this user (name or id:<id>); for administrators' },
+    all: { about: 'List the sessions of all users; for administrators' },
     json,
   },
   settings: connectionSettings,
-  details: 'Your own, the newest login first; * is the one that asks. Those that have ended are not shown.',
+  details: 'Lists your active sessions, the newest login first. An asterisk marks the current session.',
   async run({ options: { user, all, json: isJson }, flags }) {
-    if (all && user !== undefined) throw new UsageError('--all and --user are both given: take one of them.');
-    await withConnection({ flags }, async (asking) => {
-      const sessions = all || user !== undefined ? await ofOthers(asking, user) : await own(asking);
+    if (all && user !== undefined) throw new UsageError('Use either --all or --user, not both.');
+    await withConnection({ flags }, async (connection) => {
+      const sessions = all || user !== undefined ? await ofOthers(connection, user) : await own(connection);
       await (isJson ? printJson(sessions) : print(sessionTable(sessions)));
     });
   },
 });
 
-function own(asking: Asking): Promise<readonly SessionDetails[]> {
-  return everyItem(ownSessionReader<SessionDetails>(asking, sessionFields));
+function own(connection: ApiConnection): Promise<readonly SessionDetails[]> {
+  return everyItem(ownSessionReader<SessionDetails>(connection, sessionFields));
 }
 
-async function ofOthers(asking: Asking, user: string | undefined): Promise<readonly SessionDetails[]> {
-  const userId = user === undefined ? undefined : (await findUser(asking, user)).id;
-  return everyItem(sessionReader<SessionDetails>(asking, sessionFields, userId));
+async function ofOthers(
+  connection: ApiConnection,
+  user: string | undefined,
+): Promise<readonly SessionDetails[]> {
+  const userId = user === undefined ? undefined : (await findUser(connection, user)).id;
+  return everyItem(sessionReader<SessionDetails>(connection, sessionFields, userId));
 }

@@ -3,10 +3,11 @@
 import { EspalierError } from '@espalier/client';
 import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
 import { ExitError } from '../failures.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, type Asking } from '../resolve-names.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { findUser, type ApiConnection } from '../api/resolve-names.ts';
 
 interface Payload {
   readonly revokeSessions: { readonly endedSessions: number };
@@ -14,49 +15,57 @@ interface Payload {
 
 const one = `mutation ($input: RevokeSessionInput!) { revokeSession(input: $input) { revokedSessionId } }`;
 const several = `mutation ($input: RevokeSessionsInput!) { revokeSessions(input: $input) { endedSessions } }`;
-const whichAsks = '{ viewer { session { id } } }';
+const currentSession = '{ viewer { session { id } } }';
 
 export const revokeSession = command({
   words: [
     {
       name: 'id',
-      about: 'The id of a session, as espalier session ls shows it',
+      about: 'The id of a session, from espalier session ls',
       isOptional: true,
       isRepeatable: true,
     },
   ],
   options: {
-    allOthers: { about: 'All of your own but the one that asks' },
-    user: { value: 'name', about: 'All of this user, by name or id:<id>; of others for administrators' },
+    allOthers: { about: 'Revoke all your sessions except the current one' },
+    user: {
+      value: 'name',
+      about: 'Revoke all sessions of this user (name or id:<id>); other users: for administrators',
+    },
     json,
   },
   settings: connectionSettings,
-  details: 'Your own, and for administrators those of anybody. Whoever used it has to log in again.',
+  details:
+    'Users can revoke their own sessions, administrators all sessions. Clients of a revoked session must log in again.',
   async run({ words: ids, options: { allOthers, user, json: isJson }, flags }) {
     if ([ids.length > 0, allOthers, user !== undefined].filter(Boolean).length !== 1) {
-      throw new UsageError('Which sessions is told by their ids, by --all-others or by --user <name>.');
+      throw new UsageError('Specify either the ids of sessions, --all-others or --user <name>.');
     }
-    await withConnection({ flags }, async (asking) => {
+    await withConnection({ flags }, async (connection) => {
       const count =
-        ids.length > 0 ? await revokeEach(asking, ids) : await revokeAll(asking, { allOthers, user });
-      await (isJson ? printJson({ endedSessions: count }) : print(`Sessions that were ended: ${count}.`));
+        ids.length > 0 ? await revokeEach(connection, ids) : await revokeAll(connection, { allOthers, user });
+      await (isJson ? printJson({ endedSessions: count }) : print(`Sessions ended: ${count}.`));
       if (ids.length > 0 && count < new Set(ids).size) throw new ExitError(1);
     });
   },
 });
 
 async function revokeAll(
-  asking: Asking,
+  connection: ApiConnection,
   { allOthers, user }: { readonly allOthers: boolean; readonly user: string | undefined },
 ): Promise<number> {
-  const { client, signal } = asking;
-  const input = allOthers ? { keepCurrent: true } : { userId: (await findUser(asking, user!)).id };
+  const { client, signal } = connection;
+  const input = allOthers ? { keepCurrent: true } : { userId: (await findUser(connection, user!)).id };
   return (await client.mutate<Payload>(several, { input }, { signal })).revokeSessions.endedSessions;
 }
 
 /** A missing session is reported and does not stop the others. The own session is revoked last. */
-async function revokeEach({ client, signal }: Asking, ids: readonly string[]): Promise<number> {
-  const { viewer } = await client.query<{ viewer: { session: { id: string } } }>(whichAsks, {}, { signal });
+async function revokeEach({ client, signal }: ApiConnection, ids: readonly string[]): Promise<number> {
+  const { viewer } = await client.query<{ viewer: { session: { id: string } } }>(
+    currentSession,
+    {},
+    { signal },
+  );
   const isOwn = (id: string) => Number(id === viewer.session.id);
   let count = 0;
   for (const id of [...new Set(ids)].sort((a, b) => isOwn(a) - isOwn(b))) {

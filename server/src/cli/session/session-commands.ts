@@ -5,7 +5,7 @@ import type { ListedCommand } from '../command.ts';
 export const sessionCommands: readonly ListedCommand[] = [
   {
     name: 'session ls',
-    about: 'Show who is logged in, with what, and since when',
+    about: 'List the active sessions',
     load: async () => (await import('./ls.ts')).listSessions,
   },
   {
@@ -15,7 +15,7 @@ export const sessionCommands: readonly ListedCommand[] = [
   },
   {
     name: 'session revoke',
-    about: 'End sessions at once',
+    about: 'Revoke sessions at once',
     load: async () => (await import('./revoke.ts')).revokeSession,
   },
 ];

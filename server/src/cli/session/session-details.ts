@@ -1,10 +1,11 @@
-/** What commands show of a session, and how sessions are read: one's own, or those that administrators see. */
+/** Reads sessions, the viewer's own or those that administrators see, and displays them. */
 
-import { facts } from '../format-fields.ts';
-import { escapeControls, table } from '../output.ts';
-import { pageInfo, type Page, type ReadPage } from '../pages.ts';
-import type { Asking, NamedUser } from '../resolve-names.ts';
-import { toMinute, toSecond } from '../format-time.ts';
+import { facts } from '../terminal/format-fields.ts';
+import { table } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { pageInfo, type Page, type ReadPage } from '../api/pages.ts';
+import type { ApiConnection, NamedUser } from '../api/resolve-names.ts';
+import { toMinute, toSecond } from '../terminal/format-time.ts';
 
 export interface SessionDetails {
   readonly id: string;
@@ -34,7 +35,10 @@ export const sessionFields =
 export const refreshFields = 'at address agent replays replayedAt replayAddress replayAgent';
 
 /** The sessions of the viewer, the newest login first. */
-export function ownSessionReader<Session>({ client, signal }: Asking, fields: string): ReadPage<Session> {
+export function ownSessionReader<Session>(
+  { client, signal }: ApiConnection,
+  fields: string,
+): ReadPage<Session> {
   const query = `query ($first: Int, $after: String) {
     viewer { sessions(first: $first, after: $after) { items { ${fields} } ${pageInfo} } }
   }`;
@@ -46,7 +50,7 @@ export function ownSessionReader<Session>({ client, signal }: Asking, fields: st
 
 /** The sessions of all users or of one user, the newest first. For administrators. */
 export function sessionReader<Session>(
-  { client, signal }: Asking,
+  { client, signal }: ApiConnection,
   fields: string,
   userId?: string,
 ): ReadPage<Session> {
@@ -74,22 +78,22 @@ export function sessionTable(sessions: readonly SessionDetails[]): string {
 
 export function sessionFacts(session: SessionWithRefreshes): string {
   const head = facts([
-    ['Id', `${session.id}${session.isCurrent ? ' (the one that asks)' : ''}`],
+    ['Id', `${session.id}${session.isCurrent ? ' (current)' : ''}`],
     ['User', escapeControls(session.user.username)],
     ['Since', `${toMinute(session.createdAt)} UTC`],
     ['Refreshed', `${toMinute(session.refreshedAt)} UTC`],
-    ['Ends', `${toMinute(session.expiresAt)} UTC, unless it is refreshed before`],
+    ['Ends', `${toMinute(session.expiresAt)} UTC, unless it is refreshed earlier`],
     ['Address', escapeControls(session.address ?? '')],
     ['Device', escapeControls(session.agent ?? '')],
   ]);
-  if (session.refreshes.length === 0) return `${head}\n\nNot refreshed within seven days.`;
+  if (session.refreshes.length === 0) return `${head}\n\nNot refreshed in the last seven days.`;
   const rows = session.refreshes.map((refresh) => [
     toSecond(refresh.at),
     escapeControls(refresh.address ?? ''),
     escapeControls(refresh.agent ?? ''),
     replaysOf(refresh),
   ]);
-  return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'The spent token came back'], rows)}`;
+  return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'Spent token reused'], rows)}`;
 }
 
 function replaysOf({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {

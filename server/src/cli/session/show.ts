@@ -1,11 +1,12 @@
-/** `espalier session show`: one session, with its refreshes and whether a spent token came back. */
+/** `espalier session show`: shows a session with its refreshes and replays of spent tokens. */
 
 import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { pagesOf, type ReadPage } from '../pages.ts';
-import type { Asking } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { pagesOf, type ReadPage } from '../api/pages.ts';
+import type { ApiConnection } from '../api/resolve-names.ts';
 import {
   ownSessionReader,
   refreshFields,
@@ -20,29 +21,29 @@ const fields = `${sessionFields} refreshes { ${refreshFields} }`;
 const pageSize = 200;
 
 export const showSession = command({
-  words: [{ name: 'id', about: 'The id of a session, as espalier session ls shows it' }],
+  words: [{ name: 'id', about: 'The id of a session, from espalier session ls' }],
   options: { json },
   settings: connectionSettings,
-  details: `Of your own, and for administrators of everybody. The last twenty refreshes within seven days, the newest first, and
-whether a refresh token that was spent came back: soon after, that is a lost reply or a second tab; later it is theft, and
-ends the session.`,
+  details: `Users can show their own sessions, administrators all sessions. Lists the last twenty refreshes within seven days, the newest
+first, and whether a client reused a spent refresh token. Reuse soon after the refresh is a lost response or a second tab. Later
+reuse means theft and ends the session.`,
   async run({ words: [id], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const session = await findSession(asking, id!);
+    await withConnection({ flags }, async (connection) => {
+      const session = await findSession(connection, id!);
       await (options.json ? printJson(session) : print(sessionFacts(session)));
     });
   },
 });
 
-/** There is no field for one session: it is looked for among one's own, then among those that administrators see. */
-async function findSession(asking: Asking, id: string): Promise<SessionWithRefreshes> {
-  const own = await findIn(ownSessionReader(asking, fields), id);
+/** The schema has no field for one session. Searches the viewer's own sessions, then those that administrators see. */
+async function findSession(connection: ApiConnection, id: string): Promise<SessionWithRefreshes> {
+  const own = await findIn(ownSessionReader(connection, fields), id);
   if (own) return own;
-  const found = (await isAdministrator(asking)) && (await findIn(sessionReader(asking, fields), id));
+  const found = (await isAdministrator(connection)) && (await findIn(sessionReader(connection, fields), id));
   if (found) return found;
   throw new EspalierError(
     'NOT_FOUND',
-    `There is no session ${escapeControls(id)} that you may see, or it has ended.`,
+    `There is no active session ${escapeControls(id)}, or you do not have access to it.`,
   );
 }
 
@@ -57,7 +58,7 @@ async function findIn(
   return undefined;
 }
 
-async function isAdministrator({ client, signal }: Asking): Promise<boolean> {
+async function isAdministrator({ client, signal }: ApiConnection): Promise<boolean> {
   const query = '{ viewer { user { isAdministrator } } }';
   const { viewer } = await client.query<{ viewer: { user: { isAdministrator: boolean } } }>(
     query,

@@ -1,11 +1,11 @@
-/** `espalier whoami`: who is logged in, as the server says it. */
+/** `espalier whoami`: shows the logged-in user, as reported by the server. */
 
 import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { escapeControls } from '../escape-text.ts';
-import { toMinute } from '../format-time.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { toMinute } from '../terminal/format-time.ts';
 
 interface Answer {
   readonly viewer: {
@@ -28,7 +28,7 @@ export const whoami = command({
       }
       const { user, session } = viewer;
       await print(`${escapeControls(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
-Logged in since ${toMinute(session.createdAt)} UTC; unless it is used, the session ends at ${toMinute(session.expiresAt)} UTC.`);
+Logged in since ${toMinute(session.createdAt)} UTC. If it is not used, the session ends at ${toMinute(session.expiresAt)} UTC.`);
     });
   },
 });
@@ -36,5 +36,5 @@ Logged in since ${toMinute(session.createdAt)} UTC; unless it is used, the sessi
 /** A token may outlive its session: after a logout elsewhere, or when a backup was restored. */
 function isOver(error: unknown): never {
   const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
-  throw isGone ? new EspalierError('LOGGED_OUT', 'The session is over.') : error;
+  throw isGone ? new EspalierError('LOGGED_OUT', 'The session has ended.') : error;
 }

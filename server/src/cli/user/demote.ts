@@ -1,11 +1,11 @@
-/** `espalier user demote`: an administrator becomes a user like others. */
+/** `espalier user demote`: makes an administrator a regular user. */
 
 import { userChange } from './user-change.ts';
 
 export const demoteUser = userChange(
   { isAdministrator: false },
   {
-    tell: (name) => `${name} is no administrator: from now on grants decide.`,
-    details: 'Nobody can demote themself, so there is always an administrator left.',
+    formatResult: (name) => `${name} is no longer an administrator. Grants now determine the access.`,
+    details: 'You cannot demote yourself, so there is always an administrator.',
   },
 );

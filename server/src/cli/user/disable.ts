@@ -5,7 +5,7 @@ import { userChange } from './user-change.ts';
 export const disableUser = userChange(
   { isDisabled: true },
   {
-    tell: (name) => `${name} is disabled: the sessions are over, and no new login is possible.`,
-    details: 'Groups and grants stay. Nobody can disable themself.',
+    formatResult: (name) => `${name} is disabled. All sessions have ended, and the user cannot log in.`,
+    details: 'The user keeps groups and grants. You cannot disable yourself.',
   },
 );

@@ -4,5 +4,5 @@ import { userChange } from './user-change.ts';
 
 export const enableUser = userChange(
   { isDisabled: false },
-  { tell: (name) => `${name} is enabled, and can log in.` },
+  { formatResult: (name) => `${name} is enabled and can log in.` },
 );

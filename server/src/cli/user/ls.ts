@@ -1,9 +1,9 @@
-/** `espalier user ls`: who can log in. */
+/** `espalier user ls`: lists the users. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { halving, itemsOf, pageInfo, type Page } from '../api/pages.ts';
 import { userFields, userTable, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
 const query = `query ($text: String, $first: Int, $after: String) {
@@ -11,18 +11,18 @@ const query = `query ($text: String, $first: Int, $after: String) {
 }`;
 
 export const listUsers = command({
-  options: { text: { value: 'text', about: 'Only those whose name holds it, in any case' }, json },
+  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' }, json },
   settings: connectionSettings,
   details: 'For administrators.',
   async run({ options: { text, json: isJson }, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const { client, signal } = asking;
+    await withConnection({ flags }, async (connection) => {
+      const { client, signal } = connection;
       const read = halving<ReadUser>(async (slice) => {
         const answer = await client.query<{ users: Page<ReadUser> }>(query, { text, ...slice }, { signal });
         return answer.users;
       });
       const users: UserDetails[] = [];
-      for await (const user of itemsOf(read)) users.push(await withAllGroups(asking, user));
+      for await (const user of itemsOf(read)) users.push(await withAllGroups(connection, user));
       await (isJson ? printJson(users) : print(userTable(users)));
     });
   },

@@ -1,11 +1,11 @@
-/** `espalier user password`: one's own password, changed with the old one. */
+/** `espalier user password`: changes your own password. Requires the old one. */
 
 import { readInputFile } from '../../config/config.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
-import { ask } from '../secret-input.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { newPasswordOptions, readNewPassword, reportWithPassword } from '../terminal/new-password.ts';
+import { ask } from '../terminal/secret-input.ts';
 
 interface Payload {
   readonly changePassword: { readonly endedSessions: number };
@@ -21,8 +21,8 @@ export const changePassword = command({
     json,
   },
   settings: connectionSettings,
-  details: `Asks for the old password, and twice for the new one, unless they are given; --password-stdin and
---password-file are about the new one. Your other sessions are ended.`,
+  details: `Asks for the old password, and twice for the new one, unless options provide them. --password-stdin and --password-file are
+for the new password. Ends your other sessions.`,
   async run({ options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const oldPassword = await readOldPassword(options.oldPasswordFile);
@@ -32,14 +32,14 @@ export const changePassword = command({
         { input: { oldPassword, newPassword } },
         { signal },
       );
-      const sentence = `The password is changed. Other sessions that were ended: ${done.endedSessions}.`;
-      await tellWithPassword({ isJson: options.json, generated }, done, sentence);
+      const sentence = `The password was changed. Other sessions ended: ${done.endedSessions}.`;
+      await reportWithPassword({ isJson: options.json, generated }, done, sentence);
     });
   },
 });
 
 async function readOldPassword(path: string | undefined): Promise<string> {
-  if (path !== undefined) return readInputFile(oldFlag, path).text;
+  if (path !== undefined) return readInputFile(oldFlag, path);
   if (process.stdin.isTTY) return ask('Old password: ', { isHidden: true });
-  throw new StartError(`There is no terminal to ask for the old password. Give ${oldFlag}.`);
+  throw new StartError(`There is no terminal to ask for the old password. Use ${oldFlag}.`);
 }

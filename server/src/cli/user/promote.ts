@@ -5,7 +5,7 @@ import { userChange } from './user-change.ts';
 export const promoteUser = userChange(
   { isAdministrator: true },
   {
-    tell: (name) => `${name} is an administrator.`,
-    details: 'Administrators see and do everything, whatever grants say.',
+    formatResult: (name) => `${name} is an administrator.`,
+    details: 'Administrators have full access, regardless of grants.',
   },
 );

@@ -1,23 +1,24 @@
-/** `espalier user rename`: another name for the same user. */
+/** `espalier user rename`: renames a user. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { findUser, userWord } from '../api/resolve-names.ts';
 import { updateUser } from './user-change.ts';
 
 export const renameUser = command({
-  words: [userWord, { name: 'new-name', about: '1 to 128 characters; free in any case of its letters' }],
+  words: [userWord, { name: 'new-name', about: '1 to 128 characters; unique without regard to case' }],
   options: { json },
   settings: connectionSettings,
-  details: 'For administrators. Sessions, groups and grants stay.',
+  details: 'For administrators. The user keeps sessions, groups and grants.',
   async run({ words: [reference, username], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const before = await findUser(asking, reference!);
-      const user = await updateUser(asking, before, { username: username! });
+    await withConnection({ flags }, async (connection) => {
+      const before = await findUser(connection, reference!);
+      const user = await updateUser(connection, before, { username: username! });
       await (options.json
         ? printJson(user)
-        : print(`${escapeControls(before.username)} is called ${escapeControls(user.username)} now.`));
+        : print(`Renamed ${escapeControls(before.username)} to ${escapeControls(user.username)}.`));
     });
   },
 });

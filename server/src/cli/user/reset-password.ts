@@ -10,27 +10,28 @@ import {
   updateUser,
   type User,
 } from '../../accounts/users.ts';
-import { createPasswords, requireGoodPassword } from '../../accounts/passwords.ts';
+import { Passwords, requireGoodPassword } from '../../accounts/passwords.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { runChange } from '../../journal/journal.ts';
 import { revokeUserSessions } from '../../sessions/revocation.ts';
 import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
-import { newPasswordOptions, readNewPassword } from '../new-password.ts';
+import { newPasswordOptions, readNewPassword } from '../terminal/new-password.ts';
 import { databaseSettings, onDatabase } from '../database-command.ts';
-import { print, printJson, escapeControls } from '../output.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
 
 export const resetPassword = command({
-  words: [{ name: 'username', about: 'Whose password' }],
+  words: [{ name: 'username', about: 'The name of the user' }],
   options: {
     ...newPasswordOptions,
-    enable: { about: 'Enable the user, too, who is disabled' },
+    enable: { about: 'Also enable a disabled user' },
     json,
   },
   settings: databaseSettings,
-  details: `Asks for the new password twice, unless it is read or made. Ends all sessions of the user, on running servers within a second.
-In the journal it is a change by the server itself.`,
+  details: `Asks for the new password twice, unless an option provides it. Ends all sessions of the user, on running servers within a second.
+The journal shows a change by the server.`,
   run: ({ words: [username], options, flags }) =>
     onDatabase(flags, async ({ database }) => {
       const user = await requireNamed(database, username!);
@@ -66,7 +67,7 @@ async function change(
   { id, username }: User,
   { password, isEnabled }: { readonly password: string; readonly isEnabled: boolean },
 ): Promise<Done> {
-  const passwordHash = await createPasswords().hash(password, { key: 'reset password' });
+  const passwordHash = await new Passwords().hash(password, { key: 'reset password' });
   return runChange(database, async (transaction) => {
     const by = { byUserId: null, now: systemClock.now() };
     await setPassword(transaction, { userId: id, passwordHash }, by);
@@ -89,13 +90,13 @@ function describeResult(
   const who = `${escapeControls(username)}${isAdministrator ? ', an administrator,' : ''}`;
   const ended =
     endedSessions === 0
-      ? 'There was no session to end.'
+      ? 'The user had no sessions.'
       : `${endedSessions} ${endedSessions === 1 ? 'session has' : 'sessions have'} ended.`;
   return [
     ...(generated === undefined ? [] : [`  Password  ${generated}   (shown only this once)`, '']),
     `${who} has a new password. ${ended}`,
     ...(isDisabled
-      ? [`The user is disabled, and cannot log in. Run the same command with --enable to change that.`]
+      ? [`The user is disabled and cannot log in. To enable the user, run the same command with --enable.`]
       : []),
   ].join('\n');
 }

@@ -1,10 +1,11 @@
 /** `espalier user rm`: deletes a user permanently. */
 
 import { command, json } from '../command.ts';
-import { confirm, yes } from '../confirmation.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord } from '../resolve-names.ts';
+import { confirm, yes } from '../terminal/confirmation.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { findUser, userWord } from '../api/resolve-names.ts';
 
 const mutation = `mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId } }`;
 
@@ -12,14 +13,14 @@ export const removeUser = command({
   words: [userWord],
   options: { yes, json },
   settings: connectionSettings,
-  details: `For administrators. The user's sessions, memberships and grants go along; espalier user disable keeps them.
-Nobody can delete themself.`,
+  details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run espalier
+user disable instead. You cannot delete yourself.`,
   async run({ words: [reference], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const user = await findUser(asking, reference!);
+    await withConnection({ flags }, async (connection) => {
+      const user = await findUser(connection, reference!);
       const name = escapeControls(user.username);
       await confirm(`Delete the user ${name} with sessions, memberships and grants`, options.yes);
-      await asking.client.mutate(mutation, { input: { id: user.id } }, { signal: asking.signal });
+      await connection.client.mutate(mutation, { input: { id: user.id } }, { signal: connection.signal });
       await (options.json ? printJson({ deletedUserId: user.id }) : print(`Deleted ${name}.`));
     });
   },

@@ -1,9 +1,9 @@
-/** `espalier user show`: all that is known of one user. */
+/** `espalier user show`: shows the details of a user. */
 
 import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson } from '../output.ts';
-import { findUser, userWord } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { findUser, userWord } from '../api/resolve-names.ts';
 import { userFacts, userFields, withAllGroups, type ReadUser } from './user-details.ts';
 
 const query = `query ($id: ID!) { user(id: $id) { ${userFields} } }`;
@@ -13,13 +13,13 @@ export const showUser = command({
   options: { json },
   settings: connectionSettings,
   details:
-    'For administrators, and for everybody about themself. espalier session ls --user shows the sessions.',
+    'Users can show themselves, administrators all users. For the sessions of a user, run espalier session ls --user.',
   async run({ words: [reference], options, flags }) {
-    await withConnection({ flags }, async (asking) => {
-      const { id } = await findUser(asking, reference!);
-      const { signal } = asking;
-      const answer = await asking.client.query<{ user: ReadUser }>(query, { id }, { signal });
-      const user = await withAllGroups(asking, answer.user);
+    await withConnection({ flags }, async (connection) => {
+      const { id } = await findUser(connection, reference!);
+      const { signal } = connection;
+      const answer = await connection.client.query<{ user: ReadUser }>(query, { id }, { signal });
+      const user = await withAllGroups(connection, answer.user);
       await (options.json ? printJson(user) : print(userFacts(user)));
     });
   },

@@ -1,9 +1,10 @@
 /** The commands that change one property of a user. */
 
 import { command, json, type Command } from '../command.ts';
-import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, escapeControls } from '../output.ts';
-import { findUser, userWord, type Asking, type NamedUser } from '../resolve-names.ts';
+import { connectionSettings, withConnection } from '../api/connection.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { findUser, userWord, type ApiConnection, type NamedUser } from '../api/resolve-names.ts';
 import { userFields, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
 export interface UserChanges {
@@ -19,18 +20,21 @@ interface Payload {
 const mutation = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { ${userFields} } } }`;
 
 export async function updateUser(
-  asking: Asking,
+  connection: ApiConnection,
   { id }: NamedUser,
   changes: UserChanges,
 ): Promise<UserDetails> {
-  const { client, signal } = asking;
+  const { client, signal } = connection;
   const { updateUser } = await client.mutate<Payload>(mutation, { input: { id, ...changes } }, { signal });
-  return withAllGroups(asking, updateUser.user);
+  return withAllGroups(connection, updateUser.user);
 }
 
 export function userChange(
   changes: UserChanges,
-  { tell, details = '' }: { readonly tell: (name: string) => string; readonly details?: string },
+  {
+    formatResult,
+    details = '',
+  }: { readonly formatResult: (name: string) => string; readonly details?: string },
 ): Command {
   return command({
     words: [userWord],
@@ -38,9 +42,9 @@ export function userChange(
     settings: connectionSettings,
     details: `For administrators. ${details}`,
     async run({ words: [reference], options, flags }) {
-      await withConnection({ flags }, async (asking) => {
-        const user = await updateUser(asking, await findUser(asking, reference!), changes);
-        await (options.json ? printJson(user) : print(tell(escapeControls(user.username))));
+      await withConnection({ flags }, async (connection) => {
+        const user = await updateUser(connection, await findUser(connection, reference!), changes);
+        await (options.json ? printJson(user) : print(formatResult(escapeControls(user.username))));
       });
     },
   });

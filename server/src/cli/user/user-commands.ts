@@ -5,32 +5,32 @@ import type { ListedCommand } from '../command.ts';
 export const userCommands: readonly ListedCommand[] = [
   {
     name: 'user ls',
-    about: 'Show who can log in',
+    about: 'List the users',
     load: async () => (await import('./ls.ts')).listUsers,
   },
   {
     name: 'user show',
-    about: 'Show one user',
+    about: 'Show a user',
     load: async () => (await import('./show.ts')).showUser,
   },
   {
     name: 'user add',
-    about: 'Add somebody who can log in',
+    about: 'Add a user',
     load: async () => (await import('./add.ts')).addUser,
   },
   {
     name: 'user rename',
-    about: 'Give a user another name',
+    about: 'Rename a user',
     load: async () => (await import('./rename.ts')).renameUser,
   },
   {
     name: 'user disable',
-    about: 'Keep a user out, with all that they have',
+    about: 'Disable a user, who keeps groups and grants',
     load: async () => (await import('./disable.ts')).disableUser,
   },
   {
     name: 'user enable',
-    about: 'Let a user in again',
+    about: 'Enable a disabled user',
     load: async () => (await import('./enable.ts')).enableUser,
   },
   {
@@ -40,7 +40,7 @@ export const userCommands: readonly ListedCommand[] = [
   },
   {
     name: 'user demote',
-    about: 'Make an administrator a user like others',
+    about: 'Make an administrator a regular user',
     load: async () => (await import('./demote.ts')).demoteUser,
   },
   {
@@ -50,7 +50,7 @@ export const userCommands: readonly ListedCommand[] = [
   },
   {
     name: 'user set-password',
-    about: 'Give somebody else a new password',
+    about: 'Set the password of another user',
     load: async () => (await import('./set-password.ts')).setPassword,
   },
   {

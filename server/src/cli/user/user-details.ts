@@ -1,10 +1,11 @@
-/** What commands show of a user. */
+/** Reads and displays users. */
 
-import { facts } from '../format-fields.ts';
-import { escapeControls, table } from '../output.ts';
-import { everyItem, pageInfo, type Page } from '../pages.ts';
-import type { Asking } from '../resolve-names.ts';
-import { toMinute } from '../format-time.ts';
+import { facts } from '../terminal/format-fields.ts';
+import { table } from '../terminal/output.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+import { everyItem, pageInfo, type Page } from '../api/pages.ts';
+import type { ApiConnection } from '../api/resolve-names.ts';
+import { toMinute } from '../terminal/format-time.ts';
 
 export interface UserDetails {
   readonly id: string;
@@ -29,7 +30,7 @@ const groupQuery = `query ($id: ID!, $first: Int, $after: String) {
 
 /** Reads the remaining pages of the groups. */
 export async function withAllGroups(
-  { client, signal }: Asking,
+  { client, signal }: ApiConnection,
   { groups: start, ...user }: ReadUser,
 ): Promise<UserDetails> {
   type Answer = { readonly user: { readonly groups: GroupPage } | null };

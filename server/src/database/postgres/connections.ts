@@ -1,12 +1,17 @@
-/** Connections to PostgreSQL: their configuration, a pool for each kind of work, and connecting with a backoff. */
+/**
+ * Connections to PostgreSQL: their configuration, and a pool for each kind of work, so that no kind waits for another and no
+ * deadlock between pools is possible. While the server cannot be reached, requests fail at once and a backoff limits attempts.
+ */
 
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { parse } from 'pg-connection-string';
 import type { Refusal } from '../../refusal.ts';
+import { redactPassword } from '../../config/redact-url.ts';
 import { StartError } from '../../config/start-error.ts';
-import { toFault, unavailable } from './errors.ts';
+import type { DatabaseOptions } from '../database.ts';
+import { toFault, unavailable } from './faults.ts';
 
 /** The timeout for reaching the server, or for getting a connection of the pool. */
 const connectTimeoutMs = 15_000;
@@ -33,20 +38,22 @@ const planSettings = [
   '-c enable_seqscan=off',
 ];
 
-interface SessionOptions {
-  /** False if a proxy in between may use another connection for each transaction. */
-  readonly keepsSessions: boolean;
-  readonly timeoutSeconds: number;
+/** The options that all connections have in common, with their defaults. */
+export function sessionOptions(url: string, { poolMode = 'session', timeoutSeconds = 30 }: DatabaseOptions) {
+  return {
+    /** The URL without its password. */
+    safeUrl: redactPassword(url),
+    /** False if a proxy in between may use another connection for each transaction. */
+    keepsSessions: poolMode === 'session',
+    timeoutSeconds,
+  };
 }
 
-interface ConnectionOptions extends SessionOptions {
-  /** The URL without its password. */
-  readonly safeUrl: string;
-}
+type SessionOptions = ReturnType<typeof sessionOptions>;
 
 export function connectionConfig(
   url: string,
-  { keepsSessions, timeoutSeconds, safeUrl }: ConnectionOptions,
+  { keepsSessions, timeoutSeconds, safeUrl }: SessionOptions,
 ): pg.ClientConfig {
   const limits = {
     statement_timeout: timeoutSeconds * 1000,
@@ -108,7 +115,7 @@ function typeParser(type: number, format?: 'text' | 'binary'): (value: string) =
 }
 
 /** A pool for each kind of work. One connection is left for the listener. */
-export function createPools(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
+function createPools(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
   const shared = connections >= 12 ? 2 : 1;
   const rest = connections - shared - (keepsSessions ? 1 : 0);
   const snapshots = Math.max(1, Math.floor(rest / 3));
@@ -140,62 +147,113 @@ export function createPools(config: pg.ClientConfig, connections: number, keepsS
   };
 }
 
-/** Takes connections from the pools. While the server cannot be reached, requests fail at once and a backoff limits attempts. */
-export function createConnector() {
-  let backoffMs = 0;
-  let retryAt = 0;
-  let lastFault: unknown;
-  /** Grows when a connection is found dead: older connections may be dead as well. */
-  let generation = 0;
-  const generations = new WeakMap<pg.ClientBase, number>();
-  /** Connections that many statements use at the same time. */
-  const shared: (Promise<pg.PoolClient> | undefined)[] = [];
-  let sharedCount = 0;
+type PoolName = keyof ReturnType<typeof createPools>;
 
-  async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+export class Connections {
+  readonly keepsSessions: boolean;
+  readonly safeUrl: string;
+  readonly config: pg.ClientConfig;
+  readonly begin: ReturnType<typeof beginStatements>;
+  readonly #pools: Readonly<Record<PoolName, pg.Pool>>;
+  #backoffMs = 0;
+  #retryAt = 0;
+  #lastFault: unknown;
+  /** Grows when a connection is found dead: older connections may be dead as well. */
+  #generation = 0;
+  readonly #generations = new WeakMap<pg.ClientBase, number>();
+  /** Connections that many statements use at the same time. */
+  readonly #shared: (Promise<pg.PoolClient> | undefined)[] = [];
+  #sharedCount = 0;
+
+  constructor(url: string, options: DatabaseOptions) {
+    const session = sessionOptions(url, options);
+    this.keepsSessions = session.keepsSessions;
+    this.safeUrl = session.safeUrl;
+    this.config = connectionConfig(url, session);
+    this.begin = beginStatements(session);
+    this.#pools = createPools(this.config, options.connections ?? 16, this.keepsSessions);
+  }
+
+  async connect(name: PoolName): Promise<pg.PoolClient> {
+    const pool = this.#pools[name];
     if (pool.waitingCount >= maxWaiting) throw queueFull();
-    if (pool.idleCount === 0 && performance.now() < retryAt) throw lastFault;
+    if (pool.idleCount === 0 && performance.now() < this.#retryAt) throw this.#lastFault;
     const deadline = performance.now() + connectTimeoutMs;
     for (;;) {
-      const client = await connectOnce(pool);
-      if (client && isFresh(client)) return client;
+      const client = await this.#connectOnce(pool);
+      if (client && this.#isFresh(client)) return client;
       if (performance.now() > deadline) throw queueFull();
       client?.release(true);
       if (!client) await delay(retryMs);
     }
   }
 
-  function isFresh(client: pg.PoolClient): boolean {
-    if (!generations.has(client)) generations.set(client, generation);
-    return generations.get(client) === generation;
+  /** A connection for single statements, which need none of their own: each is sent at once, after those before it. */
+  connectShared(): Promise<pg.PoolClient> {
+    const index = this.#sharedCount++ % this.#pools.shared.options.max;
+    return (this.#shared[index] ??= this.#openShared(index));
+  }
+
+  /** For a connection that timed out: the network to the server may be lost for all connections. */
+  distrustAll(): void {
+    this.#generation++;
+  }
+
+  /** For connections that may lead to the wrong server: they are not used again. */
+  replaceAll(): void {
+    this.#generation++;
+    // A connection that failed or is lost needs no end.
+    for (const each of this.#shared.splice(0)) each?.then((client) => client.end()).catch(() => undefined);
+  }
+
+  count(): { readonly open: number; readonly busy: number; readonly waiting: number } {
+    const pools = Object.values(this.#pools);
+    const sum = (count: (pool: pg.Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
+    const open = sum(({ totalCount }) => totalCount);
+    return {
+      open,
+      busy: open - sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
+    };
+  }
+
+  async close(): Promise<void> {
+    const poolEnds = Object.values(this.#pools).map((pool) => pool.end());
+    const sharedEnds = this.#shared.map(async (client) => (await client)?.end());
+    await Promise.all([Promise.allSettled(sharedEnds), ...poolEnds]);
+  }
+
+  #isFresh(client: pg.PoolClient): boolean {
+    if (!this.#generations.has(client)) this.#generations.set(client, this.#generation);
+    return this.#generations.get(client) === this.#generation;
   }
 
   /** Undefined if the server accepts no more connections, but the pool has some that will be free again. */
-  async function connectOnce(pool: pg.Pool): Promise<pg.PoolClient | undefined> {
+  async #connectOnce(pool: pg.Pool): Promise<pg.PoolClient | undefined> {
     try {
       const client = await pool.connect();
-      backoffMs = 0;
-      retryAt = 0;
+      this.#backoffMs = 0;
+      this.#retryAt = 0;
       return client;
     } catch (error) {
       // The pool was busy; the server itself may be fine.
       if (/^timeout exceeded/.test((error as Error).message)) throw queueFull();
       if ((error as { code?: string }).code === tooManyConnections && pool.totalCount > 0) return undefined;
-      lastFault = toFault(error);
-      if (performance.now() >= retryAt) {
-        backoffMs = Math.min(Math.max(minBackoffMs, backoffMs * 2), maxBackoffMs);
-        retryAt = performance.now() + backoffMs;
+      this.#lastFault = toFault(error);
+      if (performance.now() >= this.#retryAt) {
+        this.#backoffMs = Math.min(Math.max(minBackoffMs, this.#backoffMs * 2), maxBackoffMs);
+        this.#retryAt = performance.now() + this.#backoffMs;
       }
-      throw lastFault;
+      throw this.#lastFault;
     }
   }
 
-  function connectShared(pool: pg.Pool, index: number): Promise<pg.PoolClient> {
+  #openShared(index: number): Promise<pg.PoolClient> {
     // Another connection may have replaced it by then.
     const remove = () => {
-      if (shared[index] === connecting) shared[index] = undefined;
+      if (this.#shared[index] === connecting) this.#shared[index] = undefined;
     };
-    const connecting = connect(pool).then((client) => {
+    const connecting = this.connect('shared').then((client) => {
       client.once('end', () => {
         remove();
         client.release(true);
@@ -205,38 +263,10 @@ export function createConnector() {
     connecting.catch(remove);
     return connecting;
   }
-
-  return {
-    connect,
-    /** For a connection that timed out: the network to the server may be lost for all of them. */
-    distrustAll: () => void generation++,
-    /** For connections that may lead to the wrong server: none of them is used again. */
-    replaceAll(): void {
-      generation++;
-      // A connection that failed or is lost needs no end.
-      for (const each of shared.splice(0)) each?.then((client) => client.end()).catch(() => undefined);
-    },
-    /** For single statements, which need no connection of their own. */
-    shared(pool: pg.Pool): Promise<pg.PoolClient> {
-      const index = sharedCount++ % pool.options.max;
-      return (shared[index] ??= connectShared(pool, index));
-    },
-    async close(): Promise<void> {
-      const ending = shared.map(async (client) => (await client)?.end());
-      await Promise.allSettled(ending);
-    },
-  };
-}
-
-export interface BeginStatements {
-  readonly writing: string;
-  readonly reading: string;
-  /** Long reads get a plan for their values. */
-  readonly longReading: string;
 }
 
 /** Without sessions, each transaction sets its own limits. */
-export function beginStatements({ keepsSessions, timeoutSeconds }: SessionOptions): BeginStatements {
+function beginStatements({ keepsSessions, timeoutSeconds }: SessionOptions) {
   const limits = keepsSessions
     ? ''
     : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
@@ -245,7 +275,8 @@ export function beginStatements({ keepsSessions, timeoutSeconds }: SessionOption
   return {
     writing: `begin isolation level read committed${limits}${syncing}`,
     reading,
-    longReading: `${reading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
+    // Long reads get a plan for their values.
+    snapshots: `${reading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
   };
 }
 

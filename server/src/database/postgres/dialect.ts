@@ -10,10 +10,10 @@ export interface PostgresStatement {
   readonly name: string;
   readonly valueCount: number;
   /** Its plan depends on the values, so they must be part of the text. */
-  readonly isPlannedByValue: boolean;
+  readonly isPlannedByValue?: boolean;
   readonly valuesOf: (parameters: unknown) => unknown[];
   /** Its rows have a `list` as JSON. */
-  readonly hasLists: boolean;
+  readonly hasLists?: boolean;
 }
 
 interface Value {
@@ -52,8 +52,6 @@ function writeMultiRow({ text, valuesOf }: PostgresStatement, name: string): Pos
     text: start + rows.join(', '),
     name,
     valueCount: count * rowsPerInsert,
-    isPlannedByValue: false,
-    hasLists: false,
     valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
   };
 }
@@ -95,8 +93,6 @@ function writeCombined(statements: readonly PostgresStatement[], name: string): 
     text: `with ${parts.join(', ')} select ${counts.join(', ')}`,
     name,
     valueCount,
-    isPlannedByValue: false,
-    hasLists: false,
     valuesOf: (parameters) =>
       statements.flatMap(({ valuesOf }, index) => valuesOf((parameters as unknown[])[index])),
   };

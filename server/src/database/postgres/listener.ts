@@ -1,88 +1,90 @@
 /**
  * Receives a notification when another process commits. `commit` in `transaction.ts` sends it. A notification may be lost, so
- * its receivers also poll.
+ * callers must also poll; `JournalFeed` does.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-
-interface Listener {
-  watch(onCommit: () => void): void;
-  /** Wakes the receivers of this process after its own commit. */
-  notify(): void;
-  /** False while the connection for notifications is lost. */
-  readonly isListening: boolean;
-  close(): Promise<void>;
-}
-
-interface ListenerOptions {
-  readonly config: pg.ClientConfig;
-  readonly channel: string;
-  /** Without sessions, PostgreSQL sends no notifications: the receivers are woken at an interval. */
-  readonly keepsSessions: boolean;
-  /** Called after a commit of this process, if other processes get no notification. */
-  readonly onAnnounced?: (() => void) | undefined;
-}
+import type { Connections } from './connections.ts';
+import { channel } from './transaction.ts';
 
 const pollMs = 500;
 const minPauseMs = 100;
 const maxPauseMs = 2_000;
 
-export function openListener(options: ListenerOptions): Listener {
-  const { config, channel, keepsSessions, onAnnounced } = options;
-  const receivers: (() => void)[] = [];
-  const wake = () => receivers.forEach((onCommit) => onCommit());
-  const closing = new AbortController();
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let isListening = !keepsSessions;
+export class Listener {
+  readonly #connections: Connections;
+  readonly #notifyOtherProcesses: (() => void) | undefined;
+  readonly #listeners: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** False while the connection for notifications is lost. */
+  isListening: boolean;
 
-  async function listen(): Promise<void> {
+  /** `notifyOtherProcesses` is called after a commit of this process, if PostgreSQL does not notify them. */
+  constructor(connections: Connections, notifyOtherProcesses: (() => void) | undefined) {
+    this.#connections = connections;
+    this.#notifyOtherProcesses = notifyOtherProcesses;
+    this.isListening = !connections.keepsSessions;
+  }
+
+  /** Through a pooler that does not keep PostgreSQL sessions, no notifications arrive: the listeners are called at an interval. */
+  onCommit(listener: () => void): void {
+    this.#listeners.push(listener);
+    if (this.#listeners.length > 1) return;
+    if (this.#connections.keepsSessions) void this.#listen();
+    else this.#timer = setInterval(() => this.#callListeners(), pollMs).unref();
+  }
+
+  /** Calls the listeners of this process after its own commit. */
+  notify(): void {
+    this.#callListeners();
+    if (!this.#connections.keepsSessions) this.#notifyOtherProcesses?.();
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.length = 0;
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  #callListeners(): void {
+    this.#listeners.forEach((listener) => listener());
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#closing;
     let pauseMs = minPauseMs;
-    while (!closing.signal.aborted) {
-      client = new pg.Client(config);
-      const isOver = new Promise<void>((resolve) => {
-        client!.on('error', () => resolve());
-        client!.on('end', () => resolve());
-      });
-      client.on('notification', wake);
-      try {
-        await client.connect();
-        await client.query(`listen ${channel}`);
-        isListening = true;
-        pauseMs = minPauseMs;
-        // Something may have been committed before the connection listened.
-        wake();
-        await isOver;
-      } catch {
-        // Reads and writes fail with the same error, and report it.
-      }
-      isListening = false;
-      void client.end().catch(() => undefined);
-      await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+    while (!signal.aborted) {
+      if (await this.#listenUntilLost()) pauseMs = minPauseMs;
+      await delay(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
       pauseMs = Math.min(2 * pauseMs, maxPauseMs);
     }
   }
 
-  return {
-    notify() {
-      wake();
-      if (!keepsSessions) onAnnounced?.();
-    },
-    watch(onCommit) {
-      receivers.push(onCommit);
-      if (receivers.length > 1) return;
-      if (keepsSessions) void listen();
-      else timer = setInterval(wake, pollMs).unref();
-    },
-    get isListening() {
-      return isListening;
-    },
-    async close() {
-      receivers.length = 0;
-      clearInterval(timer);
-      closing.abort();
-      await client?.end().catch(() => undefined);
-    },
-  };
+  /** Returns false if the connection could not be made. */
+  async #listenUntilLost(): Promise<boolean> {
+    const client = (this.#client = new pg.Client(this.#connections.config));
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    client.on('error', () => end());
+    client.on('end', () => end());
+    client.on('notification', () => this.#callListeners());
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      this.isListening = true;
+      // Something may have been committed before the connection listened.
+      this.#callListeners();
+      await isOver;
+      return true;
+    } catch {
+      // Reads and writes fail with the same error, and report it.
+      return false;
+    } finally {
+      this.isListening = false;
+      void client.end().catch(() => undefined);
+    }
+  }
 }

@@ -2,10 +2,10 @@
 
 import pg from 'pg';
 import { StartError } from '../../config/start-error.ts';
-import { redactPassword } from '../../config/url-password.ts';
 import type { DatabaseOptions } from '../database.ts';
-import { connectionConfig } from './connections.ts';
-import { toStartError, toFault } from './errors.ts';
+import { connectionConfig, sessionOptions } from './connections.ts';
+import { toStartError, toFault } from './faults.ts';
+import { send } from './transaction.ts';
 
 const minVersion = 130_000;
 
@@ -24,10 +24,10 @@ const selectServer = `
     current_setting('full_page_writes', true) as "fullPageWrites"`;
 
 export async function checkServer(
-  send: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
+  client: pg.ClientBase,
   log: NonNullable<DatabaseOptions['log']>,
 ): Promise<void> {
-  const { rows } = (await send(selectServer)) as pg.QueryResult<BasicServerInfo>;
+  const { rows } = (await send(client, selectServer)) as pg.QueryResult<BasicServerInfo>;
   const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;
   if (encoding !== 'UTF8') {
     throw new StartError(
@@ -77,13 +77,8 @@ const selectMore = `
     exists (select 1 from pg_available_extensions where name = 'pg_trgm') as "hasTrigrams"`;
 
 export async function readServerInfo(url: string, options: DatabaseOptions): Promise<ServerInfo> {
-  const { poolMode = 'session', timeoutSeconds = 30 } = options;
-  const safeUrl = redactPassword(url);
-  const keepsSessions = poolMode === 'session';
-  const client = new pg.Client({
-    ...connectionConfig(url, { keepsSessions, timeoutSeconds, safeUrl }),
-    connectionTimeoutMillis: 15_000,
-  });
+  const session = sessionOptions(url, options);
+  const client = new pg.Client({ ...connectionConfig(url, session), connectionTimeoutMillis: 15_000 });
   // The next query on a broken connection fails with the error.
   client.on('error', () => undefined);
   try {
@@ -98,7 +93,7 @@ export async function readServerInfo(url: string, options: DatabaseOptions): Pro
       isTooOld: Number(server.version) < minVersion,
     };
   } catch (error) {
-    throw toStartError(toFault(error), safeUrl);
+    throw toStartError(toFault(error), session.safeUrl);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -1,8 +1,12 @@
 /** Runs statements and transactions on a connection. A transaction sends its queued writes as one statement. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { DatabaseOptions, Transaction } from '../database.ts';
+import type { SharedTransaction } from '../group-commit.ts';
 import type { Statement } from '../statement.ts';
+import type { Connections } from './connections.ts';
 import {
   combineWrites,
   rowsPerInsert,
@@ -12,31 +16,23 @@ import {
   type PostgresStatement,
   type QueuedWrite,
 } from './dialect.ts';
-import { endsConnection, toFault, uncertain } from './errors.ts';
+import { endsConnection, isCollision, toFault, unavailable, type PostgresFaults } from './faults.ts';
 
-/** The changes of a transaction so far. */
-export interface TransactionState {
-  rows: number;
-  /** Sent before the next statement. */
-  queued: QueuedWrite[];
-  isAnnounced: boolean;
-  /** The first error of a statement: nothing can be committed after it. */
-  failure: Error | undefined;
-}
-
-export function newState(): TransactionState {
-  return { rows: 0, queued: [], isAnnounced: false, failure: undefined };
-}
-
-export interface RunnerOptions extends Pick<DatabaseOptions, 'onStatement' | 'onDuration'> {
-  readonly keepsSessions: boolean;
-  /** Called when a connection has not responded in time. */
-  readonly onTimeout: () => void;
+interface RunnerOptions extends Pick<DatabaseOptions, 'onStatement' | 'onDuration'> {
+  readonly connections: Connections;
+  readonly faults: PostgresFaults;
+  /** Called after an announced transaction has committed: calls the listeners of `Database.onCommit`. */
+  readonly onCommitted: () => void;
 }
 
 export const channel = 'espalier';
 
+/** The maximum of a timer. */
 const maxMs = 2 ** 31 - 1;
+/** How often a transaction is tried that collides with others. */
+const maxTries = 5;
+/** "ESPA": the number of the advisory lock that a migration holds. */
+const migrationLock = 0x45535041;
 /** Statements that are sent before the first response. */
 const maxPipelined = 100;
 
@@ -45,74 +41,119 @@ const selectTableNames = `
   where nspname = current_schema() and relkind in ('r', 'p')`;
 
 export class TransactionRunner {
-  readonly #options: RunnerOptions;
+  readonly options: RunnerOptions;
 
   constructor(options: RunnerOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   async read<P, R>(client: pg.ClientBase, statement: Statement<P, R>, parameters: P): Promise<R[]> {
-    return (await this.#execute<R>(client, toPostgres(statement), parameters)).rows;
+    return (await this.execute<R>(client, toPostgres(statement), parameters)).rows;
   }
 
-  async #execute<R>(client: pg.ClientBase, statement: PostgresStatement, parameters: unknown) {
-    const { onStatement, onDuration, keepsSessions, onTimeout } = this.#options;
+  async execute<R>(client: pg.ClientBase, statement: PostgresStatement, parameters: unknown) {
+    const { onStatement, onDuration, connections } = this.options;
     onStatement?.(statement.text);
     const startedAt = onDuration && performance.now();
     try {
-      const result = await client.query<R & pg.QueryResultRow>(toQuery(statement, parameters, keepsSessions));
+      const result = await client.query<R & pg.QueryResultRow>(
+        toQuery(statement, parameters, connections.keepsSessions),
+      );
       if (statement.hasLists) for (const row of result.rows) parseList(row);
       return result;
     } catch (error) {
-      if (/^Query read timeout/.test((error as Error).message)) onTimeout();
+      if (/^Query read timeout/.test((error as Error).message)) connections.distrustAll();
       throw toFault(error);
     } finally {
       if (startedAt !== undefined) onDuration!('statement', performance.now() - startedAt);
     }
   }
 
-  async #executeIn<R>(
-    client: pg.ClientBase,
-    state: TransactionState,
-    statement: PostgresStatement,
-    parameters: unknown,
-  ) {
-    try {
-      return await this.#execute<R>(client, statement, parameters);
-    } catch (error) {
-      // After a failure, PostgreSQL rejects the statements that follow without naming the cause: report the first error.
-      state.failure ??= error as Error;
-      throw state.failure;
-    }
+  async begin(pool: 'writing' | 'changing'): Promise<PostgresTransaction> {
+    return new PostgresTransaction(await this.options.connections.connect(pool), this);
   }
 
-  async #sendQueued(client: pg.ClientBase, state: TransactionState): Promise<void> {
-    const writes = state.queued;
-    if (writes.length === 0) return;
-    state.queued = [];
-    const values = writes.map(({ parameters }) => parameters);
-    type Counts = Record<string, number>;
-    const { rows } = await this.#executeIn<Counts>(client, state, combineWrites(writes), values);
-    const [counts] = rows as [Counts];
-    writes.forEach(({ refuse }, index) => {
-      const changed = counts[`c${index}`]!;
-      state.rows += changed;
-      if (changed === 0) state.failure ??= refuse?.();
+  run<T>(work: Work<T>): Promise<T> {
+    return this.retryCollisions(async () => {
+      let shared: PostgresTransaction | undefined;
+      try {
+        shared = await this.begin('writing');
+        return await runIn(shared, work);
+      } catch (error) {
+        throw this.toRefusal(error, shared);
+      }
     });
   }
 
-  /** Sends the queued statements. Throws if a statement of the transaction has failed. */
-  async settle(client: pg.ClientBase, state: TransactionState): Promise<void> {
-    await this.#sendQueued(client, state);
-    if (state.failure) throw state.failure;
+  async runExclusively<T>(work: Work<T>): Promise<T> {
+    return runIn(await this.begin('changing'), async (transaction) => {
+      await transaction.define(
+        `set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${migrationLock})`,
+      );
+      return work(transaction);
+    });
   }
 
-  open(client: pg.ClientBase, state: TransactionState): Transaction {
-    // Not awaited: the statement after it fails if it does.
-    const sendAhead = () => void this.#sendQueued(client, state).catch(() => undefined);
+  /** Runs work again after a collision with another transaction. */
+  async retryCollisions<T>(work: (tries: number) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work(tries);
+      } catch (error) {
+        if (!isCollision(error)) throw error;
+        if (tries === maxTries) throw this.options.faults.toRefusal(error);
+        await delay(Math.random() * 20 * tries);
+      }
+    }
+  }
+
+  /** Returns a collision unchanged, for `retryCollisions`. */
+  toRefusal(error: unknown, transaction: PostgresTransaction | undefined): unknown {
+    return isCollision(error) ? error : this.options.faults.toWriteRefusal(error, transaction?.rows ?? 0);
+  }
+}
+
+type Work<T> = (transaction: Transaction) => PromiseOrValue<T>;
+
+async function runIn<T>(shared: PostgresTransaction, work: Work<T>): Promise<T> {
+  let result: T;
+  try {
+    result = await work(shared.transaction);
+    await shared.settle();
+  } catch (error) {
+    await shared.rollBack(error);
+    throw error;
+  }
+  await shared.commit();
+  return result;
+}
+
+/** A transaction on a connection, which it releases at its end. */
+export class PostgresTransaction implements SharedTransaction {
+  readonly transaction: Transaction;
+  /** How many rows it has changed. */
+  rows = 0;
+  readonly #client: pg.PoolClient;
+  readonly #runner: TransactionRunner;
+  readonly #begun: Promise<unknown>;
+  /** Sent before the next statement. */
+  #queued: QueuedWrite[] = [];
+  /** The first error of a statement: nothing can be committed after it. */
+  #failure: Error | undefined;
+  #isAnnounced = false;
+  #hasSavepoint = false;
+
+  constructor(client: pg.PoolClient, runner: TransactionRunner) {
+    this.#client = client;
+    this.#runner = runner;
+    this.#begun = this.#sendAhead(runner.options.connections.begin.writing);
+    this.transaction = this.#createTransaction();
+  }
+
+  #createTransaction(): Transaction {
     const execute = <P, R>(statement: Statement<P, R>, parameters: P) => {
-      sendAhead();
-      return this.#executeIn<R>(client, state, toPostgres(statement), parameters);
+      this.#sendQueuedAhead();
+      return this.#execute<R>(toPostgres(statement), parameters);
     };
     return {
       isConsistent: true,
@@ -121,40 +162,121 @@ export class TransactionRunner {
       get: async (statement, parameters) => (await execute(statement, parameters)).rows[0],
       run: async (statement, parameters) => {
         const { rowCount } = await execute(statement, parameters);
-        state.rows += rowCount ?? 0;
+        this.rows += rowCount ?? 0;
         return rowCount ?? 0;
       },
       runEach: async (statement, each) => {
-        sendAhead();
+        this.#sendQueuedAhead();
         for (const requests of slices(toRequests(statement, each), maxPipelined)) {
-          await Promise.all(
-            requests.map((request) => this.#executeIn(client, state, request.statement, request.parameters)),
-          );
+          await Promise.all(requests.map((request) => this.#execute(request.statement, request.parameters)));
         }
-        state.rows += each.length;
+        this.rows += each.length;
       },
       queue: (statement, parameters, refuse) => {
         const queued = toPostgres(statement);
         // One statement changes a row only once.
-        if (state.queued.some((each) => each.statement === queued)) sendAhead();
-        state.queued.push({ statement: queued, parameters, refuse });
+        if (this.#queued.some((each) => each.statement === queued)) this.#sendQueuedAhead();
+        this.#queued.push({ statement: queued, parameters, refuse });
       },
       notes: new Map(),
-      announce: () => void (state.isAnnounced = true),
+      announce: () => void (this.#isAnnounced = true),
       // Creating an index may take long.
-      define: async (text) => void (await send(client, text, maxMs)),
+      define: async (text) => void (await send(this.#client, text, maxMs)),
       tableNames: async () => {
-        const { rows } = (await send(client, selectTableNames)) as pg.QueryResult<{ name: string }>;
+        const { rows } = (await send(this.#client, selectTableNames)) as pg.QueryResult<{ name: string }>;
         return rows.map(({ name }) => name);
       },
     };
   }
 
-  async commit(client: pg.ClientBase, { isAnnounced }: TransactionState): Promise<void> {
-    const { onDuration, keepsSessions } = this.#options;
-    const startedAt = onDuration && performance.now();
-    await commit(client, isAnnounced && keepsSessions);
-    if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
+  savepoint(): void {
+    void this.#sendAhead(this.#hasSavepoint ? 'release own; savepoint own' : 'savepoint own');
+    this.#hasSavepoint = true;
+  }
+
+  /** The next savepoint releases it; a commit does not need to. */
+  release(): void {}
+
+  async undo(error: unknown): Promise<boolean> {
+    if (endsConnection(error)) return false;
+    this.transaction.notes.clear();
+    this.#queued = [];
+    try {
+      await send(this.#client, 'rollback to own');
+      this.#failure = undefined;
+      return true;
+    } catch {
+      // The server rolls back a transaction whose connection is lost.
+      return false;
+    }
+  }
+
+  async settle(): Promise<void> {
+    await this.#sendQueued();
+    if (this.#failure) throw this.#failure;
+  }
+
+  async commit(): Promise<void> {
+    const { onDuration, connections, faults, onCommitted } = this.#runner.options;
+    try {
+      await this.#begun;
+      const startedAt = onDuration && performance.now();
+      await commit(this.#client, this.#isAnnounced && connections.keepsSessions);
+      if (startedAt !== undefined) onDuration!('commit', performance.now() - startedAt);
+    } catch (error) {
+      await this.rollBack(error);
+      throw error;
+    }
+    this.#client.release();
+    faults.recordCommit(this.rows);
+    if (this.#isAnnounced) onCommitted();
+  }
+
+  async rollBack(error: unknown): Promise<void> {
+    const isLost = endsConnection(error);
+    try {
+      if (!isLost) await send(this.#client, 'rollback');
+      this.#client.release(isLost);
+    } catch {
+      // The connection is lost, and the server rolls back.
+      this.#client.release(true);
+    }
+  }
+
+  async #execute<R>(statement: PostgresStatement, parameters: unknown) {
+    try {
+      return await this.#runner.execute<R>(this.#client, statement, parameters);
+    } catch (error) {
+      // After a failure, PostgreSQL rejects the statements that follow without naming the cause: report the first error.
+      this.#failure ??= error as Error;
+      throw this.#failure;
+    }
+  }
+
+  async #sendQueued(): Promise<void> {
+    const writes = this.#queued;
+    if (writes.length === 0) return;
+    this.#queued = [];
+    const values = writes.map(({ parameters }) => parameters);
+    const { rows } = await this.#execute(combineWrites(writes), values);
+    const [counts] = rows as [Record<string, number>];
+    writes.forEach(({ refuse }, index) => {
+      const changed = counts[`c${index}`]!;
+      this.rows += changed;
+      if (changed === 0) this.#failure ??= refuse?.();
+    });
+  }
+
+  /** Not awaited: the statement after it fails if it does. */
+  #sendQueuedAhead(): void {
+    void this.#sendQueued().catch(() => undefined);
+  }
+
+  /** Not awaited: the server responds to it before the next statement, which fails if this does. */
+  #sendAhead(text: string): Promise<unknown> {
+    const sent = send(this.#client, text);
+    sent.catch(() => undefined);
+    return sent;
   }
 }
 
@@ -199,7 +321,11 @@ async function commit(client: pg.ClientBase, notifies: boolean): Promise<void> {
   try {
     result = await send(client, notifies ? `notify ${channel}; commit` : 'commit');
   } catch (error) {
-    throw endsConnection(error) ? uncertain(error) : error;
+    if (!endsConnection(error)) throw error;
+    throw unavailable(
+      error,
+      'The connection to the database was lost during the commit. The change may or may not be stored. Check before you try again.',
+    );
   }
   const { command } = Array.isArray(result) ? result.at(-1)! : result;
   if (command !== 'COMMIT') throw new Error('The transaction was not committed.');

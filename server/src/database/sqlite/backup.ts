@@ -1,17 +1,16 @@
 /** Operations on database files for backup, restore and doctor: copy, read, lock and check for damage. */
 
+import { execFile, type ExecFileException } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { linkSync, rmSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
 import { StartError } from '../../config/start-error.ts';
 import type { Reader, Transaction } from '../database.ts';
-import { codeOf } from './errors.ts';
+import { sqliteCodeOf } from './faults.ts';
 import { openTimeoutMs } from './file.ts';
-import { prepare } from './dialect.ts';
-import type { Statement } from '../statement.ts';
-import { spawn } from 'node:child_process';
-import { text } from 'stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { createStatementRunner, readTableNames } from './dialect.ts';
 
 /** Pages that are copied without yielding: about a millisecond. */
 const pagesAtOnce = 100;
@@ -68,15 +67,11 @@ export interface DatabaseFile extends Reader, Pick<Transaction, 'tableNames'> {
 /** Opens a file that no process uses, for reading only. */
 export function openDatabaseFile(file: string): DatabaseFile {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
-  const read = <P, R>(statement: Statement<P, R>, parameters: P): R[] =>
-    prepare(connection, statement).all(parameters) as R[];
   try {
     return {
       applicationId: connection.pragma('application_id', { simple: true }) as number,
-      all: read,
-      get: (statement, parameters) => read(statement, parameters)[0],
-      tableNames: () =>
-        connection.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
+      ...createStatementRunner(connection),
+      tableNames: () => readTableNames(connection),
       close: () => connection.close(),
     };
   } catch (error) {
@@ -111,9 +106,9 @@ export function lockExclusively(file: string): FileLock {
     return { isCertain: true, release };
   } catch (error) {
     release();
-    if (codeOf(error).startsWith('SQLITE_BUSY')) {
+    if (sqliteCodeOf(error).startsWith('SQLITE_BUSY')) {
       throw new StartError(
-        `The database file ${file} is in use. Stop every server on it, and whatever else has it open, and try again.`,
+        `The database file ${file} is in use. Stop every server and every other program that has it open, and try again.`,
         { cause: error },
       );
     }
@@ -123,12 +118,7 @@ export function lockExclusively(file: string): FileLock {
 }
 
 /** A JavaScript build contains the JavaScript program. */
-const program = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith('.ts') ? './integrity-check-program.ts' : './integrity-check-program.js',
-    import.meta.url,
-  ),
-);
+const program = join(import.meta.dirname, `integrity-check-program${extname(import.meta.filename)}`);
 
 /**
  * Returns the findings of an integrity check; empty for an undamaged file. A process of its own runs it, because it may take
@@ -138,15 +128,16 @@ export async function findDamage(
   file: string,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'pipe'], signal });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const [code, output, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  if (code !== 0) {
-    const why = errors.trim().split('\n').at(-1) || `its process ended with ${child.signalCode ?? code}`;
+  let findings: string;
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [program, file], { signal });
+    findings = stdout;
+  } catch (error) {
+    const { code, signal: killedBy, stderr } = error as ExecFileException & { readonly stderr: string };
+    // A text as the code is the error of a process that could not be started.
+    if (signal?.aborted || typeof code === 'string') throw error;
+    const why = stderr.trim().split('\n').at(-1) || `its process ended with ${killedBy ?? code}`;
     throw new StartError(`The file ${file} cannot be checked: ${why}.`);
   }
-  return JSON.parse(output) as string[];
+  return JSON.parse(findings) as string[];
 }

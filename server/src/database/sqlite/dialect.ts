@@ -1,21 +1,53 @@
-/** Writes and prepares statements in the SQL of SQLite, and defines its search index. */
+/** Writes, prepares and runs statements in the SQL of SQLite, and defines its search index. */
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
-import type { Dialect } from '../database.ts';
+import type { DatabaseOptions, Dialect } from '../database.ts';
 import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
 
-/** A statement that a connection has prepared. */
-export interface PreparedStatement {
-  readonly text: string;
-  readonly all: (parameters: unknown) => unknown[];
-  readonly get: (parameters: unknown) => unknown;
-  /** Returns the number of changed rows. */
-  readonly run: (parameters: unknown) => number;
-}
+type PreparedStatement = ReturnType<typeof prepare>;
 
 type Row = Record<string, unknown>;
 
-export function prepare(connection: Connection, statement: Statement): PreparedStatement {
+interface RunnerOptions extends Pick<DatabaseOptions, 'onStatement' | 'onDuration'> {
+  readonly toRefusal?: (error: unknown) => unknown;
+}
+
+export type StatementRunner = ReturnType<typeof createStatementRunner>;
+
+/** Runs statements on a connection, and prepares each statement once. */
+export function createStatementRunner(connection: Connection, options: RunnerOptions = {}) {
+  const { onStatement, onDuration, toRefusal = (error) => error } = options;
+  // Weak, because some statements are created for one query.
+  const cache = new WeakMap<Statement, PreparedStatement>();
+  const execute = (kind: 'all' | 'get' | 'run' | 'runEach', statement: Statement, parameters: unknown) => {
+    const startedAt = onDuration && performance.now();
+    try {
+      let prepared = cache.get(statement);
+      if (!prepared) cache.set(statement, (prepared = prepare(connection, statement)));
+      onStatement?.(prepared.text);
+      return prepared[kind](parameters as never);
+    } catch (error) {
+      throw toRefusal(error);
+    } finally {
+      if (startedAt !== undefined) onDuration!('statement', performance.now() - startedAt);
+    }
+  };
+  return {
+    all: <P, R>(statement: Statement<P, R>, parameters: P) => execute('all', statement, parameters) as R[],
+    get: <P, R>(statement: Statement<P, R>, parameters: P) =>
+      execute('get', statement, parameters) as R | undefined,
+    run: <P>(statement: Statement<P, never>, parameters: P) =>
+      execute('run', statement, parameters) as number,
+    runEach: <P>(statement: Statement<P, never>, each: readonly P[]) =>
+      void execute('runEach', statement, each),
+  };
+}
+
+export function readTableNames(connection: Connection): string[] {
+  return connection.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[];
+}
+
+function prepare(connection: Connection, statement: Statement) {
   const { text, order } = toSqlite(statement);
   const prepared: Prepared<unknown[]> = connection.prepare(text);
   const valuesOf = (parameters: unknown) => {
@@ -27,11 +59,12 @@ export function prepare(connection: Connection, statement: Statement): PreparedS
     return values;
   };
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
+  const runEach = (each: readonly unknown[]) => each.forEach(run);
   const lists = findListPart(statement);
   const reading = lists
     ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))
     : readingOf(prepared, valuesOf);
-  return { text, run, ...reading };
+  return { text, run, runEach, ...reading };
 }
 
 /** The values, in the order of the placeholders. */
@@ -76,7 +109,7 @@ function readingLists(
   name: string,
   valuesOf: (parameters: unknown) => unknown[],
   idIndex: number,
-): Pick<PreparedStatement, 'all' | 'get'> {
+) {
   prepared.raw();
   const all = (parameters: unknown) => {
     const ids = (parameters as Row)[name] as readonly string[];
@@ -86,20 +119,17 @@ function readingLists(
       return { position, list: prepared.all(values) };
     });
   };
-  return { all, get: (parameters) => all(parameters)[0] };
+  return { all, get: (parameters: unknown) => all(parameters)[0] };
 }
 
 /** Rows are read as arrays: for objects, better-sqlite3 would compile a function with almost every call. */
-function readingOf(
-  prepared: Prepared<unknown[]>,
-  valuesOf: (parameters: unknown) => unknown[],
-): Pick<PreparedStatement, 'all' | 'get'> {
+function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
   const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
   if (prepared.reader) prepared.raw();
   const toRow = rowCreator(names);
   return {
-    all: (parameters) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
-    get: (parameters) => {
+    all: (parameters: unknown) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
+    get: (parameters: unknown) => {
       const values = prepared.get(valuesOf(parameters)) as unknown[] | undefined;
       return values && toRow(values);
     },
@@ -110,7 +140,7 @@ function readingOf(
 function rowCreator(names: readonly string[]): (values: readonly unknown[]) => Row {
   const members = names.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
   // The names of columns are ours: no input is part of a statement's text.
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval
+  // oxlint-disable-next-line typescript/no-implied-eval
   return new Function('values', `return { ${members.join(', ')} };`) as (values: readonly unknown[]) => Row;
 }
 

@@ -26,8 +26,8 @@ import { openDatabase } from '../open-database.ts';
 
 let folder: string;
 let file: string;
-let told: string[];
-const log = (severity: string, text: string) => void told.push(`${severity}: ${text}`);
+let logged: string[];
+const log = (severity: string, text: string) => void logged.push(`${severity}: ${text}`);
 const open = (path = file) => openDatabase(`sqlite:${path}`, { now: () => 0 }, { log });
 const openAndClose = async (path = file) => (await open(path)).close();
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -35,7 +35,7 @@ const mode = (path: string) => statSync(path).mode & 0o777;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
   file = join(folder, 'espalier.db');
-  told = [];
+  logged = [];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -51,7 +51,7 @@ describe('a new file', () => {
     } finally {
       process.umask(before);
     }
-    assert.deepEqual(told, []);
+    assert.deepEqual(logged, []);
   });
 
   test('is on the disk with every folder that was created for it before it is opened', async () => {
@@ -83,10 +83,10 @@ describe('an existing file', () => {
     await openAndClose();
     chmodSync(file, 0o644);
     const database = await open();
-    assert.equal(told.length, 1);
+    assert.equal(logged.length, 1);
     const side = `${file}-wal ${file}-shm`;
-    assert.ok(told[0]!.startsWith('warn: Others on this machine may read the database'), told[0]);
-    assert.ok(told[0]!.endsWith(`Run: chmod 600 ${file} ${side}`), told[0]);
+    assert.ok(logged[0]!.startsWith('warn: Other users of this machine can read the database'), logged[0]);
+    assert.ok(logged[0]!.endsWith(`Run: chmod 600 ${file} ${side}`), logged[0]);
     for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(mode(path), 0o644, path);
     await database.close();
   });

@@ -15,7 +15,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
 import { StartError } from '../../config/start-error.ts';
-import { codeOf, damageText, isDamage } from './errors.ts';
+import { sqliteCodeOf, damageText, isDamage } from './faults.ts';
 
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
 export const applicationId = 0x45535041;
@@ -78,13 +78,17 @@ function makeFolder(folder: string): string | undefined {
 
 /** A new file is on the disk only when its folder is synced. SQLite does that for its other files. */
 export function syncFolders(folder: string, last: string): void {
-  const descriptor = openSync(folder, 'r');
+  withDescriptor(folder, 'r', fsyncSync);
+  if (folder !== last && folder !== dirname(folder)) syncFolders(dirname(folder), last);
+}
+
+export function withDescriptor(path: string, flags: string, use: (descriptor: number) => void): void {
+  const descriptor = openSync(path, flags);
   try {
-    fsyncSync(descriptor);
+    use(descriptor);
   } finally {
     closeSync(descriptor);
   }
-  if (folder !== last && folder !== dirname(folder)) syncFolders(dirname(folder), last);
 }
 
 /** Changes nothing, and applies no write-ahead log: the file may belong to another program. */
@@ -96,7 +100,7 @@ function inspectFile(file: string): void {
     if (connection.pragma('page_count', { simple: true }) === 0) return;
     if (connection.pragma('application_id', { simple: true }) !== applicationId) {
       throw new StartError(
-        `The database file ${file} is of another program. Give Espalier a database of its own.`,
+        `The database file ${file} belongs to another program. Give Espalier its own database.`,
       );
     }
     if (sizeOf(file) + sizeOf(`${file}-wal`) <= maxCheckedBytes) requireUndamaged(connection, file);
@@ -121,7 +125,7 @@ function requireNoLog(file: string): void {
 export function toFileStartError(cause: unknown, file: string): StartError {
   if (cause instanceof StartError) return cause;
   const { message } = cause as Error;
-  const isForeign = codeOf(cause) === 'SQLITE_NOTADB' && !isHeaderLost(file);
+  const isForeign = sqliteCodeOf(cause) === 'SQLITE_NOTADB' && !isHeaderLost(file);
   const reason = isForeign ? 'it is not a SQLite database' : message;
   return new StartError(
     isDamage(cause) && !isForeign
@@ -139,12 +143,7 @@ function formatDamage(file: string, finding: string): string {
 function isHeaderLost(file: string): boolean {
   if (sizeOf(`${file}-wal`)) return true;
   const header = Buffer.alloc(16);
-  const descriptor = openSync(file, 'r');
-  try {
-    readSync(descriptor, header, 0, header.length, 0);
-  } finally {
-    closeSync(descriptor);
-  }
+  withDescriptor(file, 'r', (descriptor) => readSync(descriptor, header, 0, header.length, 0));
   return header.every((byte) => byte === 0);
 }
 
@@ -158,32 +157,6 @@ export function warnIfOthersCanRead(file: string, warn: (text: string) => void):
   const readable = listDatabaseFiles(file).filter((each) => statSync(each).mode & 0o077);
   if (readable.length === 0) return;
   warn(
-    `Others on this machine may read the database, with the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,
+    `Other users of this machine can read the database, which contains the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,
   );
-}
-
-/**
- * Returns a function that finds a file which was moved or replaced. Create it before the file is opened, because the file may
- * be replaced at any moment. Call the function first inside a transaction: the log exists from then until the file is closed.
- */
-export function createMoveCheck(file: string): () => string | undefined {
-  const log = `${file}-wal`;
-  const fileIdentity = identityOf(file);
-  let logIdentity: string | undefined;
-  return () => {
-    if (identityOf(file) !== fileIdentity) return file;
-    const found = identityOf(log);
-    logIdentity ??= found;
-    return found === logIdentity ? undefined : log;
-  };
-}
-
-function identityOf(file: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(file);
-    return `${dev} ${ino}`;
-  } catch {
-    // Deleted, or no longer accessible.
-    return undefined;
-  }
 }

@@ -1,4 +1,7 @@
-/** The program that `findDamage` starts: prints the findings of an integrity check as JSON. */
+/**
+ * The program that `findDamage` starts: prints the findings of an integrity check as JSON. It imports no other file of the
+ * server, because it runs without the options that resolve packages to their sources.
+ */
 
 import BetterSqlite from 'better-sqlite3';
 

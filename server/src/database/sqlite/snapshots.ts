@@ -6,7 +6,7 @@
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { useSnapshot, type Snapshot } from '../database.ts';
-import type { StatementRunner } from './statements.ts';
+import type { StatementRunner } from './dialect.ts';
 
 const maxSnapshots = 16;
 
@@ -17,18 +17,25 @@ interface SnapshotConnection {
   readonly rollback: Prepared;
 }
 
-export function createSnapshotPool(connect: () => SnapshotConnection) {
-  const opened: SnapshotConnection[] = [];
-  const free: SnapshotConnection[] = [];
-  const semaphore = createSemaphore(maxSnapshots);
+export class SnapshotPool {
+  readonly #connect: () => Connection;
+  readonly #createRunner: (connection: Connection) => StatementRunner;
+  readonly #opened: SnapshotConnection[] = [];
+  readonly #free: SnapshotConnection[] = [];
+  readonly #semaphore = createSemaphore(maxSnapshots);
 
-  function open(): Snapshot {
+  constructor(connect: () => Connection, createRunner: (connection: Connection) => StatementRunner) {
+    this.#connect = connect;
+    this.#createRunner = createRunner;
+  }
+
+  open(): Snapshot {
     let used: SnapshotConnection | undefined;
     let isOver = false;
     const begin = (): SnapshotConnection => {
       // Another response may use the connection by then, with the rights of another viewer.
       if (isOver) throw new Error('This snapshot has ended.');
-      used = free.pop() ?? openConnection();
+      used = this.#free.pop() ?? this.#openConnection();
       used.begin.run();
       return used;
     };
@@ -39,37 +46,46 @@ export function createSnapshotPool(connect: () => SnapshotConnection) {
       get: (statement, parameters) => (used ?? begin()).runner.get(statement, parameters),
       end: () => {
         isOver = true;
-        if (!used) return;
-        endTransaction(used);
-        if (free.length < maxSnapshots) free.push(used);
-        else opened.splice(opened.indexOf(used), 1)[0]!.connection.close();
+        if (used) this.#release(used);
         used = undefined;
       },
     };
   }
 
-  function openConnection(): SnapshotConnection {
-    const connection = connect();
-    opened.push(connection);
-    return connection;
+  /** For long reads: waits for the semaphore. */
+  useLong<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return this.#semaphore.run(() => useSnapshot(this.open(), work));
   }
 
-  return {
-    open,
-    /** For long reads: waits for the semaphore. */
-    useLong: <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> =>
-      semaphore.run(() => useSnapshot(open(), work)),
-    get opened() {
-      return opened.length;
-    },
-    get busy() {
-      return opened.length - free.length;
-    },
-    get waiting() {
-      return semaphore.waiting;
-    },
-    close: () => opened.forEach(({ connection }) => connection.close()),
-  };
+  get opened(): number {
+    return this.#opened.length;
+  }
+
+  get busy(): number {
+    return this.#opened.length - this.#free.length;
+  }
+
+  get waiting(): number {
+    return this.#semaphore.waiting;
+  }
+
+  close(): void {
+    this.#opened.forEach(({ connection }) => connection.close());
+  }
+
+  #openConnection(): SnapshotConnection {
+    const connection = this.#connect();
+    const [begin, rollback] = [connection.prepare('begin'), connection.prepare('rollback')];
+    const opened = { connection, runner: this.#createRunner(connection), begin, rollback };
+    this.#opened.push(opened);
+    return opened;
+  }
+
+  #release(used: SnapshotConnection): void {
+    endTransaction(used);
+    if (this.#free.length < maxSnapshots) this.#free.push(used);
+    else this.#opened.splice(this.#opened.indexOf(used), 1)[0]!.connection.close();
+  }
 }
 
 /** After damage, SQLite has ended the transaction itself. Checking that first would cost as much as a short statement. */

@@ -39,13 +39,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('an open database', () => {
-  const told: string[] = [];
+  const statements: string[] = [];
   const complaints: string[] = [];
   beforeEach(async () => {
-    told.length = 0;
+    statements.length = 0;
     complaints.length = 0;
     database = openSqlite(file, {
-      onStatement: (text) => told.push(text),
+      onStatement: (text) => statements.push(text),
       log: (severity, text) => complaints.push(`${severity}: ${text}`),
     });
     await database.transaction((t) =>
@@ -72,7 +72,7 @@ describe('an open database', () => {
       database.transaction(async (t) => {
         steps.push(`${name} begins`);
         await t.run(insert, { id: name, shelf: 'A' });
-        for (let turn = 0; turn < 3; turn++) await setImmediate();
+        for (let round = 0; round < 3; round++) await setImmediate();
         steps.push(`${name} ends`);
       });
     await Promise.all([write('a'), write('b'), write('c')]);
@@ -95,9 +95,9 @@ describe('an open database', () => {
   });
 
   test('reports each statement without its values', async () => {
-    told.length = 0;
+    statements.length = 0;
     await add('hunter2');
-    assert.deepEqual(told, ['\n  insert into books (id, shelf) values (?, ?)']);
+    assert.deepEqual(statements, ['\n  insert into books (id, shelf) values (?, ?)']);
   });
 
   test('syncs the log with each commit before it returns', async () => {
@@ -154,7 +154,7 @@ describe('an open database', () => {
     const log = `${file}-wal`;
     await withWriteLimit(size, async () => {
       // Each is small in the log, and makes the file grow.
-      for (let place = 0; place < 5; place++) await add(`b${place}`, 'y'.repeat(8_000));
+      for (let index = 0; index < 5; index++) await add(`b${index}`, 'y'.repeat(8_000));
     });
     assert.equal(statSync(file).size, size);
     assert.ok(statSync(log).size > 5 * 8_000);
@@ -165,7 +165,7 @@ describe('an open database', () => {
   });
 
   test('logs damage once, then refuses writes and reads the rest', async () => {
-    for (let place = 100; place < 400; place++) await add(`book ${place}`, 'x'.repeat(1_000));
+    for (let index = 100; index < 400; index++) await add(`book ${index}`, 'x'.repeat(1_000));
     const other = new BetterSqlite(file);
     other.pragma('wal_checkpoint(truncate)');
     other.close();
@@ -174,7 +174,7 @@ describe('an open database', () => {
     writeSync(descriptor, Buffer.alloc(4096 * 4, 0xa5), 0, 4096 * 4, middle * 4096);
     closeSync(descriptor);
 
-    const damaged = 'The database is damaged. Nothing is written until it has been restored from a backup.';
+    const damaged = 'The database is damaged. Nothing is written until a backup is restored.';
     const everything = sql<object, { shelf: string }>`select shelf from books`;
     assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
     assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
@@ -197,19 +197,19 @@ describe('an open database', () => {
       await add('a');
       renameSync(file + side, `${file}.away`);
       const moved = 'The database cannot be written right now. Try again later.';
-      const told = `The file ${file}${side} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
+      const fault = `The file ${file}${side} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see docs/durability.md).`;
       await assert.rejects(add('b'), isUnavailable(moved));
       writeFileSync(file + side, '');
       await assert.rejects(add('c'), isUnavailable(moved));
       assert.deepEqual(await ids(), ['a']);
-      assert.equal(database.findFault()?.detail, told);
-      assert.deepEqual(complaints, [`error: ${told}`]);
+      assert.equal(database.findFault()?.detail, fault);
+      assert.deepEqual(complaints, [`error: ${fault}`]);
       renameSync(`${file}.away`, file + side);
       await add('d');
       assert.equal(database.findFault(), undefined);
       assert.deepEqual(complaints, [
-        `error: ${told}`,
-        `info: The file ${file}${side} is back in its place: changes are written again.`,
+        `error: ${fault}`,
+        `info: The file ${file}${side} is back in its place. Changes are written again.`,
       ]);
       assert.deepEqual(await ids(), ['a', 'd']);
     });
@@ -239,7 +239,7 @@ describe('opening', () => {
     for (const each of both) {
       assert.deepEqual(
         (await each.all(taken, {})).map(({ number }) => number),
-        migrations.map((_, place) => place + 1),
+        migrations.map((_, index) => index + 1),
       );
       await each.close();
     }
@@ -254,7 +254,7 @@ describe('opening', () => {
 
   test('refuses a database of another program, and keeps its tables', async () => {
     foreign('create table recipes (id integer primary key)');
-    await refusedWith(/is of another program/);
+    await refusedWith(/belongs to another program/);
     const other = new BetterSqlite(file);
     assert.deepEqual(other.prepare('select name from sqlite_schema').pluck().all(), ['recipes']);
     assert.equal(other.pragma('journal_mode', { simple: true }), 'delete');
@@ -274,7 +274,7 @@ describe('opening', () => {
     const next = migrations.length + 1;
     foreign(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
     await refusedWith(
-      new RegExp(`newer Espalier \\(schema ${next}; this program knows ${migrations.length}\\)`),
+      new RegExp(`newer Espalier \\(schema ${next}; this program has ${migrations.length}\\)`),
     );
   });
 

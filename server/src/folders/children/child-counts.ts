@@ -3,10 +3,10 @@
 import type { Access, AccessLevel } from '../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { readInBatches, maxRowsPerStatement } from '../../database/database.ts';
-import { list, sql } from '../../database/statement.ts';
+import { list, sql, type CountOfEach } from '../../database/statement.ts';
 import { restrictionOf } from './child-lists.ts';
 import { inRowBatches, readChildren, visibleChildCount } from './children.ts';
-import type { Folder, TreeView } from '../folders.ts';
+import type { Folder, TreeView } from '../tree-view.ts';
 
 /** A folder and its parent. */
 export interface Sibling {
@@ -14,14 +14,9 @@ export interface Sibling {
   readonly parent: Folder;
 }
 
-interface Counted {
-  readonly id: string;
-  readonly count: number;
-}
-
 type Parameters = Pick<Access, 'hiddenIds'> & { readonly ids: readonly string[] };
 
-const countBefore = (restricted: boolean) => sql<Parameters, Counted>`
+const countBefore = (restricted: boolean) => sql<Parameters, CountOfEach>`
   select folder.id, (
     select count(*) from folders
     where folders.parent_id = folder.parent_id and (folders.sort_key, folders.id) < (folder.sort_key, folder.id)
@@ -147,10 +142,6 @@ function sumOf(view: TreeView, parents: readonly ParentFolder[]): number {
   return parents.reduce((sum, each) => sum + visibleChildCount(view, each), 0);
 }
 
-function rowsInside(parents: readonly ParentFolder[]): number {
-  return parents.reduce((sum, { childCount }) => sum + childCount, 0);
-}
-
 /** The visible children of a passage are read by their ids. */
 async function readParentsInside(view: TreeView, parents: readonly ParentFolder[]): Promise<ParentFolder[]> {
   const { reader, access } = view;
@@ -162,8 +153,8 @@ async function readParentsInside(view: TreeView, parents: readonly ParentFolder[
     if (only) ids.push(...only);
     else parentIds.push(id);
   }
-  const inside =
-    parentIds.length > 0 ? await reader.all(findParentsInside, { parentIds }, rowsInside(parents)) : [];
+  const examined = parents.reduce((sum, { childCount }) => sum + childCount, 0);
+  const inside = parentIds.length > 0 ? await reader.all(findParentsInside, { parentIds }, examined) : [];
   const visible = ids.length > 0 ? await reader.all(findParents, { ids }, ids.length) : [];
   return [...inside, ...visible]
     .map((row) => ({ ...row, accessLevel: access.levelOf(row.id, levels.get(row.parentId)!) }))

@@ -6,12 +6,24 @@
 import { accessLevels, type Access } from '../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { maxRowsPerStatement } from '../../database/database.ts';
-import { list, listForEach, sql, type ListOfEach, type Statement } from '../../database/statement.ts';
-import { timeOfKey, type ListPosition } from '../cursor.ts';
-import { byName, type FolderColumns, type FolderOrder, type OrderField, type Slice } from './folder-slice.ts';
-import { withoutNul } from '../folder-texts.ts';
-import { withLevel, type Folder, type PageRead, type TreeView } from '../folders.ts';
-import { foldText } from '../text-keys.ts';
+import {
+  list,
+  listForEach,
+  sql,
+  type CountOfEach,
+  type ListOfEach,
+  type Statement,
+} from '../../database/statement.ts';
+import {
+  byName,
+  timeOfKey,
+  type FolderOrder,
+  type ListPosition,
+  type OrderField,
+  type Slice,
+} from '../folder-slice.ts';
+import { foldText, withoutNul } from '../folder-texts.ts';
+import { withLevel, type Folder, type FolderColumns, type PageRead, type TreeView } from '../tree-view.ts';
 
 const { READ } = accessLevels;
 
@@ -34,14 +46,14 @@ export function pageRead(view: Pick<TreeView, 'access'>, parentId: string, slice
   return listRead(view, [parentId], slice, maxRows);
 }
 
-function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], slice: Slice, most: number) {
+function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], slice: Slice, max: number) {
   return {
     statement: statementFor(slice, restrictionOf(view)),
     parameters: {
       ...parametersOf(view.access, slice),
       parentIds,
       // Reads one folder more than the page holds, to find out whether there is a next page.
-      limit: Math.min(slice.limit ?? Infinity, most, maxRows) + 1,
+      limit: Math.min(slice.limit ?? Infinity, max, maxRows) + 1,
     },
   };
 }
@@ -51,14 +63,14 @@ export function readTogether(
   view: TreeView,
   parents: readonly Folder[],
   slice: Slice,
-  most: number,
+  max: number,
   examined = rowsOf(parents, slice),
 ): PromiseOrValue<ChildList[]> {
   const read = listRead(
     view,
     parents.map(({ id }) => id),
     slice,
-    most,
+    max,
   );
   const lists =
     view.firstPage && isSameRead(view.firstPage, read)
@@ -97,7 +109,7 @@ export const rowsWithTexts = 2;
 export function rowsOf(parents: readonly Folder[], slice: Slice): number {
   const { filter, limit = Infinity, skip = 0, upTo, columns } = slice;
   if (upTo) return maxRowsPerStatement;
-  const weight = columns === 'texts' ? rowsWithTexts : 1;
+  const weight = columns === 'all' ? rowsWithTexts : 1;
   const rowsIn = (childCount: number) => (filter ? childCount : Math.min(childCount, limit + 1 + skip));
   return parents.reduce((sum, { childCount }) => sum + 1 + weight * rowsIn(childCount), 0);
 }
@@ -158,13 +170,18 @@ function toPattern(text: string): string {
 export type ListRow = ListOfEach<ListedFolder>;
 const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
 const countedColumns = [...mainColumns, 'folders.child_count'];
-const allColumns = [...countedColumns, 'folders.version', 'folders.created_at', 'folders.updated_at'];
+const columnsWithoutTexts = [
+  ...countedColumns,
+  'folders.version',
+  'folders.created_at',
+  'folders.updated_at',
+];
 const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
   name: ['folders.name'],
   main: mainColumns,
   counted: countedColumns,
-  all: allColumns,
-  texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
+  withoutTexts: columnsWithoutTexts,
+  all: [...columnsWithoutTexts, 'folders.icon', 'folders.description', 'folders.properties'],
 };
 
 /** The columns of `columnsFor`. Columns at the end can be missing. */
@@ -182,15 +199,12 @@ export type ListedFolder = readonly [
 ];
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
-/**
- * What a viewer may not see inside readable folders: nothing is restricted, some folders are hidden, or some folders also show only
- * their name.
- */
+/** What a viewer may not see inside readable folders: nothing, hidden folders, or also more than the names of some folders. */
 type Restriction = 'none' | 'hidden' | 'nameOnly';
 /** Statements are created on first use and cached by the kind of slice. */
 function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
   const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
-  const { columns = 'all', from, upTo } = slice;
+  const { columns = 'withoutTexts', from, upTo } = slice;
   const direction = isFromEnd ? reverse(order) : order;
   const skips = !!slice.skip;
   const edges = [!!after, !!before, !!from, !!upTo, isInclusive, skips];
@@ -216,17 +230,17 @@ function statementFor(slice: Slice, restriction: Restriction): Statement<Paramet
   }
 }
 
-const countStatements = new Map<string, Statement<Parameters, { parentId: string; count: number }>>();
+const countStatements = new Map<string, Statement<Parameters, CountOfEach>>();
 /** Counts a segment in natural order, or the whole list. */
 export function countStatement(
   restriction: Restriction,
   { from, upTo }: Pick<Slice, 'from' | 'upTo'>,
-): Statement<Parameters, { parentId: string; count: number }> {
+): Statement<Parameters, CountOfEach> {
   const name = [restriction, !!from, !!upTo].join();
   let statement = countStatements.get(name);
   if (!statement) {
-    statement = sql<Parameters, { parentId: string; count: number }>`
-      select parent_id as "parentId", count(*) as count from folders
+    statement = sql<Parameters, CountOfEach>`
+      select parent_id as id, count(*) as count from folders
       where parent_id in (select value from ${list('parentIds')})
       ${notHidden(restriction)} ${matches(restriction)}
       ${from ? beyond(byName, 'from', false, restriction) : nothing}

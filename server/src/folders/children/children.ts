@@ -3,8 +3,9 @@
  * `maxRowsPerStatement` rows. More parents are read in batches, and long lists in segments.
  */
 
-import { isPromise, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { readInBatches, maxRowsPerStatement } from '../../database/database.ts';
+import { readCounts, type CountOfEach } from '../../database/statement.ts';
 import {
   countStatement,
   maxRows,
@@ -15,17 +16,23 @@ import {
   rowsWithTexts,
   type ChildList,
 } from './child-lists.ts';
-import type { ListPosition } from '../cursor.ts';
-import { byName, positionOf, sliceOf, type FolderFilter, type Slice } from './folder-slice.ts';
-import { findByIds, withLevel, type Folder, type TreeView } from '../folders.ts';
+import {
+  byName,
+  positionOf,
+  sliceOf,
+  type FolderFilter,
+  type ListPosition,
+  type Slice,
+} from '../folder-slice.ts';
+import { findByIds, withLevel, type Folder, type TreeView } from '../tree-view.ts';
 
-export interface Children {
+interface Children {
   readonly folders: Folder[];
   /** There are more children than the limit. */
   readonly hasMore: boolean;
 }
 
-export interface ReadChildren {
+interface ReadChildren {
   /** The map has no entry for a parent without children. */
   readonly byParent: ReadonlyMap<string, Children>;
   /** There are more than `max` children in total, and not all of them were read. */
@@ -54,30 +61,25 @@ export function countChildren(
 ): PromiseOrValue<ReadonlyMap<string, number>> {
   if (!filter) return new Map(parents.map((parent) => [parent.id, visibleChildCount(view, parent)]));
   const { open, closed } = byRule(view, parents);
-  const counted = inSequence(batchesOf(open, { filter }), (parents) =>
-    isLarge(parents, { filter })
-      ? countInSegments(view, parents[0]!, filter)
-      : countTogether(view, parents, { filter }),
+  const counted = readInRowBatches(open, { filter }, (some) =>
+    isLarge(some, { filter })
+      ? countInSegments(view, some[0]!, filter)
+      : countTogether(view, some, { filter }),
   );
   return whenDone(counted, (rows) =>
     whenDone(readClosed(view, closed, { filter }), (lists) => {
-      const counts = new Map(rows.map(({ parentId, count }) => [parentId, count]));
+      const counts = readCounts(rows);
       for (const { parentId, folders } of lists) counts.set(parentId, folders.length);
       return counts;
     }),
   );
 }
 
-interface Count {
-  readonly parentId: string;
-  readonly count: number;
-}
-
 function countTogether(
   view: TreeView,
   parents: readonly Folder[],
   slice: Pick<Slice, 'filter' | 'from' | 'upTo'>,
-): PromiseOrValue<Count[]> {
+): PromiseOrValue<readonly CountOfEach[]> {
   return view.reader.all(
     countStatement(restrictionOf(view), slice),
     { parentIds: parents.map(({ id }) => id), ...parametersOf(view.access, slice) },
@@ -85,20 +87,15 @@ function countTogether(
   );
 }
 
-function countInSegments(
-  view: TreeView,
-  parent: Folder,
-  filter: FolderFilter,
-  from?: ListPosition,
-): PromiseOrValue<Count[]> {
-  return whenDone(segmentEnd(view, parent, { from }), (upTo) =>
-    whenDone(countTogether(view, [parent], { filter, from, upTo }), (counts) =>
-      whenDone(upTo ? countInSegments(view, parent, filter, upTo) : [], (rest) => {
-        const count = [...counts, ...rest].reduce((sum, each) => sum + each.count, 0);
-        return [{ parentId: parent.id, count }];
-      }),
-    ),
-  );
+async function countInSegments(view: TreeView, parent: Folder, filter: FolderFilter): Promise<CountOfEach[]> {
+  let count = 0;
+  for (let from: ListPosition | undefined; ;) {
+    const upTo = await segmentEnd(view, parent, { from });
+    const counts = await countTogether(view, [parent], { filter, from, upTo });
+    for (const each of counts) count += each.count;
+    if (!upTo) return [{ id: parent.id, count }];
+    from = upTo;
+  }
 }
 
 export function visibleChildCount(
@@ -109,10 +106,7 @@ export function visibleChildCount(
   return only ? only.length : childCount - (except?.length ?? 0);
 }
 
-/**
- * The number of children that a slice examines besides those in it: all for a filter, and the skipped ones. Hidden folders cost
- * nothing, because a refusal shows the cost to the client.
- */
+/** How many children a slice examines besides those in it. Hidden ones cost nothing, because a refusal shows the cost to the client. */
 export function sliceCost(
   view: TreeView,
   parents: readonly Folder[],
@@ -137,10 +131,6 @@ function byRule({ access }: TreeView, parents: readonly Folder[]) {
   return { open, closed };
 }
 
-export function hasChildren({ childCount }: Pick<Folder, 'childCount'>): boolean {
-  return childCount > 0;
-}
-
 /** The number of folders in a slice, if the stored counts determine it; otherwise 0. */
 function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): number {
   const { limit = Infinity, skip = 0, after, before, filter } = slice;
@@ -156,16 +146,16 @@ function readOpen(
   slice: Slice,
   max: number,
 ): PromiseOrValue<readonly ChildList[]> {
-  const nonEmpty = open.filter(hasChildren);
+  const nonEmpty = open.filter(({ childCount }) => childCount > 0);
   const nearer = nonEmpty.length > 0 && fromNearerEnd(view, nonEmpty, slice);
   if (!nearer) return [];
-  return inSequence(batchesOf(nonEmpty, nearer), (parents) =>
-    isLarge(parents, nearer)
-      ? whenDone(readInSegments(view, parents[0]!, nearer, max), (folders) => [
-          { parentId: parents[0]!.id, folders },
-        ])
-      : readTogether(view, parents, nearer, max),
-  );
+  return readInRowBatches(nonEmpty, nearer, (parents) => {
+    if (!isLarge(parents, nearer)) return readTogether(view, parents, nearer, max);
+    const [parent] = parents as [Folder];
+    return whenDone(readInSegments(view, parent, nearer, max), (folders) => [
+      { parentId: parent.id, folders },
+    ]);
+  });
 }
 
 function isLarge(parents: readonly Folder[], slice: Slice): boolean {
@@ -191,65 +181,43 @@ export function* inRowBatches<T>(
   if (batch.length > 0) yield batch;
 }
 
-function batchesOf(parents: readonly Folder[], slice: Slice): Generator<readonly Folder[]> {
-  return inRowBatches(parents, (parent) => rowsOf([parent], slice));
-}
-
-/** Runs the steps in sequence. Stays synchronous if all results are. */
-function inSequence<T, R>(
-  steps: Iterator<T>,
-  run: (step: T) => PromiseOrValue<readonly R[]>,
-  found: R[] = [],
+/** Reads each batch of parents, one after the other. Stays synchronous if all results are. */
+function readInRowBatches<R>(
+  parents: readonly Folder[],
+  slice: Slice,
+  read: (some: readonly Folder[]) => PromiseOrValue<readonly R[]>,
 ): PromiseOrValue<readonly R[]> {
-  for (let step = steps.next(); !step.done; step = steps.next()) {
-    const result = run(step.value);
-    if (isPromise(result)) {
-      return result.then((some) => {
-        for (const each of some) found.push(each);
-        return inSequence(steps, run, found);
-      });
-    }
-    for (const each of result) found.push(each);
-  }
-  return found;
+  const batches = [...inRowBatches(parents, (parent) => rowsOf([parent], slice))];
+  if (batches.length === 1) return read(parents);
+  return whenDone(inOrder(batches, read), (lists) => lists.flat());
 }
 
 /** Reads a list that is too long for one statement, segment by segment in reading direction. */
-function readInSegments(view: TreeView, parent: Folder, slice: Slice, max: number): PromiseOrValue<Folder[]> {
+async function readInSegments(view: TreeView, parent: Folder, slice: Slice, max: number): Promise<Folder[]> {
   const { limit = Infinity, skip = 0, filter, isFromEnd = false, order = byName } = slice;
   const columns = slice.columns === 'name' ? 'main' : slice.columns;
+  const maxSegment = columns === 'all' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
   const wanted = Math.min(limit, max, maxRows) + 1 + (filter ? skip : 0);
   const found: Folder[] = [];
-  const start = filter ? undefined : findStart(view, parent, slice, skip);
-  return whenDone(start, (from) => (from === null ? [] : next(from)));
-
-  function next(from: ListPosition | undefined): PromiseOrValue<Folder[]> {
+  let from = filter ? undefined : await findStart(view, parent, slice, skip);
+  for (let isOver = from === null; !isOver;) {
     const rest = { ...segmentAfter(slice, from), columns, skip: undefined };
-    return whenDone(filter ? segmentEnd(view, parent, rest) : undefined, (end) => {
-      const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
-      const size = wanted - found.length;
-      const rows = columns === 'texts' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
-      const readLimit = filter ? size : Math.min(size, rows);
-      return whenDone(
-        readTogether(view, [parent], { ...segment, limit: readLimit - 1 }, maxRows),
-        ([list]) => {
-          const folders = list?.folders ?? [];
-          for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
-          const isOver = found.length >= wanted || (filter ? !end : folders.length < readLimit);
-          return isOver ? finish() : next(end ?? positionOf(found.at(-1)!, order.field));
-        },
-      );
-    });
+    const end = filter && (await segmentEnd(view, parent, rest));
+    const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
+    const left = wanted - found.length;
+    const size = filter ? left : Math.min(left, maxSegment);
+    const [list] = await readTogether(view, [parent], { ...segment, limit: size - 1 }, maxRows);
+    const folders = list?.folders ?? [];
+    for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
+    isOver = found.length >= wanted || (filter ? !end : folders.length < size);
+    if (!isOver) from = end ?? positionOf(found.at(-1)!, order.field);
   }
-
-  function finish(): Folder[] {
-    const folders = filter ? found.slice(skip) : found;
-    return isFromEnd ? folders.reverse() : folders;
-  }
+  const folders = filter ? found.slice(skip) : found;
+  return isFromEnd ? folders.reverse() : folders;
 }
 
 /** The part of a slice after a position, in reading direction. */
-function segmentAfter(slice: Slice, from: ListPosition | undefined): Slice {
+function segmentAfter(slice: Slice, from: ListPosition | undefined | null): Slice {
   return from ? { ...slice, [slice.isFromEnd ? 'before' : 'after']: undefined, from } : slice;
 }
 
@@ -261,7 +229,7 @@ function segmentEnd(
   rows = maxRowsPerStatement,
 ): PromiseOrValue<ListPosition | undefined> {
   const { order = byName, isFromEnd } = slice;
-  const probe: Slice = { ...slice, filter: undefined, columns: 'all', skip: rows - 1, limit: 0 };
+  const probe: Slice = { ...slice, filter: undefined, columns: 'withoutTexts', skip: rows - 1, limit: 0 };
   // Skipping rows only needs the index and takes less than a fifth of the time.
   const examined = Math.ceil(rows / 5);
   return whenDone(readTogether(view, [parent], probe, maxRows, examined), ([list]) => {
@@ -271,17 +239,19 @@ function segmentEnd(
 }
 
 /** The position after which the slice begins; null if there are fewer than `skip` rows. */
-function findStart(
+async function findStart(
   view: TreeView,
   parent: Folder,
   slice: Slice,
   skip: number,
-): PromiseOrValue<ListPosition | undefined | null> {
-  if (skip === 0) return slice.from;
-  const rows = Math.min(skip, maxRowsPerStatement);
-  return whenDone(segmentEnd(view, parent, slice, rows), (end) =>
-    end ? findStart(view, parent, segmentAfter(slice, end), skip - rows) : null,
-  );
+): Promise<ListPosition | undefined | null> {
+  let start = slice.from;
+  for (let left = skip; left > 0; left -= maxRowsPerStatement) {
+    const rows = Math.min(left, maxRowsPerStatement);
+    start = await segmentEnd(view, parent, segmentAfter(slice, start), rows);
+    if (!start) return null;
+  }
+  return start;
 }
 
 /** Skipping rows takes time, so a list of known length is read from the nearer end. Undefined if nothing is left. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { accessLevels } from '../../access/access.ts';
 import { positionsOfKey, pathKey, type Descendant } from './descendants.ts';
-import { sortKey } from '../text-keys.ts';
+import { sortKey } from '../folder-texts.ts';
 
 const steps = fc.record({
   id: fc.uuid(),

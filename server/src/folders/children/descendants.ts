@@ -2,10 +2,9 @@
 
 import { maxRows } from './child-lists.ts';
 import { readChildren } from './children.ts';
-import { positionOf, type FolderColumns } from './folder-slice.ts';
-import { notACursor, type ListPosition } from '../cursor.ts';
-import { toIdBytes, toFolderId } from '../folder-rows.ts';
-import type { Folder, TreeView } from '../folders.ts';
+import { notACursor, positionOf, type ListPosition } from '../folder-slice.ts';
+import { toIdBytes, toFolderId } from '../new-folder-rows.ts';
+import type { Folder, FolderColumns, TreeView } from '../tree-view.ts';
 
 export interface Descendant {
   readonly folder: Folder;
@@ -96,10 +95,7 @@ export async function readDescendants(
   return { found: page, hasMore: found.length > page.length, exceedsMax: page.length > max };
 }
 
-/**
- * The folders whose children are read together: the next one and, where each statement is a round trip, those after it
- * that the page holds in any case.
- */
+/** The next folder and, where each statement is a round trip, those after it that the page holds in any case. */
 function parentsToRead(
   { reader }: TreeView,
   next: Descendant,

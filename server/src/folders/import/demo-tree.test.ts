@@ -9,8 +9,8 @@ import { runChange } from '../../journal/journal.ts';
 import { addChildren } from '../change-rules.ts';
 import { readChildren } from '../children/children.ts';
 import { plantDemoTree } from './demo-tree.ts';
-import { ensureRoot, insertRow, newRow } from '../folder-rows.ts';
-import { readRoot, viewTree, type Folder, type TreeView } from '../folders.ts';
+import { ensureRoot, insertRow, newRow } from '../new-folder-rows.ts';
+import { readRoot, viewTree, type Folder, type TreeView } from '../tree-view.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 
@@ -56,9 +56,9 @@ for (const kind of databaseKinds) {
 
     test('is not created where there is a folder already', async () => {
       await database.transaction(async (transaction) => {
-        const { rootId } = await Ancestry.begin(transaction);
+        const { rootId } = await Ancestry.open(transaction);
         insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
-        await addChildren(transaction, [rootId], { count: 1, levels: 1 });
+        await addChildren(transaction, [rootId], { count: 1, addedDepth: 1 });
       });
       const own = await levelsOf(database);
       await plant();
@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
 }
 
 async function viewOf(reader: ConsistentReader): Promise<TreeView> {
-  const { rootId } = await Ancestry.begin(reader);
+  const { rootId } = await Ancestry.open(reader);
   return viewTree(
     reader,
     new Access({ userId: 'x', groupIds: [], isAdministrator: true, grants: [], rootId }),

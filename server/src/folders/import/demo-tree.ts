@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../../database/database.ts';
 import { sql } from '../../database/statement.ts';
-import { insertRows } from '../folder-rows.ts';
+import { insertRows } from '../new-folder-rows.ts';
 import { finishImport } from './import-folders.ts';
 import { planImport, type ImportedTree } from './import-plan.ts';
 
@@ -24,7 +24,7 @@ export async function plantDemoTree(transaction: Transaction, now: number): Prom
     transaction,
     plan.rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
   );
-  await finishImport(transaction, { pathIds: [root.id], plan, byUserId: null, now });
+  await finishImport(transaction, plan, [root.id], { byUserId: null, now });
 }
 
 function toTree(branch: Branch | readonly string[]): ImportedTree[] {

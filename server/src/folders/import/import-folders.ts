@@ -6,26 +6,18 @@
 
 import type { Access } from '../../access/access.ts';
 import type { ConsistentReader, Transaction } from '../../database/database.ts';
-import { list, sql, textList } from '../../database/statement.ts';
-import type { Caller, Changed, Changes, ResultCodec } from '../../journal/changes.ts';
-import { runChange, record } from '../../journal/journal.ts';
+import { list, sql } from '../../database/statement.ts';
+import type { Caller, Changed, ChangeRunner, ResultCodec } from '../../journal/change-runner.ts';
+import { record, runChange, type ChangedBy } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import { addChildren, checkDepth, nameTaken, requireWritable } from '../change-rules.ts';
-import { insertRow, insertRows, newRow, type NewRow } from '../folder-rows.ts';
-import { viewTree, type Folder, type TreeView } from '../folders.ts';
-import {
-  planImport,
-  type ImportedPath,
-  type ImportedTree,
-  type ImportPlan,
-  type PlanOptions,
-} from './import-plan.ts';
+import { insertRow, insertRows, newRow, type NewRow } from '../new-folder-rows.ts';
+import { viewTree, type Folder, type TreeView } from '../tree-view.ts';
 import { purgeFolders } from '../trash.ts';
+import { planImport, type ImportInput, type ImportPlan, type PlanOptions } from './import-plan.ts';
 
-export interface FolderImport {
+export interface FolderImport extends ImportInput {
   readonly parentId?: string | null | undefined;
-  readonly tree?: readonly ImportedTree[] | null | undefined;
-  readonly list?: readonly ImportedPath[] | null | undefined;
   /** The version of the parent. */
   readonly expectedVersion?: number | null | undefined;
 }
@@ -44,7 +36,7 @@ const markStaged = sql<{ id: string; parentId: string; now: number }>`
   where id = ${'id'}`;
 
 const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: string }>`
-  select folders.name from ${textList('names')} cross join folders
+  select folders.name from ${list('names', 'texts')} cross join folders
   where folders.parent_id = ${'parentId'} and folders.name = each.value order by each.position limit 1`;
 
 const publish = sql<{ ids: readonly string[]; parentId: string }>`
@@ -53,18 +45,18 @@ const publish = sql<{ ids: readonly string[]; parentId: string }>`
 const unstage = sql<{ id: string }>`
   delete from folders where id = ${'id'} and detached_because = 'import'`;
 
-const importMemory: ResultCodec<Imported, Imported> = {
+const importResult: ResultCodec<Imported, Imported> = {
   toStored: ({ parentId, count }) => ({ parentId, count }),
   fromStored: (imported) => imported,
 };
 
 export function importFolders(
-  changes: Changes<Access>,
+  changes: ChangeRunner<Access>,
   caller: Caller,
   input: FolderImport,
   options: Omit<PlanOptions, 'now'>,
 ): Promise<Changed<Imported>> {
-  const importNow = async () => {
+  return changes.runUnlessMade(caller, importResult, async () => {
     const now = changes.clock.now();
     // Rights are checked before the work, the plan before it is written, and both again in the last transaction.
     await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), input));
@@ -75,21 +67,20 @@ export function importFolders(
     const imported = { parentId: parent.id, count: plan.rows.length };
     if (plan.rows.length > sliceRows) return importStaged(changes, caller, input, { plan, imported, now });
     return changes.run(caller, {
-      codec: importMemory,
+      codec: importResult,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
         const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
         await insertRows(transaction, plan.rows.map(under(to.id)));
-        await finishImport(transaction, { pathIds, plan, byUserId, now });
+        await finishImport(transaction, plan, pathIds, { byUserId, now });
         return imported;
       },
     });
-  };
-  return changes.runUnlessMade(caller, importMemory, importNow);
+  });
 }
 
 async function importStaged(
-  changes: Changes<Access>,
+  changes: ChangeRunner<Access>,
   caller: Caller,
   input: FolderImport,
   { plan, imported, now }: { readonly plan: ImportPlan; readonly imported: Imported; readonly now: number },
@@ -107,7 +98,7 @@ async function importStaged(
       await yieldEventLoop();
     }
     const made = await changes.run(caller, {
-      codec: importMemory,
+      codec: importResult,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
         const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
@@ -115,7 +106,7 @@ async function importStaged(
           await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
           await yieldEventLoop();
         }
-        await finishImport(transaction, { pathIds, plan, byUserId, now });
+        await finishImport(transaction, plan, pathIds, { byUserId, now });
         // After a very long time, the stage may have been marked for purging, and a part of it may be missing.
         if ((await transaction.run(unstage, { id: stage.id })) === 0) {
           throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
@@ -135,23 +126,13 @@ async function importStaged(
 /** Updates the parent and writes the journal entry after the rows are written. `pathIds` is the path of the parent. */
 export async function finishImport(
   transaction: Transaction,
-  done: {
-    readonly pathIds: readonly string[];
-    readonly plan: ImportPlan;
-    readonly byUserId: string | null;
-    readonly now: number;
-  },
+  plan: ImportPlan,
+  pathIds: readonly string[],
+  by: ChangedBy,
 ): Promise<void> {
-  const { pathIds, plan, byUserId, now } = done;
-  await addChildren(transaction, pathIds, { count: plan.tops.length, levels: plan.height });
-  record(transaction, {
-    kind: 'IMPORT_FOLDERS',
-    at: now,
-    byUserId,
-    folderId: pathIds.at(-1)!,
-    pathIds,
-    after: { count: plan.rows.length },
-  });
+  await addChildren(transaction, pathIds, { count: plan.tops.length, addedDepth: plan.height });
+  const after = { count: plan.rows.length };
+  record(transaction, { kind: 'IMPORT_FOLDERS', ...by, folderId: pathIds.at(-1)!, pathIds, after });
 }
 
 async function checkDestination(
@@ -166,10 +147,7 @@ async function checkDestination(
   for (const some of slices(tops)) {
     const taken = await reader.get(findTaken, { parentId: parent.id, names: some.map(({ name }) => name) });
     if (taken) {
-      throw nameTaken(
-        taken.name,
-        'To add to a folder that is there, import into it: give its id as `parentId`.',
-      );
+      throw nameTaken(taken.name, 'To add folders to the existing folder, set `parentId` to its id.');
     }
     await yieldEventLoop();
   }

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../refusal.ts';
 import { maxDepth, tooDeep } from '../change-rules.ts';
-import { newFolderIds, newRow, type NewRow } from '../folder-rows.ts';
+import { newFolderIds, newRow, type NewRow } from '../new-folder-rows.ts';
 import { toFolderName, toTexts, type TextsInput } from '../folder-texts.ts';
 
 /** A folder with its subtree. */
@@ -31,110 +31,106 @@ export interface PlanOptions {
   readonly beforeRows: (count: number) => Promise<void> | undefined;
 }
 
-export async function planImport(
-  {
-    tree,
-    list: paths,
-  }: {
-    readonly tree?: readonly ImportedTree[] | null | undefined;
-    readonly list?: readonly ImportedPath[] | null | undefined;
-  },
-  { now, maxFolders, beforeRows }: PlanOptions,
-): Promise<ImportPlan> {
-  if (!tree === !paths) throw new Refusal('BAD_INPUT', 'Give `tree` or `list`, one of them.');
-  const plan = { rows: [] as NewRow[], tops: [] as NewRow[], height: 0 };
-  const names = new Map<NewRow | undefined, Map<string, NewRow>>();
-  const parents = new Map<NewRow, NewRow | undefined>();
-  const newId = newFolderIds(now);
+export interface ImportInput {
+  readonly tree?: readonly ImportedTree[] | null | undefined;
+  readonly list?: readonly ImportedPath[] | null | undefined;
+}
 
-  /** Adds a folder. Returns undefined if its parent already has a folder with this name. */
-  function add(
-    parent: NewRow | undefined,
-    name: string,
-    input: TextsInput,
-    depth: number,
-  ): NewRow | undefined {
-    const siblings = names.get(parent) ?? new Map<string, NewRow>();
-    names.set(parent, siblings);
-    if (siblings.has(name)) return undefined;
-    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(input) }, now, newId());
-    siblings.set(name, row);
-    if (plan.rows.push(row) > maxFolders) {
-      throw new Refusal(
-        'TOO_EXPENSIVE',
-        `One import takes at most ${maxFolders} folders. Import in several parts: first the folders at the top, then what is inside each, with its id as \`parentId\`.`,
-        {
-          facts: { field: 'importFolders', price: plan.rows.length, budget: maxFolders },
-        },
-      );
+export async function planImport({ tree, list }: ImportInput, options: PlanOptions): Promise<ImportPlan> {
+  if (!tree === !list) throw new Refusal('BAD_INPUT', 'Set either `tree` or `list`, not both.');
+  const planner = new ImportPlanner(options);
+  await (tree ? planner.addTree(tree) : planner.addPaths(list!));
+  planner.setHeights();
+  // Without the maps of the planner, so that a long import does not hold their memory.
+  const { rows, tops, height } = planner;
+  return { rows, tops, height };
+}
+
+class ImportPlanner {
+  readonly rows: NewRow[] = [];
+  readonly tops: NewRow[] = [];
+  height = 0;
+  readonly #options: PlanOptions;
+  readonly #newId: () => string;
+  readonly #names = new Map<NewRow | undefined, Map<string, NewRow>>();
+  readonly #parents = new Map<NewRow, NewRow | undefined>();
+
+  constructor(options: PlanOptions) {
+    this.#options = options;
+    this.#newId = newFolderIds(options.now);
+  }
+
+  async addTree(tree: readonly ImportedTree[]): Promise<void> {
+    const top = { parent: undefined as NewRow | undefined, depth: 1, where: '' };
+    const waiting = tree.toReversed().map((node) => ({ node, ...top }));
+    while (waiting.length > 0) {
+      await this.#options.beforeRows(1);
+      const { node, parent, depth, where } = waiting.pop()!;
+      const path = where === '' ? node.name : `${where}/${node.name}`;
+      const row = withPath(path, () => this.#add(parent, toFolderName(node.name), node, depth));
+      if (!row) throw duplicatePath(path);
+      for (const inner of node.folders?.toReversed() ?? []) {
+        waiting.push({ node: inner, parent: row, depth: depth + 1, where: path });
+      }
     }
+  }
+
+  async addPaths(paths: readonly ImportedPath[]): Promise<void> {
+    const { beforeRows } = this.#options;
+    // Shorter paths first, so that a folder comes before its subtree in any order of the list.
+    const byLength: { input: ImportedPath; names: string[] }[][] = [];
+    for (const input of paths) {
+      await beforeRows(1);
+      const names = input.path.replace(/^\/|\/$/g, '').split('/', maxDepth + 1);
+      (byLength[names.length] ??= []).push({ input, names });
+    }
+    for (const { input, names } of byLength.flatMap((some) => some ?? [])) {
+      await beforeRows(1);
+      withPath(input.path, () => this.#addPath(input, names));
+    }
+  }
+
+  #addPath(input: ImportedPath, names: readonly string[]): void {
+    if (names.length > maxDepth) throw tooDeep();
+    let parent: NewRow | undefined;
+    names.map(toFolderName).forEach((name, index) => {
+      const isLast = index === names.length - 1;
+      const row = this.#add(parent, name, isLast ? input : {}, index + 1);
+      if (!row && isLast) throw duplicatePath(input.path);
+      parent = row ?? this.#names.get(parent)?.get(name);
+    });
+  }
+
+  /** Returns undefined if the parent already has a folder with this name. */
+  #add(parent: NewRow | undefined, name: string, input: TextsInput, depth: number): NewRow | undefined {
+    const { now, maxFolders } = this.#options;
+    const siblings = this.#names.get(parent) ?? new Map<string, NewRow>();
+    this.#names.set(parent, siblings);
+    if (siblings.has(name)) return undefined;
+    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(input) }, now, this.#newId());
+    siblings.set(name, row);
+    if (this.rows.push(row) > maxFolders) throw tooManyFolders(this.rows.length, maxFolders);
     if (parent) parent.childCount++;
-    else plan.tops.push(row);
-    parents.set(row, parent);
-    plan.height = Math.max(plan.height, depth);
+    else this.tops.push(row);
+    this.#parents.set(row, parent);
+    this.height = Math.max(this.height, depth);
     return row;
   }
 
-  const find = (parent: NewRow | undefined, name: string) => names.get(parent)?.get(name);
-  await (tree ? addTree(tree, add, beforeRows) : addPaths(paths!, add, find, beforeRows));
-  for (const row of plan.rows.toReversed()) {
-    const parent = parents.get(row);
-    if (parent) parent.height = Math.max(parent.height, row.height + 1);
-  }
-  return plan;
-}
-
-type Add = (parent: NewRow | undefined, name: string, input: TextsInput, depth: number) => NewRow | undefined;
-
-async function addTree(
-  tree: readonly ImportedTree[],
-  add: Add,
-  beforeRows: PlanOptions['beforeRows'],
-): Promise<void> {
-  const waiting = tree.toReversed().map((node) => ({
-    node,
-    parent: undefined as NewRow | undefined,
-    depth: 1,
-    where: '',
-  }));
-  while (waiting.length > 0) {
-    await beforeRows(1);
-    const { node, parent, depth, where } = waiting.pop()!;
-    const path = where === '' ? node.name : `${where}/${node.name}`;
-    const row = withPath(path, () => add(parent, toFolderName(node.name), node, depth));
-    if (!row) throw duplicatePath(path);
-    for (const inner of node.folders?.toReversed() ?? []) {
-      waiting.push({ node: inner, parent: row, depth: depth + 1, where: path });
+  setHeights(): void {
+    for (const row of this.rows.toReversed()) {
+      const parent = this.#parents.get(row);
+      if (parent) parent.height = Math.max(parent.height, row.height + 1);
     }
   }
 }
 
-async function addPaths(
-  paths: readonly ImportedPath[],
-  add: Add,
-  find: (parent: NewRow | undefined, name: string) => NewRow | undefined,
-  beforeRows: PlanOptions['beforeRows'],
-): Promise<void> {
-  // Shorter paths first, so that a folder comes before its subtree in any order of the list.
-  const byLength: { input: ImportedPath; names: string[] }[][] = [];
-  for (const input of paths) {
-    await beforeRows(1);
-    const names = input.path.replace(/^\/|\/$/g, '').split('/', maxDepth + 1);
-    (byLength[names.length] ??= []).push({ input, names });
-  }
-  for (const { input, names } of byLength.flatMap((some) => some ?? [])) {
-    await beforeRows(1);
-    let parent: NewRow | undefined;
-    withPath(input.path, () => {
-      if (names.length > maxDepth) throw tooDeep();
-      names.map(toFolderName).forEach((name, index) => {
-        const isLast = index === names.length - 1;
-        const row = add(parent, name, isLast ? input : {}, index + 1);
-        if (!row && isLast) throw duplicatePath(input.path);
-        parent = row ?? find(parent, name);
-      });
-    });
-  }
+function tooManyFolders(price: number, budget: number): Refusal {
+  return new Refusal(
+    'TOO_EXPENSIVE',
+    `An import creates at most ${budget} folders. Import in several parts: first the top folders, then the folders inside each of them, with its id as \`parentId\`.`,
+    { facts: { field: 'importFolders', price, budget } },
+  );
 }
 
 /** Adds the path of the folder to a refusal. */
@@ -148,7 +144,7 @@ function withPath<T>(path: string, work: () => T): T {
 }
 
 function duplicatePath(path: string): Refusal {
-  return new Refusal('CONFLICT', `${quotePath(path)} is there twice.`);
+  return new Refusal('CONFLICT', `${quotePath(path)} occurs twice.`);
 }
 
 function quotePath(path: string): string {

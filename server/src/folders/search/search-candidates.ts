@@ -13,9 +13,23 @@ import {
   sql,
   type Statement,
 } from '../../database/statement.ts';
-import { readChildren, visibleChildCount } from '../children/children.ts';
-import { readFolders, visibleLevel, type Folder, type TreeView } from '../folders.ts';
-import type { CandidatePosition, Section } from '../cursor.ts';
+import { visibleLevel, type TreeView } from '../tree-view.ts';
+
+/** A position among the candidates of a search: by number, or, for a short text, by name or title and id. */
+type CandidatePosition = readonly ['number', number] | readonly ['name' | 'title', string, string];
+
+/**
+ * The candidates of a search that are ranked together. Usually one section holds all candidates. A search that examined many folders
+ * in vain ends its page, and its section, at a candidate that the viewer may not see.
+ */
+export interface Section {
+  /** After this position; from the first candidate if undefined. */
+  readonly start?: CandidatePosition | undefined;
+  /** Up to this position, inclusive; to the last candidate if undefined. */
+  readonly end?: CandidatePosition | undefined;
+  /** The number of matches in the sections before. */
+  readonly countBefore: number;
+}
 
 export interface Candidate {
   readonly id: string;
@@ -28,7 +42,7 @@ export interface Candidate {
   readonly isRepeated?: boolean;
 }
 
-export interface Batch {
+interface Batch {
   readonly candidates: readonly Candidate[];
   /** Where the next batch starts; undefined if this is the last one. */
   readonly end: CandidatePosition | undefined;
@@ -43,16 +57,16 @@ const rowsToFind = maxVisible / 2;
 /** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
 const minInsideLength = 3;
 
-interface CountRow {
-  readonly id: null;
-  readonly count: number;
+interface NumberedCandidate extends Candidate {
+  readonly number: number;
 }
 
 const candidateColumns = sql`folders.id, folders.parent_id as "parentId", ${hexOf('folders.sort_key')} as "sortKey",
   folders.folded_name as "foldedName", folders.folded_title as "foldedTitle"`;
 
 // `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the
-// lists. A row without an id has the number of folders in `openIds` and below them, up to the limit.
+// lists. The row with the number `limit` is returned even if it does not match: it shows that there are so many folders.
+// A second use of `visible` would make SQLite read all of them.
 const findVisible = sql<
   {
     closedIds: readonly string[];
@@ -61,7 +75,7 @@ const findVisible = sql<
     pattern: string;
     limit: number;
   },
-  CountRow | Candidate
+  NumberedCandidate
 >`
   with recursive visible (id, parent_id, sort_key, folded_name, folded_title) as (
     select id, parent_id, sort_key, folded_name, folded_title from folders
@@ -70,17 +84,16 @@ const findVisible = sql<
     select folders.id, folders.parent_id, folders.sort_key, folders.folded_name, folders.folded_title
     from visible cross join ${childrenOf('visible')}
     where folders.parent_id = visible.id and folders.id not in (select value from ${list('accessIds')})
-  ), open as (select * from visible limit ${'limit'})
-  select count(*) as count, null as id, null as "parentId", null as "sortKey", null as "foldedName", null as "foldedTitle"
-  from open
-  union all
-  select null, ${candidateColumns} from folders
+  ), open as (
+    select *, row_number() over () as number from (select * from visible limit ${'limit'}) as first_visible
+  )
+  select ${candidateColumns}, 0 as number from folders
   where id in (select value from ${list('closedIds')})
   union all
-  select null, id, parent_id, ${hexOf('sort_key')}, folded_name, folded_title from open
-  where folded_name like ${'pattern'} escape '!' or folded_title like ${'pattern'} escape '!'`;
+  select id, parent_id, ${hexOf('sort_key')}, folded_name, folded_title, number from open
+  where folded_name like ${'pattern'} escape '!' or folded_title like ${'pattern'} escape '!' or number = ${'limit'}`;
 
-const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
+const findInside = sql<{ text: string; after: number; limit: number }, NumberedCandidate>`
   select ${candidateColumns}, folders.number
   from ${possibleMatches({ text: 'text', after: 'after', limit: 'limit' })}
   cross join folders where folders.number = possible.number order by folders.number`;
@@ -93,15 +106,12 @@ interface Range {
   readonly limit: number;
 }
 
-const findByName = sql<Range, Candidate>`
+const findIn = (column: Statement, condition: Statement) => sql<Range, Candidate>`
   select ${candidateColumns} from folders
-  where (folded_name, id) > (${'from'}, ${'fromId'}) and (folded_name, id) <= (${'to'}, ${'toId'})
-  order by folded_name, id limit ${'limit'}`;
-const findByTitle = sql<Range, Candidate>`
-  select ${candidateColumns} from folders
-  where folded_title is not null and (folded_title, id) > (${'from'}, ${'fromId'})
-    and (folded_title, id) <= (${'to'}, ${'toId'})
-  order by folded_title, id limit ${'limit'}`;
+  where ${condition} (${column}, id) > (${'from'}, ${'fromId'}) and (${column}, id) <= (${'to'}, ${'toId'})
+  order by ${column}, id limit ${'limit'}`;
+const findByName = findIn(sql`folded_name`, sql``);
+const findByTitle = findIn(sql`folded_title`, sql`folded_title is not null and`);
 
 /** Yields each folder that may match; the caller compares the texts and checks the viewer's access. */
 export async function* readCandidates(
@@ -118,26 +128,23 @@ export async function* readCandidates(
 }
 
 /**
- * Whether viewers with these rights see more than `maxVisible` folders. `many` remains true while the same rights hold: a folder
- * that is deleted or moved changes the journal's access number, and all rights are read again. `few` is checked by each search.
+ * The rights of viewers who see more than `maxVisible` folders. This remains true while the same rights hold: a folder that is deleted
+ * or moved changes the journal's access number, and all rights are read again.
  */
-const sizeOfView = new WeakMap<Access, 'few' | 'many'>();
+const seesMany = new WeakSet<Access>();
 
-/**
- * The folders that the viewer sees and that may match; undefined if the viewer sees too many. Its cost does not depend on
- * hidden folders.
- */
+/** The visible folders that may match; undefined if the viewer sees too many. Its cost does not depend on hidden folders. */
 async function readVisible(
   view: TreeView,
   text: string,
   underId: string | undefined,
 ): Promise<readonly Candidate[] | undefined> {
   const { access, ancestry, reader } = view;
-  if (access.isAdministrator || sizeOfView.get(access) === 'many') return undefined;
+  if (access.isAdministrator || seesMany.has(access)) return undefined;
   const accessIds = [...access.grantPathIds];
   if (accessIds.length > maxVisible) return undefined;
-  const topIds = new Set(underId === undefined ? accessIds : [underId, ...accessIds]);
-  await ancestry.load([...topIds]);
+  const topIds = [...new Set(underId === undefined ? accessIds : [underId, ...accessIds])];
+  await ancestry.load(topIds);
   const openIds: string[] = [];
   const closedIds: string[] = [];
   for (const id of topIds) {
@@ -145,24 +152,12 @@ async function readVisible(
     if (level === undefined || (underId && id !== underId && !isInside(view, id, underId))) continue;
     (level >= READ ? openIds : closedIds).push(id);
   }
-  const isWhole = underId === undefined;
-  const isSmall = isWhole && sizeOfView.get(access) === 'few';
-  if (!isSmall && (await seesMany(view, openIds, topIds))) {
-    if (isWhole) sizeOfView.set(access, 'many');
-    return undefined;
-  }
-  const parameters = {
-    closedIds,
-    openIds,
-    accessIds: [...topIds],
-    pattern: patternOf(text),
-    limit: maxVisible + 1,
-  };
+  const limit = maxVisible + 1 - closedIds.length;
+  const parameters = { closedIds, openIds, accessIds: topIds, pattern: patternOf(text), limit };
   const rows = await reader.all(findVisible, parameters, rowsToFind);
-  const { count } = rows.find((row): row is CountRow => row.id === null)!;
-  const isMany = count + closedIds.length > maxVisible;
-  if (isWhole) sizeOfView.set(access, isMany ? 'many' : 'few');
-  return isMany ? undefined : rows.filter((row): row is Candidate => row.id !== null);
+  if (!rows.some(({ number }) => number === limit)) return rows;
+  seesMany.add(access);
+  return undefined;
 }
 
 /** The pattern for `like`. */
@@ -174,52 +169,6 @@ function patternOf(text: string): string {
 /** The text is long enough to be found inside names and titles. */
 export function isInsideText(text: string): boolean {
   return [...text].length >= minInsideLength;
-}
-
-const maxRounds = 4;
-const parentsPerRound = 4;
-const childrenPerParent = 20;
-
-/**
- * Adds up the child counts of a few visible folders. Returns true if the viewer sees more than `maxVisible` folders; false
- * can also mean that the sum was too small to decide. Subtracts `topIds`, because they may also be children of others.
- */
-async function seesMany(
-  view: TreeView,
-  openIds: readonly string[],
-  topIds: ReadonlySet<string>,
-): Promise<boolean> {
-  let count = -topIds.size;
-  let found: Iterable<Folder> = (await readFolders(view, openIds)).values();
-  const parents: Folder[] = [];
-  for (let round = 0; round <= maxRounds; round++) {
-    for (const folder of found) {
-      count += visibleChildCount(view, folder);
-      if (folder.childCount > 0) parents.push(folder);
-    }
-    if (count > maxVisible) return true;
-    if (parents.length === 0) return false;
-    const { byParent } = await readChildren(
-      view,
-      takeSome(parents, parentsPerRound),
-      { limit: childrenPerParent },
-      maxVisible,
-    );
-    found = [...byParent.values()].flatMap(({ folders }) => folders).filter(({ id }) => !topIds.has(id));
-  }
-  return false;
-}
-
-/** Removes and returns some parents with few children, spread over the list: folders with many children often hold leaves only. */
-function takeSome(parents: Folder[], count: number): Folder[] {
-  parents.sort((one, other) => one.childCount - other.childCount);
-  const among = Math.max(count, Math.ceil(parents.length / 2));
-  const step = Math.max(1, Math.floor(among / count));
-  const taken: Folder[] = [];
-  for (let index = Math.min(among, parents.length) - 1; index >= 0 && taken.length < count; index -= step) {
-    taken.push(...parents.splice(index, 1));
-  }
-  return taken;
 }
 
 export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {
@@ -243,35 +192,24 @@ async function* readBeginnings(view: TreeView, text: string, section: Section): 
   const { start, end } = section;
   if (start?.[0] !== 'title') {
     const isLast = end?.[0] === 'name';
-    const batches = readRange(view, text, section, { by: 'name', find: findByName, isLast });
-    for await (const batch of batches) yield batch;
+    yield* readRange(view, text, section, 'name', isLast);
     if (isLast) return;
   }
-  for await (const batch of readRange(view, text, section, {
-    by: 'title',
-    find: findByTitle,
-    isLast: true,
-  })) {
+  for await (const batch of readRange(view, text, section, 'title', true)) {
     const isRepeated = ({ foldedName }: Candidate) => foldedName.startsWith(text);
-    yield {
-      ...batch,
-      candidates: batch.candidates.map((each) => ({ ...each, isRepeated: isRepeated(each) })),
-    };
+    const candidates = batch.candidates.map((each) => ({ ...each, isRepeated: isRepeated(each) }));
+    yield { ...batch, candidates };
   }
-}
-
-interface RangeOptions {
-  readonly by: 'name' | 'title';
-  readonly find: Statement<Range, Candidate>;
-  readonly isLast: boolean;
 }
 
 async function* readRange(
   { reader }: TreeView,
   text: string,
   { start, end }: Section,
-  { by, find, isLast }: RangeOptions,
+  by: 'name' | 'title',
+  isLast: boolean,
 ): AsyncGenerator<Batch> {
+  const find = by === 'name' ? findByName : findByTitle;
   let [, from, fromId] = start?.[0] === by ? start : [by, text, firstId];
   const [, to, toId] = end?.[0] === by ? end : [by, endOfBeginnings(text), firstId];
   for (;;) {

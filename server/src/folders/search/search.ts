@@ -1,32 +1,54 @@
 /**
  * Search over names and titles. The candidates are compared and ranked here, so that the order is the same on every
- * database. A page examines a bounded number of folders in vain: hidden folders must not show in time, cost or refusals.
+ * database. A page examines a bounded number of folders that do not match: hidden folders must not show in time, cost or
+ * refusals.
  */
 
 import { accessLevels } from '../../access/access.ts';
 import { Refusal } from '../../refusal.ts';
-import { searchCursors, wholeSearch, type ListPosition, type SearchPosition } from '../cursor.ts';
-import { foldText } from '../text-keys.ts';
-import type { FolderColumns } from '../children/folder-slice.ts';
-import { readFolders, visibleLevel, type Folder, type TreeView } from '../folders.ts';
-import { batchSize, isInside, isInsideText, readCandidates, type Candidate } from './search-candidates.ts';
+import { decodeCursor, encodeCursor } from '../../database/cursor-encoding.ts';
+import type { Reader } from '../../database/database.ts';
+import {
+  notACursor,
+  decryptPosition,
+  positionBytes,
+  encryptPosition,
+  toPosition,
+  type ListPosition,
+} from '../folder-slice.ts';
+import { foldText } from '../folder-texts.ts';
+import { readFolders, visibleLevel, type Folder, type FolderColumns, type TreeView } from '../tree-view.ts';
+import {
+  batchSize,
+  isInside,
+  isInsideText,
+  readCandidates,
+  type Candidate,
+  type Section,
+} from './search-candidates.ts';
 
-export interface SearchSlice {
+interface SearchPosition {
+  readonly section: Section;
+  /** After this match of the section; from the best one if undefined. */
+  readonly position?: ListPosition | undefined;
+}
+
+interface SearchSlice {
   readonly text: string;
   /** Only inside this folder. */
   readonly underId?: string | undefined;
   readonly first: number;
   readonly after?: SearchPosition | undefined;
-  /** `all` by default. */
+  /** `withoutTexts` by default. */
   readonly columns?: FolderColumns | undefined;
 }
 
-export interface Found {
+interface Found {
   readonly folder: Folder;
   readonly cursor: () => string;
 }
 
-export interface SearchResult {
+interface SearchResult {
   readonly found: readonly Found[];
   readonly hasNextPage: boolean;
   /** Where the next page begins; null if there was nothing to examine. */
@@ -38,7 +60,8 @@ export interface SearchResult {
 const { READ } = accessLevels;
 const maxTextLength = 255;
 /** A page ends after the batch in which it has examined so many folders that the viewer does not find. */
-export const maxUnseen = 500;
+const maxUnseen = 500;
+const wholeSearch: Section = { countBefore: 0 };
 
 /** Returns the folded text that is compared. */
 export function toSearchText(input: string): string {
@@ -59,14 +82,20 @@ export function searchList(text: string, underId: string | undefined): string {
   return `search ${underId ?? ''} ${text}`;
 }
 
-/** `charge` is called for each match that the viewer sees, and may refuse to continue. */
-export async function searchFolders(
+interface Matches {
+  /** The best matches, and possibly one more than the page holds. */
+  readonly best: readonly Match[];
+  readonly totalCount: number;
+  /** Where the section ends; undefined if it holds all candidates. */
+  readonly end: Section['end'];
+}
+
+async function findMatches(
   view: TreeView,
-  { text, underId, first, after, columns }: SearchSlice,
+  { text, underId, first }: SearchSlice,
+  { section, position }: SearchPosition,
   charge: () => void,
-): Promise<SearchResult> {
-  const { reader, access } = view;
-  const { section, position } = after ?? { section: wholeSearch };
+): Promise<Matches> {
   const last = position && toMatch(position);
   let best: Match[] = [];
   let totalCount = section.countBefore;
@@ -76,12 +105,13 @@ export async function searchFolders(
     best = best.toSorted(compareMatches).slice(0, first + 1);
   };
   for await (const batch of readCandidates(view, text, section, underId)) {
-    await view.ancestry.load(parentsOf(batch.candidates));
+    const parentIds = new Set(batch.candidates.map(({ parentId }) => parentId));
+    await view.ancestry.load([...parentIds].filter((id) => id !== null));
     // Only after the ancestors are loaded: other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
     for (const candidate of batch.candidates) {
       const match = matchOf(view, text, candidate);
-      if (match || access.isAdministrator) charge();
+      if (match || view.access.isAdministrator) charge();
       else unseen++;
       if (!match || candidate.isRepeated || (underId && !isInside(view, candidate.id, underId))) continue;
       totalCount++;
@@ -94,6 +124,19 @@ export async function searchFolders(
     if (best.length > 4 * first + batchSize) keepBest();
   }
   keepBest();
+  return { best, totalCount, end };
+}
+
+/** `charge` is called for each match that the viewer sees, and may refuse to continue. */
+export async function searchFolders(
+  view: TreeView,
+  slice: SearchSlice,
+  charge: () => void,
+): Promise<SearchResult> {
+  const { text, underId, first, after = { section: wholeSearch }, columns } = slice;
+  const { reader } = view;
+  const { section } = after;
+  const { best, totalCount, end } = await findMatches(view, slice, after, charge);
   const hasMore = best.length > first;
   const page = best.slice(0, first);
   const list = searchList(text, underId);
@@ -104,7 +147,7 @@ export async function searchFolders(
       ? undefined
       : (await searchCursors(reader, list, { start: end, countBefore: totalCount }))();
   const cursorAt = (index: number) =>
-    next !== undefined && index === page.length - 1 ? next : cursorOf(toPosition(page[index]!));
+    next !== undefined && index === page.length - 1 ? next : cursorOf(page[index]);
   const folders = await readFolders(
     view,
     page.map(({ id }) => id),
@@ -126,14 +169,7 @@ interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
   readonly rank: number;
 }
 
-/** The ids of the candidates' parents, without repetitions: most matches of a search share a few parents. */
-function parentsOf(candidates: readonly Candidate[]): readonly string[] {
-  const parents = new Set<string>();
-  for (const { parentId } of candidates) if (parentId !== null) parents.add(parentId);
-  return [...parents];
-}
-
-/** Where a candidate ranks; undefined if the viewer does not see it, or sees no text that matches. */
+/** The rank of a candidate; undefined if the viewer does not see it, or sees no text that matches. */
 function matchOf(
   view: TreeView,
   text: string,
@@ -175,10 +211,52 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function toPosition({ id, rank, sortKey }: Match): ListPosition {
-  return { id, key: Buffer.concat([Buffer.of(rank), Buffer.from(sortKey, 'hex')]) };
-}
-
 function toMatch({ id, key }: ListPosition): Match {
   return { id, rank: key[0] ?? 0, sortKey: Buffer.from(key.subarray(1)).toString('hex').toUpperCase() };
+}
+
+const lengthBytes = 2;
+/** Sections are padded to a multiple of this, so that their size does not reveal the length of the names in them. */
+const paddedBytes = 1024;
+
+/** Returns the function that makes the cursors of one section. */
+async function searchCursors(
+  reader: Reader,
+  list: string,
+  section: Section,
+): Promise<(match?: Match) => string> {
+  const isWhole = section.start === undefined && section.end === undefined;
+  const text = Buffer.from(JSON.stringify(section));
+  const padding = Buffer.alloc(paddedBytes - (text.length % paddedBytes), ' ');
+  const encrypted = isWhole
+    ? Buffer.alloc(0)
+    : await encryptPosition(reader, list, Buffer.concat([text, padding]));
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt16BE(encrypted.length);
+  return (match) => {
+    const parts = [length, encrypted];
+    if (match) {
+      const key = Buffer.concat([Buffer.of(match.rank), Buffer.from(match.sortKey, 'hex')]);
+      parts.push(positionBytes({ id: match.id, key }));
+    }
+    return encodeCursor(list, Buffer.concat(parts));
+  };
+}
+
+export async function readSearchCursor(
+  reader: Reader,
+  list: string,
+  cursor: string,
+  argument: string,
+): Promise<SearchPosition> {
+  const bytes = decodeCursor(list, cursor);
+  if (!bytes || bytes.length < lengthBytes) throw notACursor(argument);
+  const encryptedEnd = lengthBytes + bytes.readUInt16BE(0);
+  if (encryptedEnd > bytes.length) throw notACursor(argument);
+  const position =
+    encryptedEnd === bytes.length ? undefined : toPosition(bytes.subarray(encryptedEnd), argument);
+  if (encryptedEnd === lengthBytes) return { section: wholeSearch, position };
+  const section = await decryptPosition(reader, list, bytes.subarray(lengthBytes, encryptedEnd));
+  if (!section) throw notACursor(argument);
+  return { section: JSON.parse(section.toString()) as Section, position };
 }

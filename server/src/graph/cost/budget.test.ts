@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { buildSchema, execute, parse, type GraphQLResolveInfo } from 'graphql';
 import { Refusal } from '../../refusal.ts';
-import { Budget } from './budget.ts';
-import { ElementFields } from './element-fields.ts';
+import { Budget, ElementFields } from './budget.ts';
 
 const schema = buildSchema(`
   type Query { folder: Folder! }
@@ -62,7 +61,7 @@ function refusalOf(work: () => unknown): Refusal {
   assert.fail('it was not refused');
 }
 
-const many = (length: number) => Array.from({ length }, (_, place) => place);
+const many = (length: number) => Array.from({ length }, (_, index) => index);
 
 describe('folders', () => {
   test('are accepted until the sum exceeds the limit', () => {
@@ -74,7 +73,7 @@ describe('folders', () => {
     assert.deepEqual(details.facts, { field: 'folder.a', price: 11, budget: 10 });
     assert.match(
       message,
-      /^With folder\.a the answer would hold 11 folders or more; .* 10 folders\. .*page with/,
+      /^With folder\.a, the response would contain 11 or more folders; the limit is 10\. .*`first` and `after`/,
     );
     assert.equal(budget.foldersLeft, 0);
   });
@@ -126,7 +125,7 @@ describe('values', () => {
     budget.spend(many(8), info);
     const { message, details } = refusalOf(() => budget.spend(many(1), info));
     assert.deepEqual(details.facts, { field: 'folder.folders.items', price: 54, budget: 50 });
-    assert.match(message, /54 values; it may hold 50\. Select fewer/);
+    assert.match(message, /54 values; the limit is 50\. Select fewer/);
   });
 
   test('are counted once for each field of a document', () => {
@@ -146,7 +145,7 @@ describe('text', () => {
     assert.equal(budget.spendText(undefined, info), undefined);
     const { message, details } = refusalOf(() => budget.spendText('12345', info));
     assert.deepEqual(details.facts, { field: 'folder.t', price: 11, budget: 10 });
-    assert.match(message, /11 bytes of text; it may hold 10/);
+    assert.match(message, /11 bytes of text; the limit is 10/);
   });
 });
 
@@ -159,7 +158,7 @@ describe('pages', () => {
     const info = infoOf('{folder{folders{items{name}}}}', 'folders');
     const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
     assert.deepEqual(details.facts, { field: 'folder.folders', price: 6, budget: 5 });
-    assert.match(message, /^`last` of folder\.folders is 6; a page may have 5/);
+    assert.match(message, /^`last` of folder\.folders is 6; the maximum is 5/);
   });
 });
 
@@ -169,7 +168,7 @@ test('adds up the examined folders of all fields', () => {
   budget.scan(40, info!);
   assert.throws(() => budget.scan(1, info!), {
     code: 'TOO_EXPENSIVE',
-    message: /^For folder\.folders\.items, 101 folders/,
+    message: /^For folder\.folders\.items, the server would examine at least 101 folders/,
     details: { facts: { field: 'folder.folders.items', price: 101, budget: 100 } },
   });
 });

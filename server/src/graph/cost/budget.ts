@@ -3,9 +3,19 @@
  * Lists and long texts are charged before they are added to the response.
  */
 
-import type { GraphQLResolveInfo } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Refusal } from '../../refusal.ts';
-import type { ElementFields, Selected } from './element-fields.ts';
 import { toFieldPath, tooExpensive, type Limits } from './limits.ts';
 
 export type BudgetLimits = Pick<
@@ -48,11 +58,11 @@ export class Budget {
     if (this.#folders > maxFolders) throw this.#tooManyFolders(this.#folders, info);
     if (count > 0) this.#values += count * this.#elementFields.count(info);
     if (this.#values > maxValues) {
-      const field = fieldNames(info);
-      throw tooExpensive(
-        `With ${field} the answer would hold ${this.#values} values; it may hold ${maxValues}. Select fewer fields of each folder, or fewer folders at a time: page with \`first\` and \`after\`.`,
-        { field, cost: this.#values, budget: maxValues },
-      );
+      throw tooLarge(fieldNames(info), this.#values, maxValues, {
+        unit: 'values',
+        advice:
+          'Select fewer fields for each folder, or request fewer folders at a time with `first` and `after`.',
+      });
     }
   }
 
@@ -66,11 +76,10 @@ export class Budget {
     const budget = this.#limits.maxExportFolders * valuesPerExported;
     if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
     if (this.#exported <= budget) return list;
-    const field = fieldNames(info);
-    throw tooExpensive(
-      `With ${field} the answer would hold ${this.#exported} values of exported folders; it may hold ${budget}. Select fewer fields of each folder, or export in parts.`,
-      { field, cost: this.#exported, budget },
-    );
+    throw tooLarge(fieldNames(info), this.#exported, budget, {
+      unit: 'values of exported folders',
+      advice: 'Select fewer fields for each folder, or export in parts.',
+    });
   }
 
   /** Charges folders that are examined, whether they are part of the response or not. */
@@ -80,7 +89,7 @@ export class Budget {
     if (this.#scanned <= maxScanned) return;
     const field = fieldNames(info);
     throw tooExpensive(
-      `For ${field}, ${this.#scanned} folders or more would have to be looked at; for one answer it may be ${maxScanned}. Ask for less at a time, or in a smaller part of the tree.`,
+      `For ${field}, the server would examine at least ${this.#scanned} folders; the limit for one response is ${maxScanned}. Request less at a time, or a smaller part of the tree.`,
       { field, cost: this.#scanned, budget: maxScanned },
     );
   }
@@ -91,32 +100,24 @@ export class Budget {
   }
 
   #tooManyFolders(cost: number, info: FieldLocation): Refusal {
-    const { maxFolders } = this.#limits;
     // Names the list, because only the list can be paged.
-    const field = fieldNames(info).replace(/\.(edges|items)$/, '');
-    return tooExpensive(
-      `With ${field} the answer would hold ${cost} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
-      { field, cost, budget: maxFolders },
-    );
+    const list = fieldNames(info).replace(/\.(edges|items)$/, '');
+    return tooLarge(list, cost, this.#limits.maxFolders, {
+      unit: 'or more folders',
+      advice: 'Request fewer folders at a time with `first` and `after`.',
+    });
   }
 
   /** Charges a text and returns it. */
   spendText<T extends string | null | undefined>(text: T, info: FieldLocation): T {
-    if (typeof text === 'string') this.spendTextBytes(Buffer.byteLength(text), info);
-    return text;
-  }
-
-  /** Charges so many bytes of text. */
-  spendTextBytes(count: number, info: FieldLocation): void {
+    if (typeof text !== 'string') return text;
     const { maxTextBytes } = this.#limits;
-    this.#textBytes += count;
-    if (this.#textBytes > maxTextBytes) {
-      const field = fieldNames(info);
-      throw tooExpensive(
-        `With ${field} the answer would hold ${this.#textBytes} bytes of text; it may hold ${maxTextBytes}. Ask for the long texts of fewer folders at a time.`,
-        { field, cost: this.#textBytes, budget: maxTextBytes },
-      );
-    }
+    this.#textBytes += Buffer.byteLength(text);
+    if (this.#textBytes <= maxTextBytes) return text;
+    throw tooLarge(fieldNames(info), this.#textBytes, maxTextBytes, {
+      unit: 'bytes of text',
+      advice: 'Request the long texts of fewer folders at a time.',
+    });
   }
 
   /** Refuses a page size over the maximum, also if there are fewer folders. */
@@ -125,10 +126,20 @@ export class Budget {
     if (typeof size !== 'number' || size <= maxPageSize) return;
     const field = fieldNames(info);
     throw tooExpensive(
-      `\`${argumentName}\` of ${field} is ${size}; a page may have ${maxPageSize}. Ask for smaller pages.`,
+      `\`${argumentName}\` of ${field} is ${size}; the maximum is ${maxPageSize}. Request smaller pages.`,
       { field, cost: size, budget: maxPageSize },
     );
   }
+}
+
+function tooLarge(
+  field: string,
+  cost: number,
+  budget: number,
+  { unit, advice }: { readonly unit: string; readonly advice: string },
+): Refusal {
+  const message = `With ${field}, the response would contain ${cost} ${unit}; the limit is ${budget}. ${advice}`;
+  return tooExpensive(message, { field, cost, budget });
 }
 
 function fieldNames({ path }: FieldLocation): string {
@@ -137,4 +148,74 @@ function fieldNames({ path }: FieldLocation): string {
     if (typeof at.key === 'string') names.unshift(at.key);
   }
   return toFieldPath(names);
+}
+
+/** An alias counts as one more value for each so many characters. */
+export const charactersPerValue = 32;
+
+/** The parts of GraphQLResolveInfo that describe the selection of a field. */
+export type Selected = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType' | 'schema'>;
+
+/**
+ * Counts the values that each element of a list adds to the response, without the elements of inner lists. The count is cached for
+ * each field of a document, as long as the document is cached.
+ */
+export class ElementFields {
+  readonly #cache = new WeakMap<FieldNode, number>();
+
+  count(selected: Selected): number {
+    const type = getNamedType(selected.returnType);
+    let total = 0;
+    for (const node of selected.fieldNodes) {
+      let fields = this.#cache.get(node);
+      if (fields === undefined) this.#cache.set(node, (fields = countOne(node, type, selected)));
+      total += fields;
+    }
+    return total;
+  }
+}
+
+function countOne({ selectionSet }: FieldNode, type: GraphQLNamedType, selected: Selected): number {
+  return selectionSet ? countFields([{ selectionSet, type }], selected) : 1;
+}
+
+interface TypedSet {
+  readonly selectionSet: SelectionSetNode;
+  readonly type: GraphQLNamedType;
+}
+
+/** Fields of the same name are one value. An inner list is one value: its elements are charged separately. */
+function countFields(sets: readonly TypedSet[], selected: Selected): number {
+  const below = new Map<string, TypedSet[]>();
+  const open = [...sets];
+  const seen = new Set<string>();
+  for (const { selectionSet, type } of open) {
+    for (const selection of selectionSet.selections) {
+      if (selection.kind === Kind.FIELD) {
+        const name = selection.alias?.value ?? selection.name.value;
+        const group = below.get(name) ?? [];
+        below.set(name, group);
+        const isComposite = isObjectType(type) || isInterfaceType(type);
+        const fieldType = isComposite ? type.getFields()[selection.name.value]?.type : undefined;
+        if (fieldType && selection.selectionSet && !isListType(getNullableType(fieldType))) {
+          group.push({ selectionSet: selection.selectionSet, type: getNamedType(fieldType) });
+        }
+        continue;
+      }
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        if (seen.has(selection.name.value)) continue;
+        seen.add(selection.name.value);
+      }
+      const fragment =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection : selected.fragments[selection.name.value];
+      if (!fragment) continue;
+      const condition = fragment.typeCondition && selected.schema.getType(fragment.typeCondition.name.value);
+      open.push({ selectionSet: fragment.selectionSet, type: condition ?? type });
+    }
+  }
+  let total = 0;
+  // A long alias is repeated in the response as often as its value.
+  for (const name of below.keys()) total += 1 + Math.floor(name.length / charactersPerValue);
+  for (const group of below.values()) if (group.length > 0) total += countFields(group, selected);
+  return total;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildSchema, getIntrospectionQuery, parse } from 'graphql';
+import { buildSchema, getIntrospectionQuery, isIntrospectionType, isObjectType, parse } from 'graphql';
 import { Refusal } from '../../refusal.ts';
-import { checkCost, type QueryCost } from './cost.ts';
-import { measureSchema } from './schema-sizes.ts';
+import { createSchema } from '../schema/schema.ts';
+import { checkCost, measureSchema, weightOf, weights, type QueryCost } from './cost.ts';
 
 const schema = buildSchema(`
   type Query { folder(id: ID): Folder, search(text: String!): [Folder!]! }
@@ -15,7 +15,7 @@ const endless: QueryCost = { fields: Infinity, depth: Infinity, schemaValues: In
 
 function refusalOf(query: string, budgets: Partial<QueryCost>): Refusal | undefined {
   try {
-    checkCost(schema, sizes, parse(query), { ...endless, ...budgets });
+    checkCost(sizes, parse(query), { ...endless, ...budgets });
     return undefined;
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error));
@@ -27,8 +27,8 @@ function refusalOf(query: string, budgets: Partial<QueryCost>): Refusal | undefi
 const factsOf = (query: string, budgets: Partial<QueryCost>) => refusalOf(query, budgets)?.details.facts;
 const fieldsOf = (query: string) => factsOf(query, { fields: 0 })?.['price'];
 const depthOf = (query: string) => factsOf(query, { depth: 0 })?.['price'];
-const repeat = (count: number, write: (place: number) => string) =>
-  Array.from({ length: count }, (_, place) => write(place)).join(' ');
+const repeat = (count: number, write: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
 describe('the fields of a query', () => {
   test('are counted with aliases, and in every spread of a fragment', () => {
@@ -42,7 +42,7 @@ describe('the fields of a query', () => {
   test('multiply through nested fragments without being expanded', () => {
     const levels = repeat(4, (level) => {
       const next = level < 3 ? `...F${level + 1}` : 'name';
-      return `fragment F${level} on Folder{${repeat(40, (place) => `a${place}: folders{${next}}`)}}`;
+      return `fragment F${level} on Folder{${repeat(40, (index) => `a${index}: folders{${next}}`)}}`;
     });
     assert.equal(fieldsOf(`{folder{...F0}} ${levels}`), 1 + 40 + 40 ** 2 + 40 ** 3 + 2 * 40 ** 4);
   });
@@ -92,7 +92,7 @@ describe('the depth of a query', () => {
 });
 
 describe('the refusal', () => {
-  const aliases = repeat(20, (place) => `a${place}: name`);
+  const aliases = repeat(20, (index) => `a${index}: name`);
 
   test('names the innermost field that has most of the cost', () => {
     const query = `{folder{name folders{${aliases}}}}`;
@@ -108,14 +108,14 @@ describe('the refusal', () => {
   });
 
   test('names the operation if no field has most of the cost', () => {
-    const query = `{${repeat(20, (place) => `a${place}: folder{id}`)}}`;
+    const query = `{${repeat(20, (index) => `a${index}: folder{id}`)}}`;
     assert.equal(factsOf(query, { fields: 10 })?.['field'], 'query');
     assert.equal(factsOf(`query Home ${query}`, { fields: 10 })?.['field'], 'Home');
   });
 
   test('contains the cost, the budget and advice', () => {
     const { message } = refusalOf(`{folder{${aliases}}}`, { fields: 10 })!;
-    assert.match(message, /selects 21 fields, most of them in folder; it may select 10.*Select fewer/);
+    assert.match(message, /selects 21 fields, mostly in folder; the limit is 10.*Select fewer/);
   });
 
   test('shortens a long name', () => {
@@ -132,8 +132,8 @@ describe('the refusal', () => {
 describe('introspection queries', () => {
   test('cost as much as the lists of the schema are long', () => {
     const nested = '{__schema{types{fields{type{fields{name description}}}}}}';
-    const types = sizes.lengthOf('types');
-    const fields = sizes.lengthOf('fields');
+    const types = sizes.get('types')!;
+    const fields = sizes.get('fields')!;
     assert.deepEqual(factsOf(nested, { schemaValues: 0 }), {
       field: '__schema.types',
       price: 1 + types * (1 + fields * (1 + 1 + fields * 2)),
@@ -156,4 +156,18 @@ describe('introspection queries', () => {
     });
     assert.equal(refusalOf(query, { fields: 500, depth: 64, schemaValues: 400_000 }), undefined);
   });
+});
+
+test('has a weight for every root field and every field with arguments', () => {
+  const schema = createSchema();
+  const roots = [schema.getQueryType(), schema.getSubscriptionType()];
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  for (const type of types.filter((each) => !isIntrospectionType(each))) {
+    for (const { name, args } of Object.values(type.getFields())) {
+      if (type === schema.getMutationType()) assert.ok(weightOf(name, true) >= 5, name);
+      else if (roots.includes(type) || args.length > 0) {
+        assert.ok(Object.hasOwn(weights, name), `${type.name}.${name} has no weight`);
+      }
+    }
+  }
 });

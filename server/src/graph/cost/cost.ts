@@ -1,24 +1,25 @@
 /**
- * The cost of a query by its text alone: its fields with fragments expanded, and its depth. It is checked before
- * validation, which takes longer the higher both are. The folders of the response are counted during execution (`budget.ts`).
+ * The cost of a query by its text alone: its fields with fragments expanded, its depth, and the values of the schema that it
+ * requests. It is checked before validation, which takes longer for an expensive query. The folders of the response are counted
+ * during execution (`budget.ts`).
  */
 
 import {
-  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
   Kind,
+  OperationTypeNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
-  type GraphQLNamedType,
   type GraphQLSchema,
   type InlineFragmentNode,
-  type NamedTypeNode,
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { fieldTypeOf, isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
-import { weightOf } from './field-weights.ts';
 import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 
 export interface QueryCost {
@@ -28,36 +29,39 @@ export interface QueryCost {
   readonly schemaValues: number;
 }
 
-type Definition = OperationDefinitionNode | FragmentDefinitionNode;
-type ParentType = GraphQLNamedType | undefined;
+/** The maximum of each measure of the cost. */
+export type CostLimits = QueryCost;
 
-interface TypedField {
+type Definition = OperationDefinitionNode | FragmentDefinitionNode;
+type Fragment = InlineFragmentNode | FragmentSpreadNode;
+
+/** What the fields of a selection set belong to. It decides their cost. */
+type Parent = 'mutation' | 'introspection' | 'other';
+
+interface SelectedField {
   readonly node: FieldNode;
-  /** The type that has the field. */
-  readonly type: ParentType;
+  readonly parent: Parent;
 }
 
 const nothing: QueryCost = { fields: 0, depth: 0, schemaValues: 0 };
 
+const mutationType = 'Mutation';
+const introspectionFields: ReadonlySet<string> = new Set(['__schema', '__type']);
+
 /** Nested fragments can multiply without limit, so counting stops here. */
 const maxCounted = 1_000_000_000;
 
-/** Returns the weighted number of fields. Throws a `Refusal` if the document exceeds a budget. It need not be valid. */
-export function checkCost(
-  schema: GraphQLSchema,
-  sizes: SchemaSizes,
-  document: DocumentNode,
-  budgets: QueryCost,
-): number {
-  const costs = new DocumentCosts(schema, sizes, document);
+/** Returns the weighted number of fields. Throws a `Refusal` if the document exceeds a limit. It need not be valid. */
+export function checkCost(sizes: SchemaSizes, document: DocumentNode, limits: CostLimits): number {
+  const costs = new DocumentCosts(sizes, document);
   let maxFields = 0;
   for (const definition of costs.definitions) {
     const cost = costs.ofDefinition(definition);
     maxFields = Math.max(maxFields, cost.fields);
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
-      if (cost[measure] <= budgets[measure]) continue;
+      if (cost[measure] <= limits[measure]) continue;
       const field = costs.mostExpensiveField(definition, measure);
-      throw refuse(measure, { field, cost: cost[measure], budget: budgets[measure] });
+      throw refuse(measure, { field, cost: cost[measure], budget: limits[measure] });
     }
   }
   return maxFields;
@@ -66,9 +70,9 @@ export function checkCost(
 function refuse(measure: keyof QueryCost, excess: Excess) {
   const { field, cost, budget } = excess;
   const messages: Record<keyof QueryCost, string> = {
-    fields: `The query selects ${cost} fields, most of them in ${field}; it may select ${budget}, counted with fragments expanded and costly fields weighted. Select fewer, or send several queries.`,
-    depth: `The query is nested ${cost} levels deep in ${field}; it may have ${budget}. Ask for what lies deeper by the id of a folder, in another query.`,
-    schemaValues: `The query asks for up to ${cost} values of the schema, most of them in ${field}; an answer may hold ${budget}. Ask for less at a time.`,
+    fields: `The query selects ${cost} fields, mostly in ${field}; the limit is ${budget}. Each use of a fragment counts, and expensive fields count several times. Select fewer fields, or send several queries.`,
+    depth: `The query is nested ${cost} levels deep in ${field}; the limit is ${budget}. Request deeper folders by their id in another query.`,
+    schemaValues: `The query requests up to ${cost} values of the schema, mostly in ${field}; the limit is ${budget}. Request fewer values at a time.`,
   };
   return tooExpensive(messages[measure], excess);
 }
@@ -76,22 +80,20 @@ function refuse(measure: keyof QueryCost, excess: Excess) {
 class DocumentCosts {
   /** With unused fragments: validation compares their fields, too. */
   readonly definitions: readonly Definition[];
-  readonly #schema: GraphQLSchema;
   readonly #sizes: SchemaSizes;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #cache = new Map<SelectionSetNode, QueryCost>();
 
-  constructor(schema: GraphQLSchema, sizes: SchemaSizes, { definitions }: DocumentNode) {
+  constructor(sizes: SchemaSizes, { definitions }: DocumentNode) {
     const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
     const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
     this.definitions = [...operations, ...fragments];
-    this.#schema = schema;
     this.#sizes = sizes;
     this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
 
   ofDefinition(definition: Definition): QueryCost {
-    return this.#ofSet(definition.selectionSet, this.#typeOf(definition));
+    return this.#ofSet(definition.selectionSet, parentIn(definition));
   }
 
   /** The innermost field that has more than half of the cost; if there is none, the operation or fragment. */
@@ -100,20 +102,20 @@ class DocumentCosts {
     const seen = new Set<SelectionSetNode>();
     const half = this.ofDefinition(definition)[measure] / 2;
     let set: SelectionSetNode | undefined = definition.selectionSet;
-    let type = this.#typeOf(definition);
+    let parent = parentIn(definition);
     while (set) {
-      const found: TypedField | undefined = this.#fieldsOf(set, type, seen).find(
+      const found: SelectedField | undefined = this.#fieldsOf(set, parent, seen).find(
         (each) => this.#ofField(each)[measure] > half,
       );
       if (!found) break;
       names.push(found.node.alias?.value ?? found.node.name.value);
       set = found.node.selectionSet;
-      type = this.#typeBelow(found);
+      parent = parentBelow(found);
     }
     return toFieldPath(names.length > 0 ? names : [nameOf(definition)]);
   }
 
-  #ofSet(set: SelectionSetNode, type: ParentType): QueryCost {
+  #ofSet(set: SelectionSetNode, parent: Parent): QueryCost {
     const cached = this.#cache.get(set);
     if (cached) return cached;
     // A fragment that contains itself counts once; validation reports it.
@@ -121,62 +123,56 @@ class DocumentCosts {
     let total = nothing;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
-        total = plus(total, this.#ofField({ node: selection, type }));
+        total = plus(total, this.#ofField({ node: selection, parent }));
       } else {
-        const inner = this.#inside(selection, type);
-        if (inner) total = plus(total, this.#ofSet(inner.set, inner.type));
+        const inner = this.#expand(selection);
+        if (inner) total = plus(total, this.#ofSet(inner.selectionSet, parentIn(inner, parent)));
       }
     }
     this.#cache.set(set, total);
     return total;
   }
 
-  #ofField(field: TypedField): QueryCost {
-    const { node, type } = field;
-    const below = node.selectionSet ? this.#ofSet(node.selectionSet, this.#typeBelow(field)) : nothing;
-    const isMutation = type !== undefined && type === this.#schema.getMutationType();
-    const own = { fields: weightOf(node.name.value, isMutation), depth: below.depth + 1, schemaValues: 0 };
-    if (!isAboutSchema(type)) return plus(own, below);
-    const schemaValues = below.schemaValues * this.#sizes.lengthOf(node.name.value) + 1;
+  #ofField(field: SelectedField): QueryCost {
+    const { node, parent } = field;
+    const below = node.selectionSet ? this.#ofSet(node.selectionSet, parentBelow(field)) : nothing;
+    const fields = weightOf(node.name.value, parent === 'mutation');
+    const own = { fields, depth: below.depth + 1, schemaValues: 0 };
+    if (parent !== 'introspection') return plus(own, below);
+    const schemaValues = below.schemaValues * (this.#sizes.get(node.name.value) ?? 1) + 1;
     return plus({ ...own, schemaValues }, { ...below, schemaValues: 0 });
   }
 
   /** The fields of a selection set and of the fragments in it, each fragment once. */
-  #fieldsOf(set: SelectionSetNode, type: ParentType, seen: Set<SelectionSetNode>): TypedField[] {
+  #fieldsOf(set: SelectionSetNode, parent: Parent, seen: Set<SelectionSetNode>): SelectedField[] {
     if (seen.has(set)) return [];
     seen.add(set);
     return set.selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [{ node: selection, type }];
-      const inner = this.#inside(selection, type);
-      return inner ? this.#fieldsOf(inner.set, inner.type, seen) : [];
+      if (selection.kind === Kind.FIELD) return [{ node: selection, parent }];
+      const inner = this.#expand(selection);
+      return inner ? this.#fieldsOf(inner.selectionSet, parentIn(inner, parent), seen) : [];
     });
   }
 
-  #inside(
-    fragment: InlineFragmentNode | FragmentSpreadNode,
-    type: ParentType,
-  ): { set: SelectionSetNode; type: ParentType } | undefined {
-    if (fragment.kind === Kind.INLINE_FRAGMENT) {
-      const { selectionSet, typeCondition } = fragment;
-      return { set: selectionSet, type: typeCondition ? this.#typeNamed(typeCondition) : type };
-    }
-    const definition = this.#fragments.get(fragment.name.value);
-    return definition && { set: definition.selectionSet, type: this.#typeNamed(definition.typeCondition) };
+  #expand(fragment: Fragment): InlineFragmentNode | FragmentDefinitionNode | undefined {
+    return fragment.kind === Kind.INLINE_FRAGMENT ? fragment : this.#fragments.get(fragment.name.value);
   }
+}
 
-  #typeOf(definition: Definition): ParentType {
-    return definition.kind === Kind.OPERATION_DEFINITION
-      ? (this.#schema.getRootType(definition.operation) ?? undefined)
-      : this.#typeNamed(definition.typeCondition);
+/** The parent of the fields in an operation or a fragment. `around` is the parent of an inline fragment. */
+function parentIn(node: Definition | InlineFragmentNode, around: Parent = 'other'): Parent {
+  if (node.kind === Kind.OPERATION_DEFINITION) {
+    return node.operation === OperationTypeNode.MUTATION ? 'mutation' : 'other';
   }
+  const typeName = node.typeCondition?.name.value;
+  if (typeName === undefined) return around;
+  if (typeName === mutationType) return 'mutation';
+  // Only names of introspection types begin with `__`.
+  return typeName.startsWith('__') ? 'introspection' : 'other';
+}
 
-  #typeNamed({ name }: NamedTypeNode): ParentType {
-    return this.#schema.getType(name.value);
-  }
-
-  #typeBelow({ node, type }: TypedField): ParentType {
-    return getNamedType(fieldTypeOf(this.#schema, type, node.name.value));
-  }
+function parentBelow({ node, parent }: SelectedField): Parent {
+  return parent === 'introspection' || introspectionFields.has(node.name.value) ? 'introspection' : 'other';
 }
 
 function plus(a: QueryCost, b: QueryCost): QueryCost {
@@ -190,4 +186,81 @@ function plus(a: QueryCost, b: QueryCost): QueryCost {
 function nameOf(definition: Definition): string {
   if (definition.kind === Kind.FRAGMENT_DEFINITION) return definition.name.value;
   return definition.name?.value ?? definition.operation;
+}
+
+/**
+ * By field name, for all types: the weights of fields that run a statement or take arguments. All others have the weight 1. Weight 1
+ * is listed too, because a test requires an entry for every root field and every field with arguments.
+ */
+export const weights: Readonly<Record<string, number>> = {
+  // These read a row, or rows that are read once for a whole level of the tree.
+  folder: 1,
+  folders: 1,
+  node: 1,
+  user: 1,
+  group: 1,
+  viewer: 1,
+  cursor: 1,
+  // These read many rows for one value of the response.
+  search: 50,
+  changes: 50,
+  journal: 50,
+  folderChanges: 20,
+  exportFolders: 100,
+  trash: 20,
+  users: 5,
+  groups: 5,
+  members: 5,
+  sessions: 5,
+  activity: 5,
+  descendants: 5,
+  position: 5,
+  grants: 5,
+  access: 5,
+  accessChanges: 5,
+  refreshes: 10,
+  server: 5,
+  explainAccess: 20,
+  moveFolder: 20,
+  // These hash a password: 34 ms of CPU each.
+  createUser: 50,
+  resetPassword: 50,
+  changePassword: 50,
+};
+
+/** Each mutation is a transaction, and only one transaction can write at a time. */
+const minMutationWeight = 5;
+
+export function weightOf(fieldName: string, isMutation: boolean): number {
+  const weight = Object.hasOwn(weights, fieldName) ? weights[fieldName]! : 1;
+  return isMutation ? Math.max(weight, minMutationWeight) : weight;
+}
+
+/** The length of each list field of an introspection type. Nested lists multiply. */
+export type SchemaSizes = ReadonlyMap<string, number>;
+
+/**
+ * The longest list of each kind. For `types`, the number of all fields divided by the longest field list, so that `types` ×
+ * `fields` is about the number of all fields.
+ */
+export function measureSchema(schema: GraphQLSchema): SchemaSizes {
+  const types = Object.values(schema.getTypeMap());
+  const withFields = types.filter((type) => isObjectType(type) || isInterfaceType(type));
+  const inputs = types.filter(isInputObjectType);
+  const fields = withFields.map((type) => Object.values(type.getFields()));
+  const maxFields = longest(fields);
+  return new Map([
+    ['types', Math.ceil(fields.flat().length / maxFields)],
+    ['fields', maxFields],
+    ['args', longest(fields.flat().map(({ args }) => args))],
+    ['inputFields', longest(inputs.map((type) => Object.keys(type.getFields())))],
+    ['enumValues', longest(types.filter(isEnumType).map((type) => type.getValues()))],
+    ['interfaces', longest(withFields.map((type) => type.getInterfaces()))],
+    ['possibleTypes', longest(types.filter(isInterfaceType).map((type) => schema.getPossibleTypes(type)))],
+    ['directives', schema.getDirectives().length],
+  ]);
+}
+
+function longest(lists: readonly (readonly unknown[])[]): number {
+  return lists.reduce((max, { length }) => Math.max(max, length), 1);
 }

@@ -1,27 +1,26 @@
-/** The limits of the cost of one query. They are settings; `docs/price.md` explains how the cost is counted. */
+/**
+ * Limits of GraphQL operations, mainly of their cost; `docs/price.md` explains how the cost is counted. Their defaults are in
+ * `config/limit-settings.ts`. Other files check them:
+ *
+ * - text and tokens: `graph/documents.ts`
+ * - fields, depth and the size of introspection: `cost.ts`
+ * - folders, values, text, page size, scans and exports of a response: `budget.ts`
+ * - imported folders: `folders/import/import-plan.ts`
+ * - long reads of one user at a time, a fixed limit: `graph/viewer-reads.ts`
+ * - backlog: the subscriptions in `folders/change-feed` and `journal`
+ */
 
+import type { Settings } from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
 
-export interface Limits {
-  /** Limits of the text, checked before it is parsed. */
-  readonly maxQueryCharacters: number;
-  readonly maxTokens: number;
-  /** Limits of the parsed query with fragments expanded, checked before it is validated. */
-  readonly maxFields: number;
-  readonly maxDepth: number;
-  /** Limits of the response, checked while it is computed. */
-  readonly maxFolders: number;
-  readonly maxValues: number;
-  readonly maxTextBytes: number;
-  readonly maxPageSize: number;
-  readonly maxScanned: number;
-  readonly maxExportFolders: number;
-  readonly maxImportFolders: number;
-  /** How many journal entries a subscription may fall behind. */
-  readonly maxBacklog: number;
-  /** How long a deleted folder can be restored. */
-  readonly trashDays: number;
-}
+/** Limits of the text, of the parsed query, of the response while it is computed, and of arguments. */
+export type Limits = Pick<
+  Settings,
+  | ('maxQueryCharacters' | 'maxTokens')
+  | ('maxFields' | 'maxDepth')
+  | ('maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxScanned' | 'maxExportFolders')
+  | ('maxPageSize' | 'maxImportFolders' | 'maxBacklog')
+>;
 
 export interface Excess {
   /** The path of a field, the name of an operation, or `query` if the text was not parsed completely. */

@@ -14,24 +14,6 @@ interface Prepared<T> {
   readonly columns: readonly (readonly string[] | Prepared<unknown>)[];
 }
 
-/** Writes the selected fields of objects. */
-export interface ObjectWriter<T> {
-  /** The number of fields, including those of inner objects. */
-  readonly fieldCount: number;
-  /** Loads the data of all objects together. */
-  readonly prepare: (objects: readonly T[], run: PlanRun) => PromiseOrValue<Prepared<T>>;
-  readonly writeOne: (prepared: Prepared<T>, run: PlanRun, index: number) => string;
-  /**
-   * Returns one text for each object, in the same order. With `isOneList`, texts of several objects are joined with commas: many
-   * short strings that live as long as the response cause long pauses of the garbage collector.
-   */
-  readonly write: (
-    objects: readonly T[],
-    run: PlanRun,
-    isOneList?: boolean,
-  ) => PromiseOrValue<readonly string[]>;
-}
-
 /**
  * Writes a field: one object at a time after the data of all objects is loaded, all objects at once, or an inner object
  * with its own writer.
@@ -50,11 +32,24 @@ interface AllAtOnce<T> {
 }
 
 interface InnerObject<T> {
-  readonly prepare: (objects: readonly T[], run: PlanRun) => PromiseOrValue<Prepared<unknown>>;
-  readonly writeOne: (prepared: Prepared<unknown>, run: PlanRun, index: number) => string;
-  readonly fieldCount: number;
+  readonly inner: ObjectWriter<unknown>;
+  readonly toInner: (object: T) => unknown;
   readonly write?: undefined;
   readonly writeAll?: undefined;
+}
+
+/** A field with one inner object for each object. */
+export function innerObject<T, Inner>(
+  inner: ObjectWriter<Inner>,
+  toInner: (object: T) => Inner,
+): FieldWriter<T> {
+  // It writes only results of `toInner`.
+  return { inner: inner as ObjectWriter<unknown>, toInner };
+}
+
+function typeName({ info }: SelectedField): OneByOne<unknown> {
+  const text = JSON.stringify(info.parentType.name);
+  return { write: () => text };
 }
 
 /** Writing so many fields takes about as long as examining a row. */
@@ -62,95 +57,101 @@ const fieldsPerRow = 5;
 const minRowsPerObject = 2;
 const rowsPerSlice = 1_000;
 
-/** Objects with the selected fields. */
-export function objectWriter<T>(
-  fields: readonly SelectedField[],
-  writerOf: (field: SelectedField) => FieldWriter<T>,
-): ObjectWriter<T> {
-  const starts = fields.map(({ key }, index) => `${index > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
-  const writers = fields.map(writerOf);
-  const fieldCount = writers.reduce(
-    (sum, writer) => sum + ('fieldCount' in writer ? writer.fieldCount : 1),
-    0,
-  );
-  const rowsPerObject = Math.max(minRowsPerObject, Math.ceil(fieldCount / fieldsPerRow));
-  const objectsPerSlice = Math.max(1, Math.floor(rowsPerSlice / rowsPerObject));
-  const toPrepare = writers.flatMap((writer, column) =>
-    writer.write && !writer.load ? [] : [{ writer, column }],
-  );
-  return { fieldCount, prepare, writeOne, write };
+/** Writes the selected fields of objects. */
+export class ObjectWriter<T> {
+  /** The number of fields, including those of inner objects. */
+  readonly fieldCount: number;
+  readonly #labels: readonly string[];
+  readonly #writers: readonly FieldWriter<T>[];
+  /** The columns that must be prepared before an object is written. */
+  readonly #toPrepare: readonly number[];
+  readonly #rowsPerObject: number;
+  readonly #objectsPerSlice: number;
 
-  function prepare(objects: readonly T[], run: PlanRun): PromiseOrValue<Prepared<T>> {
+  constructor(fields: readonly SelectedField[], writerOf: (field: SelectedField) => FieldWriter<T>) {
+    const writers = fields.map((field) => (field.name === '__typename' ? typeName(field) : writerOf(field)));
+    this.#labels = fields.map(({ key }, index) => `${index > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
+    this.#writers = writers;
+    this.#toPrepare = [...writers.keys()].filter((column) => {
+      const writer = writers[column]!;
+      return !writer.write || writer.load;
+    });
+    this.fieldCount = writers.reduce(
+      (sum, writer) => sum + ('inner' in writer ? writer.inner.fieldCount : 1),
+      0,
+    );
+    this.#rowsPerObject = Math.max(minRowsPerObject, Math.ceil(this.fieldCount / fieldsPerRow));
+    this.#objectsPerSlice = Math.max(1, Math.floor(rowsPerSlice / this.#rowsPerObject));
+  }
+
+  /**
+   * Returns one text for each object, in the same order. With `isOneList`, texts of several objects are joined with commas: many
+   * short strings that live as long as the response cause long pauses of the garbage collector.
+   */
+  write(objects: readonly T[], run: PlanRun, isOneList = false): PromiseOrValue<readonly string[]> {
+    if (objects.length === 0) return [];
+    return whenDone(this.prepare(objects, run), (prepared) =>
+      this.#writeInSlices({ prepared, isOneList, texts: [], written: 0 }, run),
+    );
+  }
+
+  /** Loads the data of all objects together. */
+  prepare(objects: readonly T[], run: PlanRun): PromiseOrValue<Prepared<T>> {
     const columns: (readonly string[] | Prepared<unknown>)[] = [];
-    const ready = inOrder(toPrepare, ({ writer, column }): PromiseOrValue<unknown> => {
+    const ready = inOrder(this.#toPrepare, (column): PromiseOrValue<unknown> => {
+      const writer = this.#writers[column]!;
       if (writer.write) return writer.load!(objects, run);
-      const values = writer.writeAll ? writer.writeAll(objects, run) : writer.prepare(objects, run);
+      const values = writer.writeAll
+        ? writer.writeAll(objects, run)
+        : writer.inner.prepare(objects.map(writer.toInner), run);
       return whenDone(values, (found) => void (columns[column] = found));
     });
     return whenDone(ready, () => ({ objects, columns }));
   }
 
-  function write(objects: readonly T[], run: PlanRun, isOneList = false): PromiseOrValue<readonly string[]> {
-    if (objects.length === 0) return [];
-    return whenDone(prepare(objects, run), (prepared) =>
-      writeInSlices({ prepared, isOneList, texts: [], written: 0 }, run),
-    );
+  writeOne({ objects, columns }: Prepared<T>, run: PlanRun, index: number): string {
+    const writers = this.#writers;
+    const labels = this.#labels;
+    // Conditions can exclude all fields.
+    let text = writers.length === 0 ? '{' : '';
+    for (let column = 0; column < writers.length; column++) {
+      const writer = writers[column]!;
+      text += labels[column]!;
+      if (writer.write) text += writer.write(objects[index]!, run, index);
+      else if (writer.writeAll) text += (columns[column] as readonly string[])[index]!;
+      else text += writer.inner.writeOne(columns[column] as Prepared<unknown>, run, index);
+    }
+    return text + '}';
   }
 
-  function writeInSlices(all: Writing<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
+  #writeInSlices(all: Writing<T>, run: PlanRun): PromiseOrValue<readonly string[]> {
     const { length } = all.prepared.objects;
     while (all.written < length) {
-      const end = Math.min(all.written + objectsPerSlice, length);
-      const turn = run.context.task.yieldBefore((end - all.written) * rowsPerObject);
-      if (turn) {
-        return turn.then(() => {
-          writeSlice(all, run, end);
-          return writeInSlices(all, run);
+      const end = Math.min(all.written + this.#objectsPerSlice, length);
+      const nextSlice = run.context.task.yieldBefore((end - all.written) * this.#rowsPerObject);
+      if (nextSlice) {
+        return nextSlice.then(() => {
+          this.#writeSlice(all, run, end);
+          return this.#writeInSlices(all, run);
         });
       }
-      writeSlice(all, run, end);
+      this.#writeSlice(all, run, end);
     }
     return all.texts;
   }
 
-  function writeSlice(all: Writing<T>, run: PlanRun, end: number): void {
+  #writeSlice(all: Writing<T>, run: PlanRun, end: number): void {
     const { prepared, isOneList, texts } = all;
-    const isLong = prepared.objects.length > objectsPerSlice;
+    const isLong = prepared.objects.length > this.#objectsPerSlice;
     let joined = '';
     for (; all.written < end; all.written++) {
-      const text = writeOne(prepared, run, all.written);
+      const text = this.writeOne(prepared, run, all.written);
       if (!isLong) texts.push(text);
       else if (!isOneList) texts.push(inOneString(text));
       else joined += joined === '' ? text : `,${text}`;
     }
     if (joined !== '') texts.push(inOneString(joined));
   }
-
-  function writeOne({ objects, columns }: Prepared<T>, run: PlanRun, index: number): string {
-    // Conditions can exclude all fields.
-    let text = writers.length === 0 ? '{' : '';
-    for (let column = 0; column < writers.length; column++) {
-      const writer = writers[column]!;
-      text += starts[column]!;
-      if (writer.write) text += writer.write(objects[index]!, run, index);
-      else if (writer.writeAll) text += (columns[column] as readonly string[])[index]!;
-      else text += writer.writeOne(columns[column] as Prepared<unknown>, run, index);
-    }
-    return text + '}';
-  }
-}
-
-/** A field with one inner object for each object. */
-export function innerObject<T, Inner>(
-  { prepare, writeOne, fieldCount }: ObjectWriter<Inner>,
-  toInner: (object: T) => Inner,
-): FieldWriter<T> {
-  return {
-    fieldCount,
-    prepare: (objects, run) => prepare(objects.map(toInner), run),
-    // Its argument is the result of `prepare`.
-    writeOne: writeOne as InnerObject<T>['writeOne'],
-  };
 }
 
 /** Objects that are being written. */

@@ -1,30 +1,10 @@
 /** One execution of a query plan: the state that its fields share, and the errors of its nullable fields. */
 
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import { whenFailed, whenSettled, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { inOrder, isPromise, whenSettled, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
 import type { GraphContext } from '../schema/builder.ts';
 import type { SelectedField, Variables } from './selections.ts';
-
-/** The lists that the objects of one level are elements of. */
-interface Level {
-  /** For each list, the index of its first element among all elements of the level. */
-  readonly starts: readonly number[];
-}
-
-/** A refusal with its path in the response. */
-export class LocatedRefusal extends Error {
-  readonly error: GraphQLError;
-
-  constructor(refusal: Refusal, { fieldNodes, path }: GraphQLResolveInfo, indices: readonly number[]) {
-    super(refusal.message);
-    this.error = new GraphQLError(refusal.message, {
-      nodes: fieldNodes,
-      path: pathOf(path, indices),
-      originalError: refusal,
-    });
-  }
-}
 
 /** Runs the read of a field inside the span of that field. */
 export type TraceField = <T>(info: GraphQLResolveInfo, read: () => T) => T;
@@ -34,7 +14,8 @@ export class PlanRun {
   readonly variables: Variables;
   readonly instants = new InstantWriter();
   readonly errors: GraphQLError[] = [];
-  readonly #levels: Level[] = [];
+  /** For each level of lists, the index of the first element of each list among all elements of the level. */
+  readonly #levels: (readonly number[])[] = [];
   readonly #trace: TraceField | undefined;
 
   constructor(context: GraphContext, variables: Variables, trace?: TraceField) {
@@ -66,41 +47,67 @@ export class PlanRun {
     try {
       return write();
     } catch (error) {
-      if (!(error instanceof LocatedRefusal)) throw error;
-      this.errors.push(error.error);
+      this.report(error);
       return 'null';
     }
   }
 
+  /** Reports a refusal, after which the field is null. Throws any other error. */
+  report(error: unknown): void {
+    if (!(error instanceof GraphQLError && error.originalError instanceof Refusal)) throw error;
+    this.errors.push(error);
+  }
+
+  /** Calls the resolver of a field. */
+  resolve<T>({ definition, info }: SelectedField, input: Variables, source?: unknown): PromiseOrValue<T> {
+    return definition!.resolve!(source, input, this.context, info) as PromiseOrValue<T>;
+  }
+
   /** Runs work on the elements of several lists. The path of an error then has the right indices. */
   inLists<T>(starts: readonly number[], work: () => PromiseOrValue<T>): PromiseOrValue<T> {
-    this.#levels.push({ starts });
+    this.#levels.push(starts);
     return whenSettled(work, () => void this.#levels.pop());
   }
 
-  /** Reads a field for all objects at once. */
-  inField<T>(field: SelectedField, read: () => PromiseOrValue<T>): PromiseOrValue<T> {
+  /** Reads a field of each object. */
+  readEach<T, R>(
+    field: SelectedField,
+    objects: readonly T[],
+    read: (object: T, index: number) => PromiseOrValue<R>,
+  ): PromiseOrValue<R[]> {
+    const readAll = () => inOrder(objects, read);
     const trace = this.#trace;
-    return this.locate(field, trace ? () => trace(field.info, read) : read);
+    return this.locate(field, trace ? () => trace(field.info, readAll) : readAll);
   }
 
   /** Locates a refusal that is thrown for all objects at once. */
   locate<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
-    return whenFailed(work, (error): never => {
+    try {
+      const result = work();
+      if (!isPromise(result)) return result;
+      return result.catch((error: unknown) => {
+        throw this.located(error, info, 0);
+      });
+    } catch (error) {
       throw this.located(error, info, 0);
-    });
+    }
   }
 
   /** Adds the location to a refusal. Returns other errors unchanged. */
-  located(error: unknown, info: GraphQLResolveInfo, index: number): unknown {
-    return error instanceof Refusal ? new LocatedRefusal(error, info, this.#indicesOf(index)) : error;
+  located(error: unknown, { fieldNodes, path }: GraphQLResolveInfo, index: number): unknown {
+    if (!(error instanceof Refusal)) return error;
+    return new GraphQLError(error.message, {
+      nodes: fieldNodes,
+      path: pathOf(path, this.#indicesOf(index)),
+      originalError: error,
+    });
   }
 
   /** The index of an object in its list, and the indices of the lists around it, the outermost first. */
   #indicesOf(index: number): number[] {
     const indices: number[] = [];
     let at = index;
-    for (const { starts } of this.#levels.toReversed()) {
+    for (const starts of this.#levels.toReversed()) {
       const list = starts.findLastIndex((start) => start <= at);
       indices.unshift(at - (starts[list] ?? 0));
       at = Math.max(0, list);
@@ -119,7 +126,7 @@ function pathOf(path: GraphQLResolveInfo['path'], indices: readonly number[]): (
   return keys;
 }
 /** Values as JSON text. */
-const needsNoEscape = /^[^"\\\x00-\x1f]*$/; // eslint-disable-line no-control-regex
+const needsNoEscape = /^[^"\\\x00-\x1f]*$/; // oxlint-disable-line no-control-regex
 /** The text in quotes. Most texts hold nothing that has to be escaped. */
 export function quote(text: string): string {
   return needsNoEscape.test(text) && text.isWellFormed() ? `"${text}"` : JSON.stringify(text);
@@ -127,8 +134,8 @@ export function quote(text: string): string {
 
 const msPerDay = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
-/** Writes instants as `Date.toISOString` does, in a tenth of its time: many folders of a page are of the same day. */
 
+/** Writes instants as `Date.toISOString` does, in a tenth of its time: many folders of a page are of the same day. */
 export class InstantWriter {
   #day = NaN;
   #dayText = '';

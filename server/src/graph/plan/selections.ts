@@ -4,12 +4,15 @@ import {
   getArgumentValues,
   getDirectiveValues,
   getNamedType,
+  getNullableType,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
   isAbstractType,
-  isNonNullType,
+  isListType,
+  isNullableType,
   Kind,
   visit,
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -20,8 +23,6 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
-  type ValueNode,
-  type VariableNode,
 } from 'graphql';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -46,10 +47,7 @@ export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #operation: OperationDefinitionNode;
   readonly #variables: Variables;
-  readonly #fragments: Record<string, FragmentDefinitionNode> = Object.create(null) as Record<
-    string,
-    FragmentDefinitionNode
-  >;
+  readonly #fragments = Object.create(null) as Record<string, FragmentDefinitionNode>;
   /** How many fields have been read. */
   size = 0;
 
@@ -80,7 +78,9 @@ export class Selections {
       ? this.#schema.getPossibleTypes(named)
       : [named as GraphQLObjectType];
     if (!type || others.length > 0) throw new Unplannable();
-    const path = isListOf(returnType) ? { prev: info.path, key: 0, typename: undefined } : info.path;
+    const path = isListType(getNullableType(returnType))
+      ? { prev: info.path, key: 0, typename: undefined }
+      : info.path;
     const sets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return this.#fieldsOf(type, sets, path);
   }
@@ -162,22 +162,25 @@ export class Selections {
   }
 }
 
-function isListOf(type: GraphQLResolveInfo['returnType']): boolean {
-  return String(type).startsWith('[');
-}
-
 /** Arguments without variables are the same in every run. */
 function argumentsOf(
   definition: GraphQLField<unknown, unknown> | undefined,
   node: FieldNode,
 ): SelectedField['argumentsIn'] {
   if (!definition) return () => noArguments;
-  if (!hasVariables(node)) {
+  const { arguments: input = [] } = node;
+  if (!hasVariables(input)) {
     const constant = Object.freeze(getArgumentValues(definition, node));
     return () => constant;
   }
-  if (!isSimple(definition, node)) return (variables) => getArgumentValues(definition, node, variables);
-  const names = node.arguments!.map(({ name, value }) => [name.value, nameOf(value)] as const);
+  const names = input.flatMap(({ name, value }) =>
+    value.kind === Kind.VARIABLE ? [[name.value, value.name.value] as const] : [],
+  );
+  const isSimple =
+    names.length === input.length &&
+    definition.args.every(({ type, defaultValue }) => isNullableType(type) && defaultValue === undefined);
+  if (!isSimple) return (variables) => getArgumentValues(definition, node, variables);
+  // All arguments are variables, without defaults, and none is required: then their values are those of the variables.
   return (variables) => {
     const values: Record<string, unknown> = {};
     for (const [name, variable] of names) {
@@ -187,21 +190,9 @@ function argumentsOf(
   };
 }
 
-/** All arguments are variables, without defaults, and none is required: then their values are those of the variables. */
-function isSimple({ args }: GraphQLField<unknown, unknown>, { arguments: input = [] }: FieldNode): boolean {
-  return (
-    args.every(({ type, defaultValue }) => !isNonNullType(type) && defaultValue === undefined) &&
-    input.every(({ value }) => value.kind === Kind.VARIABLE)
-  );
-}
-
-function nameOf(value: ValueNode): string {
-  return (value as VariableNode).name.value;
-}
-
 const noArguments: Variables = Object.freeze({});
 
-function hasVariables({ arguments: input = [] }: FieldNode): boolean {
+function hasVariables(input: readonly ArgumentNode[]): boolean {
   let has = false;
   for (const argument of input) visit(argument, { Variable: () => void (has = true) });
   return has;

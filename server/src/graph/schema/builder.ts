@@ -1,26 +1,44 @@
-/** The Pothos schema builder and the context that every resolver receives. */
+/**
+ * The Pothos schema builder, the types that several files refer to, and the context that every resolver receives. The other files
+ * of this folder add their types to the builder when `schema.ts` imports them.
+ */
 
-import SchemaBuilder, {
-  type ImplementableObjectRef,
-  type InputObjectRef,
-  type ObjectRef,
-} from '@pothos/core';
+import SchemaBuilder, { type ImplementableObjectRef, type ObjectRef } from '@pothos/core';
 import { GraphQLError } from 'graphql';
 import type { AccessCache } from '../../access/access-cache.ts';
-import type { Access } from '../../access/access.ts';
+import { accessLevels, type Access, type AccessLevel as AccessLevelValue } from '../../access/access.ts';
+import type { Group as GroupRow } from '../../accounts/groups.ts';
 import type { Passwords } from '../../accounts/passwords.ts';
 import type { Clock } from '../../clock.ts';
+import type { DisplayedSetting } from '../../config/setting.ts';
 import type { Database, Snapshot } from '../../database/database.ts';
-import type { AccessChanges } from '../../folders/changes/access-changes.ts';
-import type { TreeView } from '../../folders/folders.ts';
+import type { AccessChanges } from '../../folders/change-feed/access-changes.ts';
+import type { TreeView } from '../../folders/tree-view.ts';
 import type { JournalPosition } from '../../journal/journal-entry.ts';
 import type { JournalFeed } from '../../journal/journal-feed.ts';
+import type { Activity } from '../../observability/activity.ts';
+import type { HealthCheck } from '../../observability/health.ts';
 import type { LoginThrottle } from '../../sessions/login-throttle.ts';
 import type { Scheduler, Task } from '../../concurrency/fair-scheduler.ts';
 import type { Budget } from '../cost/budget.ts';
 import type { Limits } from '../cost/limits.ts';
-import type { ServerFacts } from './server/server-info.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
+import type { Connection, PageInfo as PageInfoShape } from './connections/relay-connection.ts';
+import type { FolderNode } from './folders/folder-batch.ts';
+import type { SessionNode, UserNode } from './people/people-batch.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
+
+/** The state of the node that answers, for administrators. */
+export interface ServerFacts {
+  readonly version: string;
+  readonly startedAt: number;
+  /** The name of the machine. */
+  readonly node: string;
+  readonly databaseKind: 'SQLITE' | 'POSTGRESQL';
+  readonly settings: readonly DisplayedSetting[];
+  readonly refreshTokenSeconds: number;
+  readonly activity: Activity;
+  readonly checkHealth: () => Promise<readonly HealthCheck[]>;
+}
 
 /** The services that all requests share. */
 export interface GraphServices {
@@ -31,6 +49,8 @@ export interface GraphServices {
   readonly throttle: LoginThrottle;
   readonly feed: JournalFeed;
   readonly limits: Limits;
+  /** How long a deleted folder can be restored. */
+  readonly trashDays: number;
   readonly server: ServerFacts;
 }
 
@@ -62,65 +82,63 @@ export interface GraphTypes {
   DefaultFieldNullability: false;
 }
 
-export type Builder = ReturnType<typeof createBuilder>;
-
 export type ExtendedTypes = PothosSchemaTypes.ExtendDefaultTypes<GraphTypes>;
 /** An object type of the schema. `Shape` is its TypeScript type. */
 export type ObjectRefOf<Shape> = ObjectRef<ExtendedTypes, Shape>;
 /** An object type whose fields are defined later, for types that refer to each other. */
 export type NamedRefOf<Shape> = ImplementableObjectRef<ExtendedTypes, Shape>;
 
-export function createBuilder() {
-  const builder = new SchemaBuilder<GraphTypes>({ defaultFieldNullability: false });
-  builder.scalarType('DateTime', {
-    description: 'An instant as RFC 3339 writes it, in UTC: 2026-01-31T12:00:00.000Z',
-    serialize: (milliseconds) => new Date(milliseconds).toISOString(),
-    parseValue: toMilliseconds,
-  });
-  builder.scalarType('JSON', {
-    description: 'Any JSON value.',
-    serialize: (text) => JSON.parse(text) as unknown,
-    parseValue: (value) => value as NonNullable<unknown> | null,
-  });
-  return builder;
-}
+export const builder = new SchemaBuilder<GraphTypes>({ defaultFieldNullability: false });
 
-/** A function for `type` or `input` puts the type after all others of its kind in the schema text. */
-interface Mutation<Input extends object, Payload> {
-  readonly type: ObjectRefOf<Payload> | (() => ObjectRefOf<Payload>);
-  readonly input: InputObjectRef<ExtendedTypes, Input> | (() => InputObjectRef<ExtendedTypes, Input>);
-  readonly description: string;
-  readonly resolve: (input: Input, context: GraphContext) => Promise<Payload>;
-}
+builder.scalarType('DateTime', {
+  description: 'A date and time in UTC, in the format of RFC 3339. For example: 2026-01-31T12:00:00.000Z',
+  serialize: (milliseconds) => new Date(milliseconds).toISOString(),
+  parseValue: toMilliseconds,
+});
+builder.scalarType('JSON', {
+  description: 'Any JSON value.',
+  serialize: (text) => JSON.parse(text) as unknown,
+  parseValue: (value) => value as NonNullable<unknown> | null,
+});
 
-/**
- * Adds a field to Mutation. It takes one argument, `input`. It can be null: an error in one mutation must not remove the results
- * of the mutations before it.
- */
-export function defineMutation<Input extends object, Payload>(
-  builder: Builder,
-  name: string,
-  { type, input, description, resolve }: Mutation<Input, Payload>,
-): void {
-  builder.mutationField(name, (t) => {
-    // Pothos cannot resolve the types of a generic payload and a generic input.
-    const payload: ObjectRefOf<unknown> = typeof type === 'function' ? type() : type;
-    return t.field({
-      type: payload,
-      nullable: true,
-      description,
-      args: { input: t.arg({ type: typeof input === 'function' ? input() : input, required: true }) },
-      resolve: (_, args, context) => resolve((args as unknown as { input: Input }).input, context),
-    });
-  });
-}
+builder.queryType({});
+builder.mutationType({
+  description: 'Each mutation runs in its own transaction. Several mutations in one request run in order.',
+});
+builder.subscriptionType({ description: 'Subscriptions run over a WebSocket or as server-sent events.' });
+
+export const AccessLevel = builder.enumType('AccessLevel', {
+  description: 'The rights of a user on a folder. Each level includes the levels before it.',
+  values: {
+    NONE: {
+      value: accessLevels.NONE,
+      description:
+        'No rights. You may still see the name of the folder, as an ancestor of a folder that you see.',
+    },
+    READ: { value: accessLevels.READ, description: 'See the folder and the folders inside it.' },
+    WRITE: { value: accessLevels.WRITE, description: 'Change the folder and the folders inside it.' },
+    MANAGE: { value: accessLevels.MANAGE, description: 'Grant and revoke access.' },
+  } satisfies Record<string, { value: AccessLevelValue; description: string }>,
+});
+
+// These types refer to each other, so they exist before their fields are defined.
+export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo');
+export const Node = builder.interfaceRef<FolderNode>('Node');
+export const Folder = builder.objectRef<FolderNode>('Folder');
+export const FolderConnection = builder.objectRef<Connection<FolderNode>>('FolderConnection');
+export const User = builder.objectRef<UserNode>('User');
+export const UserConnection = builder.objectRef<Connection<UserNode>>('UserConnection');
+export const Group = builder.objectRef<GroupRow>('Group');
+export const GroupConnection = builder.objectRef<Connection<GroupRow>>('GroupConnection');
+export const Session = builder.objectRef<SessionNode>('Session');
+export const SessionConnection = builder.objectRef<Connection<SessionNode>>('SessionConnection');
 
 function toMilliseconds(value: unknown): number {
   const isInstant =
     typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(value);
   const milliseconds = isInstant ? Date.parse(value) : NaN;
   if (Number.isNaN(milliseconds)) {
-    throw new GraphQLError('An instant is written as RFC 3339 has it, for example 2026-01-31T12:00:00Z.');
+    throw new GraphQLError('A DateTime must have the format of RFC 3339, for example 2026-01-31T12:00:00Z.');
   }
   return milliseconds;
 }

@@ -10,25 +10,25 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
-import { MutationRun } from '../mutations.ts';
-import { createBuilder, type Builder } from './builder.ts';
-import { definePageInfo } from './connections/keyset-connection.ts';
-import { defineExplainAccess } from './folders/access-explanation.ts';
-import { defineMove } from './folders/folder-move.ts';
-import { defineFolderMutations, defineImport } from './folders/folder-mutations.ts';
-import { defineFolderQueries } from './folders/folder-queries.ts';
-import { defineFolder } from './folders/folder.ts';
-import { defineGrant, defineGrantMutations } from './folders/grant.ts';
-import { defineRestore, defineTrash } from './folders/trash.ts';
-import { defineChangesQuery, defineFolderChange, defineFolderSubscription } from './journal/folder-change.ts';
-import { defineJournal, defineJournalSubscription } from './journal/journal.ts';
-import { definePeople, definePeopleTypes } from './people/people.ts';
-import { defineViewer } from './people/viewer.ts';
-import { defineServer } from './server/server-info.ts';
+import { builder } from './builder.ts';
+import { MutationContext } from './mutation.ts';
+// Each of these files adds its types to the builder. Their order is the order of types and fields in the schema text.
+import './connections/relay-connection-types.ts';
+import './folders/folder.ts';
+import './people/people-types.ts';
+import './folders/folder-queries.ts';
+import './folders/folder-mutations.ts';
+import './folders/folder-move.ts';
+import './folders/folder-import.ts';
+import './folders/trash.ts';
+import './folders/grant.ts';
+import './people/people-queries.ts';
+import './people/people-mutations.ts';
+import './journal/folder-change.ts';
+import './journal/journal.ts';
+import './server-info.ts';
 
 export function createSchema(): GraphQLSchema {
-  const builder = createBuilder();
-  defineTypes(builder);
   const schema = builder.toSchema({
     sortSchema: false,
     directives: specifiedDirectives.map(withoutDraftLocations),
@@ -36,43 +36,10 @@ export function createSchema(): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      exchangeContext(field, type === schema.getMutationType());
-      rejectInsteadOfThrow(field);
+      wrapResolver(field, type === schema.getMutationType());
     }
   }
   return schema;
-}
-
-/** The order of these calls is the order of the types and fields in the schema text. */
-function defineTypes(builder: Builder): void {
-  const PageInfo = definePageInfo(builder);
-  const tree = defineFolder(builder, { PageInfo });
-  const people = definePeopleTypes(builder, { PageInfo });
-  const Viewer = defineViewer(builder, people);
-
-  builder.queryType({
-    fields: (t) => ({ viewer: t.field({ type: Viewer, resolve: (_, __, { viewer }) => viewer }) }),
-  });
-  builder.mutationType({
-    description: 'Each mutation is a transaction of its own; several in one request run one after the other.',
-  });
-
-  defineFolderQueries(builder, tree);
-  defineFolderMutations(builder, tree);
-  defineMove(builder, tree, people, { PageInfo });
-  defineImport(builder, tree);
-  defineTrash(builder, tree, { PageInfo });
-  defineRestore(builder, tree);
-  const grants = defineGrant(builder, tree, people, { PageInfo });
-  defineExplainAccess(builder, tree, people, grants);
-  defineGrantMutations(builder, tree);
-  definePeople(builder, people);
-  const FolderChange = defineFolderChange(builder, tree, people);
-  defineChangesQuery(builder, { FolderChange });
-  defineFolderSubscription(builder, { FolderChange });
-  const journal = defineJournal(builder, tree, people, { PageInfo });
-  defineJournalSubscription(builder, journal);
-  defineServer(builder);
 }
 
 /**
@@ -88,31 +55,19 @@ function withoutDraftLocations(directive: GraphQLDirective): GraphQLDirective {
 }
 
 /**
- * When one element of a list throws synchronously, graphql-js drops the promises of the other elements. If they reject later, the
- * rejection is unhandled and ends the process. So every field rejects a promise instead.
+ * In a mutation, a root field begins its own context, and the fields below it get that context. Also makes every field reject
+ * instead of throw: when one element of a list throws synchronously, graphql-js drops the promises of the other elements. If they reject later, the rejection is
+ * unhandled and ends the process.
  */
-function rejectInsteadOfThrow(field: GraphQLField<unknown, unknown>): void {
+function wrapResolver(field: GraphQLField<unknown, unknown>, isMutation: boolean): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) => {
     try {
-      return resolve(source, args, context, info);
+      if (!(context instanceof MutationContext)) return resolve(source, args, context, info);
+      const own = isMutation ? context.beginField(info, args) : context.contextFor(info);
+      return resolve(source, args, own, info);
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
-  };
-}
-
-/** Passes each field of a mutation the context of its root field. */
-function exchangeContext(field: GraphQLField<unknown, unknown>, isMutation: boolean): void {
-  const { resolve } = field;
-  if (!resolve) return;
-  field.resolve = (source, args, context, info) => {
-    if (!(context instanceof MutationRun)) return resolve(source, args, context, info);
-    return resolve(
-      source,
-      args,
-      isMutation ? context.beginField(info, args) : context.contextFor(info),
-      info,
-    );
   };
 }

@@ -5,36 +5,34 @@
 
 import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { abandoned } from '../../refusal.ts';
+import { UsageByUser } from './usage-by-user.ts';
 
 /** Per connection: beyond this, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;
-/** At the same time: each response can exceed the limits by its own size. */
+/** How many responses are computed at the same time. Few, because each can exceed the byte limits by its own size. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
-/**
- * How long responses that are in memory are sent before the event loop serves others. A change can be for thousands of
- * subscriptions, and their responses can be large.
- */
+/** How long responses are sent before the event loop serves others: one change can concern thousands of subscriptions. */
 const maxRoundMs = 10;
-/** How many responses are admitted ahead: the time of a round is checked before each further one. */
+/** How many admitted responses may wait to begin. They run after the check of the round's time, so many would exceed it. */
 const maxStarting = 8;
 /** How soon to retry when no event signals the change, for example after a shortage of memory. */
 const retryMs = 250;
 
-/** The connections with responses to compute, by user. Users do not wait for each other. */
+/** The connections with responses to compute, by user. A user who is at a limit does not delay other users. */
 export class ResponseQueue {
   readonly #isAdmitted: (userId: string, computing: number) => boolean;
   readonly #now: () => number;
-  /** Connections that wait only for the limits of their user, in order of arrival. */
+  /** Connections that could send a response and wait to be admitted, in order of arrival, by user. */
   readonly #waiting = new Map<string, Set<ConnectionBackpressure>>();
-  readonly #computing = new Map<string, number>();
+  readonly #computing = new UsageByUser();
   /** Responses that are admitted and have not begun. */
   #starting = 0;
   #timer: NodeJS.Timeout | undefined;
   /** When responses were first admitted since the event loop served others. */
   #roundStart: number | undefined;
 
-  /** `computing` responses of the user are being computed already. */
+  /** `isAdmitted` decides whether the user may have a further response while `computing` are being computed. */
   constructor(
     isAdmitted: (userId: string, computing: number) => boolean,
     now: () => number = () => performance.now(),
@@ -46,9 +44,8 @@ export class ResponseQueue {
   /** Counts a response of the user as being computed, unless it has to wait. */
   admitNow(userId: string): boolean {
     if (this.#waiting.has(userId)) return false;
-    const computing = this.#computing.get(userId) ?? 0;
-    if (!this.#mayCompute(userId, computing)) return false;
-    this.#startComputing(userId, computing + 1);
+    if (!this.#mayCompute(userId)) return false;
+    this.#startComputing(userId);
     return true;
   }
 
@@ -63,7 +60,7 @@ export class ResponseQueue {
   }
 
   /** Called whenever a limit may allow more responses. */
-  admitAll(): void {
+  admitWaiting(): void {
     if (this.#waiting.size === 0 || this.#isRoundOver) return;
     for (const [userId, connections] of this.#waiting) {
       if (this.#starting >= maxStarting) return;
@@ -72,18 +69,17 @@ export class ResponseQueue {
   }
 
   release(userId: string): void {
-    const count = this.#computing.get(userId)! - 1;
-    if (count > 0) this.#computing.set(userId, count);
-    else this.#computing.delete(userId);
-    this.admitAll();
+    this.#computing.add(userId, -1);
+    this.admitWaiting();
   }
 
   /** Called when an admitted response begins. */
   begin(): void {
-    if (--this.#starting === 0) this.admitAll();
+    if (--this.#starting === 0) this.admitWaiting();
   }
 
-  #mayCompute(userId: string, computing: number): boolean {
+  #mayCompute(userId: string): boolean {
+    const computing = this.#computing.of(userId);
     return computing < maxComputingPerUser && !this.#isRoundOver && this.#isAdmitted(userId, computing);
   }
 
@@ -91,8 +87,8 @@ export class ResponseQueue {
     return this.#roundStart !== undefined && this.#now() - this.#roundStart > maxRoundMs;
   }
 
-  #startComputing(userId: string, computing: number): void {
-    this.#computing.set(userId, computing);
+  #startComputing(userId: string): void {
+    this.#computing.add(userId, 1);
     if (this.#roundStart !== undefined) return;
     this.#roundStart = this.#now();
     setImmediate(() => this.#beginRound());
@@ -106,20 +102,17 @@ export class ResponseQueue {
       this.#waiting.delete(first[0]);
       this.#waiting.set(...first);
     }
-    this.admitAll();
+    this.admitWaiting();
   }
 
   #admit(userId: string, connections: Set<ConnectionBackpressure>): void {
     for (const connection of connections) {
-      const computing = this.#computing.get(userId) ?? 0;
-      if (this.#starting >= maxStarting || !this.#mayCompute(userId, computing)) return;
+      if (this.#starting >= maxStarting || !this.#mayCompute(userId)) return;
       connections.delete(connection);
       if (!connection.isReady) continue;
-      this.#startComputing(userId, computing + 1);
+      this.#startComputing(userId);
       this.#starting++;
       connection.startNext();
-      // Added behind the user's other connections. This loop reaches it again.
-      if (connection.isReady) connections.add(connection);
     }
     this.#waiting.delete(userId);
   }
@@ -128,7 +121,7 @@ export class ResponseQueue {
     if (this.#timer || this.#waiting.size === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.admitAll();
+      this.admitWaiting();
       this.#retryLater();
     }, retryMs).unref();
   }
@@ -138,16 +131,16 @@ export class ResponseQueue {
 export class ConnectionBackpressure {
   readonly userId: string;
   readonly #queue: ResponseQueue;
-  readonly #count: (bytes: number) => void;
+  readonly #addUnsentBytes: (bytes: number) => void;
   readonly #waiting = new Set<() => void>();
   #computing = 0;
   #unsentBytes = 0;
 
-  /** `count` adds to the unsent bytes of the user. */
-  constructor(userId: string, queue: ResponseQueue, count: (bytes: number) => void) {
+  /** `addUnsentBytes` adds to the unsent bytes of the user. */
+  constructor(userId: string, queue: ResponseQueue, addUnsentBytes: (bytes: number) => void) {
     this.userId = userId;
     this.#queue = queue;
-    this.#count = count;
+    this.#addUnsentBytes = addUnsentBytes;
   }
 
   get isReady(): boolean {
@@ -163,7 +156,7 @@ export class ConnectionBackpressure {
     const more = bytes - this.#unsentBytes;
     if (more === 0) return;
     this.#unsentBytes = bytes;
-    this.#count(more);
+    this.#addUnsentBytes(more);
     if (more < 0) this.#queue.offer(this);
   }
 
@@ -199,7 +192,7 @@ export class ConnectionBackpressure {
     start!();
   }
 
-  /** Called when a response begins that has waited. */
+  /** Called when a response that has waited begins. */
   begin(): void {
     this.#queue.begin();
   }

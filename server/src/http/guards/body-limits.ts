@@ -3,17 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { maxBytesWithoutWrite, type Graph } from '../../graph/graph.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
-import { hasBody, onFinished } from '../connections.ts';
+import { hasBody, onFinished } from '../tcp-connections.ts';
 import { checkNesting } from '../json-body.ts';
 import { smallBodyBytes, type Admission } from './overload.ts';
 
-/**
- * A content type parser that reads a body as bytes, up to the limit of its route. Fastify's own parser adds a tenth to the
- * cost of a short request.
- */
+/** Reads a body as bytes, up to the limit of its route. Fastify's own parser adds a tenth to the cost of a short request. */
 export function readBytes(
   request: FastifyRequest,
   payload: IncomingMessage,
@@ -22,24 +18,31 @@ export function readBytes(
   const { bodyLimit } = request.routeOptions;
   const announced = Number(request.headers['content-length']);
   if (announced > bodyLimit) return done(new Refusal('TOO_LARGE'));
-  let chunks: Buffer[] | undefined;
-  let body: Buffer | undefined;
+  readChunks(payload, bodyLimit, (error, chunks, bytes) => {
+    if (error) done(error);
+    else if (bytes > bodyLimit) done(new Refusal('TOO_LARGE'));
+    // Without the header, `announced` is NaN.
+    else if (announced >= 0 && bytes !== announced) done(new Refusal('BAD_INPUT'));
+    else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
+  });
+}
+
+/** Reads the whole body or, if it is longer than `maxBytes`, its chunks up to the first one beyond that. */
+function readChunks(
+  payload: Readable,
+  maxBytes: number,
+  done: (error: Error | null, chunks: readonly Buffer[], bytes: number) => void,
+): void {
+  const chunks: Buffer[] = [];
   let bytes = 0;
   payload.on('data', onData);
-  payload.on('end', onEnd);
+  payload.on('end', finish);
   payload.on('error', onError);
 
   function onData(chunk: Buffer): void {
+    chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > bodyLimit) return finish(new Refusal('TOO_LARGE'));
-    if (body) (chunks ??= [body]).push(chunk);
-    else body = chunk;
-  }
-
-  function onEnd(): void {
-    // Without the header, `announced` is NaN.
-    if (announced >= 0 && bytes !== announced) return finish(new Refusal('BAD_INPUT'));
-    finish(null, chunks ? Buffer.concat(chunks, bytes) : (body ?? Buffer.alloc(0)));
+    if (bytes > maxBytes) finish();
   }
 
   /** The client has closed the connection, or `preParsing` has refused the body. */
@@ -47,11 +50,11 @@ export function readBytes(
     finish(error instanceof Refusal ? error : Object.assign(error, { statusCode: 400 }));
   }
 
-  function finish(error: Error | null, read?: Buffer): void {
+  function finish(error: Error | null = null): void {
     payload.off('data', onData);
-    payload.off('end', onEnd);
+    payload.off('end', finish);
     payload.off('error', onError);
-    done(error, read);
+    done(error, chunks, bytes);
   }
 }
 
@@ -75,24 +78,14 @@ export async function refuseDeepBody(
   throw new Refusal('TOO_LARGE');
 }
 
-/** Reads the whole body or, if it is longer than `maxBytes`, its first chunks. */
 function readStart(payload: Readable, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
-    const onData = (chunk: Buffer) => {
-      chunks.push(chunk);
-      received += chunk.length;
-      if (received > maxBytes) finish();
-    };
-    const finish = () => {
-      payload.off('data', onData).off('end', finish).off('error', onError).pause();
-      resolve(Buffer.concat(chunks));
-    };
-    // Fastify marks a body whose connection broke with this status.
-    const onError = (error: Error) => reject(Object.assign(error, { statusCode: 400 }));
-    payload.on('data', onData).on('end', finish).on('error', onError);
-  });
+  return new Promise((resolve, reject) =>
+    readChunks(payload, maxBytes, (error, chunks) => {
+      payload.pause();
+      if (error) reject(error);
+      else resolve(Buffer.concat(chunks));
+    }),
+  );
 }
 
 /** Larger than any body that a route accepts. Beyond it, the connection may break. */
@@ -130,26 +123,16 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
   request.resume();
 }
 
-export interface LargeBodyOptions {
-  readonly admission: Admission;
-  /** `admit` is called once for a body of more bytes than this. It throws to refuse the body. */
-  readonly maxBytes: number;
-  readonly admit: (viewer: Viewer) => PromiseOrValue<void>;
-}
-
 /** Memory for a large body is reserved in steps of this size. */
 const stepBytes = 4 * smallBodyBytes;
 
-/**
- * Reserves memory for a large body as it arrives, whatever length was announced: a client that sends nothing takes nothing
- * from others.
- */
+/** Reserves memory for a large body as it arrives, so that a client that announces much and sends nothing takes nothing. */
 export function limitLargeBody(
-  request: FastifyRequest,
   reply: FastifyReply,
   payload: Readable,
-  { admission, maxBytes, admit }: LargeBodyOptions,
+  { admission, graph }: { admission: Admission; graph: Graph },
 ): Readable {
+  const { request } = reply;
   if (!isLargeBody(request)) return payload;
   const viewer = request.viewer!;
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -160,9 +143,9 @@ export function limitLargeBody(
   onFinished(reply.raw, () => releases.forEach((release) => release()));
   const reserve = async (bytes: number) => {
     received += bytes;
-    if (!isAdmitted && Math.max(announced, received) > maxBytes) {
+    if (!isAdmitted && Math.max(announced, received) > maxBytesWithoutWrite) {
       isAdmitted = true;
-      await admit(viewer);
+      await graph.admitLarge(viewer);
     }
     while (received > reserved + smallBodyBytes) {
       releases.push(admission.reserveBody(viewer.userId, stepBytes));

@@ -5,8 +5,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import type { FinishedRequest, ReportRequest } from '../access-log.ts';
-import { isFinished, latestResponse } from '../connections.ts';
+import { isFinished, latestResponse } from '../tcp-connections.ts';
 import { lingerMs, sendBrokenRequest } from '../errors.ts';
 
 interface BrokenRequestsOptions {
@@ -65,21 +66,13 @@ export class BrokenRequests {
   }
 
   /** Corrects the report of a request if this class has sent the response. */
-  correct(
-    finished: FinishedRequest,
-    request: IncomingMessage,
-    /** The client's address behind proxies, if it is still known. */
-    address: string | undefined,
-  ): FinishedRequest {
-    const refused = this.#refused.get(request);
+  correct(finished: FinishedRequest, request: FastifyRequest): FinishedRequest {
+    const refused = this.#refused.get(request.raw);
     if (!refused) return finished;
     const { requestId, status } = refused;
-    return {
-      ...finished,
-      requestId,
-      status,
-      refused: { code: refusalCode, address: address ?? refused.address },
-    };
+    // `ip` is the client's address behind proxies, if it is still known.
+    const address = request.ip ?? refused.address;
+    return { ...finished, requestId, status, refused: { code: refusalCode, address } };
   }
 
   #refuseUnknown(socket: Socket, status: number): void {

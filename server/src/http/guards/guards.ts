@@ -5,10 +5,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { Refusal } from '../../refusal.ts';
 import { refuseExpectation } from '../errors.ts';
-import type { BaseServices } from '../services.ts';
+import type { BaseServices } from '../http-services.ts';
 import { lateCode, type BrokenRequests } from './broken-requests.ts';
-import { checkRequestHead } from './head-limits.ts';
 import { Admission, LoadMonitor } from './overload.ts';
 import { closeSlowBodies } from './timeouts.ts';
 
@@ -26,7 +26,7 @@ export function addGuards(
   broken: BrokenRequests,
 ): Admission {
   const { server } = app;
-  // Otherwise Node would drop headers beyond its own limit. The size of the head and head-limits.ts limit them.
+  // Otherwise Node would drop headers beyond its own limit. The size of the head and `checkRequestHead` limit them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? connectionLimit();
   reportDropped(server, log);
@@ -51,8 +51,8 @@ export function addGuards(
   const stopChecking = closeSlowBodies(server, times, (socket) => broken.refuse({ code: lateCode }, socket));
   const monitor = new LoadMonitor((load) =>
     load.isBehind || load.isMemoryShort
-      ? log.warn(load, 'too much to do: requests are refused')
-      : log.info('requests are served again'),
+      ? log.warn(load, 'the server is overloaded and refuses requests')
+      : log.info('the server accepts all requests again'),
   );
   const stopMonitor = options.load ? () => undefined : monitor.start();
   app.addHook('onClose', (_, done) => {
@@ -85,34 +85,69 @@ function reportDropped(server: Server, log: Logger): void {
   server.on('drop', () => {
     if (isReported) return;
     isReported = true;
-    log.warn({ mostConnections: server.maxConnections }, 'too many connections: new ones are ended');
+    log.warn({ mostConnections: server.maxConnections }, 'too many connections: the server closes new ones');
     setTimeout(() => (isReported = false), reportDroppedEveryMs).unref();
   });
 }
 
-/**
- * Closes a connection with too many pipelined requests. Node accepts all requests of one read, which can be more than a
- * thousand, and buffers their responses if the client does not read them.
- */
+/** Closes a connection with too many pipelined requests: Node accepts them all, and buffers responses that are not read. */
 function limitPipelining(server: Server): void {
+  const waiting = new WeakMap<Socket, number>();
+  const count = (socket: Socket, more: number) => {
+    const total = (waiting.get(socket) ?? 0) + more;
+    waiting.set(socket, total);
+    return total;
+  };
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     // A response has its socket unless it waits behind an earlier one. Only waiting responses are counted.
     if (response.socket !== null) return;
-    const pipelined = ((socket as PipelinedSocket)[pipelinedKey] ??= new PipelinedRequests());
-    if (++pipelined.waiting > maxPipelined) socket.destroy();
-    response.on('close', pipelined.onClose);
+    if (count(socket, 1) > maxPipelined) socket.destroy();
+    response.on('close', () => count(socket, -1));
   });
 }
 
-/** Stored on the socket itself, because a lookup in a map for each request costs more. */
-const pipelinedKey = Symbol('pipelined requests');
+const maxHeaders = 100;
 
-interface PipelinedSocket extends Socket {
-  [pipelinedKey]?: PipelinedRequests;
+/** If one is repeated, Node silently uses the first. By length, so that most names need not be compared. */
+const single: Readonly<Record<number, string>> = {
+  4: 'host',
+  12: 'content-type',
+  13: 'authorization',
+  15: 'idempotency-key',
+};
+
+/**
+ * Refuses ambiguous headers: a proxy in front may have interpreted them differently. Node's parser itself refuses a repeated
+ * `Content-Length`, one together with a `Transfer-Encoding`, folded lines, spaces before a colon and bare line feeds.
+ */
+function checkRequestHead(request: IncomingMessage): void {
+  const { rawHeaders, headers, httpVersion } = request;
+  if (rawHeaders.length > 2 * maxHeaders) throw malformed(`There are more than ${maxHeaders} headers.`);
+  let seen = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const { length } = rawHeaders[index]!;
+    const name = single[length];
+    if (name === undefined || rawHeaders[index]!.toLowerCase() !== name) continue;
+    const flag = 1 << length;
+    if ((seen & flag) !== 0) refuseRepeated(name, request);
+    seen |= flag;
+  }
+  if (httpVersion === '1.1') {
+    if (headers.host === undefined) throw malformed('The header Host is missing.');
+  } else if (httpVersion !== '1.0') throw malformed('This is not HTTP/1.1.');
+  const encoding = headers['transfer-encoding'];
+  // RFC 9112 §6.1: HTTP/1.0 has no Transfer-Encoding, so a proxy may have read another body.
+  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) {
+    throw malformed('The Transfer-Encoding can only be chunked.');
+  }
 }
 
-/** One object and one listener per connection, so that a request allocates nothing. */
-class PipelinedRequests {
-  waiting = 0;
-  readonly onClose = () => void this.waiting--;
+/** A repeated `Authorization` only makes authentication fail. A route without authentication accepts the request. */
+function refuseRepeated(name: string, { headers }: IncomingMessage): void {
+  if (name !== 'authorization') throw malformed(`The header ${name} is there twice.`);
+  headers.authorization = 'repeated';
+}
+
+function malformed(message: string): Refusal {
+  return new Refusal('BAD_INPUT', message);
 }

@@ -8,6 +8,7 @@ import { getHeapStatistics } from 'node:v8';
 import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
 import { ConnectionBackpressure, ResponseQueue } from './backpressure.ts';
+import { UsageByUser } from './usage-by-user.ts';
 
 export interface Load {
   /** Little heap is left, even after a garbage collection. */
@@ -50,7 +51,7 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #responses: ResponseQueue;
   /** Bytes of large bodies and unsent responses. */
-  readonly #bytes = new UsageByUser(() => this.#responses.admitAll());
+  readonly #bytes = new UsageByUser(() => this.#responses.admitWaiting());
   readonly #operations = new UsageByUser();
   /** Estimated bytes of the requests of open operations. */
   readonly #requestBytes = new UsageByUser();
@@ -61,16 +62,16 @@ export class Admission {
     this.#responses = new ResponseQueue((userId, computing) => this.#mayCompute(userId, computing), now);
   }
 
-  checkLogin(): void {
-    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
+  checkMemory(): void {
+    if (this.#load.isMemoryShort) throw overloaded('The server is short of memory.');
   }
 
   /** Called when an operation arrives. */
   checkOperation(userId: string): void {
     const { operations, operationsPerUser } = this.#limits;
-    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
-    if (this.#load.isBehind) throw overloaded('There is more to do than can be done.');
-    if (this.#operations.total >= operations) throw overloaded('Too many operations wait.');
+    this.checkMemory();
+    if (this.#load.isBehind) throw overloaded('The server is overloaded.');
+    if (this.#operations.total >= operations) throw overloaded('Too many operations are waiting.');
     if (this.#operations.of(userId) >= operationsPerUser) {
       throw overloaded('You have too many operations waiting.');
     }
@@ -78,7 +79,7 @@ export class Admission {
 
   /** Called when an operation starts: there must be memory for its response and for the unsent responses. */
   checkStart(userId: string): void {
-    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
+    this.checkMemory();
     this.#requireBytes(userId, 0);
   }
 
@@ -108,7 +109,7 @@ export class Admission {
       throw overloaded('Too many large operations are open.');
     }
     if (this.#requestBytes.of(userId) + needed > bodyBytesPerUser) {
-      throw overloaded('You have too many large operations open. Close some of them.');
+      throw overloaded('You have too many large operations open. Close one first.');
     }
     return this.#requestBytes.take(userId, needed);
   }
@@ -133,40 +134,11 @@ export class Admission {
   #requireBytes(userId: string, bytes: number): void {
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
     if (this.#bytes.total + bytes > bodyBytes) {
-      throw overloaded('Too many large requests and answers at once.');
+      throw overloaded('Too many large requests and responses are in progress.');
     }
     if (this.#bytes.of(userId) + bytes > bodyBytesPerUser) {
-      throw overloaded('You have too many large requests and answers under way.');
+      throw overloaded('You have too many large requests and responses in progress.');
     }
-  }
-}
-
-/** The use of a limited resource, in total and by user. */
-class UsageByUser {
-  readonly #byUser = new Map<string, number>();
-  readonly #onRelease: () => void;
-  total = 0;
-
-  constructor(onRelease: () => void = () => undefined) {
-    this.#onRelease = onRelease;
-  }
-
-  of(userId: string): number {
-    return this.#byUser.get(userId) ?? 0;
-  }
-
-  /** Returns a function that releases the amount. */
-  take(userId: string, amount: number): () => void {
-    this.add(userId, amount);
-    return () => this.add(userId, -amount);
-  }
-
-  add(userId: string, amount: number): void {
-    const used = this.of(userId) + amount;
-    this.total += amount;
-    if (used > 0) this.#byUser.set(userId, used);
-    else this.#byUser.delete(userId);
-    if (amount < 0) this.#onRelease();
   }
 }
 
@@ -224,7 +196,7 @@ export class LoadMonitor implements Load {
     const { threadCpuUsage } = process as { threadCpuUsage?: typeof process.threadCpuUsage };
     let last = threadCpuUsage?.();
     const timer = setInterval(() => {
-      // Node before 22.15 cannot measure a single thread, and other threads hash passwords.
+      // Node before 22.19 cannot measure a single thread, and other threads hash passwords.
       const used = last && threadCpuUsage!(last);
       last = threadCpuUsage?.();
       this.recordCpu(used ? (used.user + used.system) / 1000 : 0);

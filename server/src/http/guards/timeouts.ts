@@ -1,7 +1,8 @@
 /** The time that clients have to send requests and to read responses, see docs/limits.md. */
 
-import type { IncomingMessage, Server, ServerOptions } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { hasBody } from '../tcp-connections.ts';
 
 export interface HttpTimeouts {
   /** From a new connection, or from the first byte of a later request, to the end of the headers. */
@@ -42,23 +43,9 @@ export function serverOptions({ headersMs, checkEveryMs }: HttpTimeouts): Server
     connectionsCheckingInterval: checkEveryMs,
     maxHeaderSize: maxHeadBytes,
     insecureHTTPParser: false,
-    // Checked in head-limits.ts, where the refusal has a body.
+    // Checked in guards.ts, where the refusal has a body.
     requireHostHeader: false,
   };
-}
-
-/** The latest request of a connection. The object is reused for each request of the connection. */
-interface IncomingBody {
-  request: IncomingMessage;
-  bytesBefore: number;
-  ageMs: number;
-  isChecked: boolean;
-}
-
-const bodyKey = Symbol('incoming body');
-
-interface BodySocket extends Socket {
-  [bodyKey]?: IncomingBody;
 }
 
 /**
@@ -70,40 +57,34 @@ export function closeSlowBodies(
   { bodyMs, bodyBytesPerSecond, maxBodyMs, checkEveryMs }: HttpTimeouts,
   refuse: (socket: Socket) => void,
 ): () => void {
-  const bodies = new Map<Socket, IncomingBody>();
-  const remove = (socket: Socket, body: IncomingBody) => {
-    body.isChecked = false;
-    bodies.delete(socket);
-  };
-
+  /** The latest request with a body of each connection. */
+  const bodies = new Map<Socket, { request: IncomingMessage; bytesBefore: number; ageMs: number }>();
   server.on('request', (request) => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-    if (length === undefined && encoding === undefined) return;
-    const socket: BodySocket = request.socket;
-    const bytesBefore = socket.bytesRead;
-    const body = (socket[bodyKey] ??= { request, bytesBefore, ageMs: 0, isChecked: false });
-    body.request = request;
-    body.bytesBefore = bytesBefore;
-    body.ageMs = 0;
-    if (body.isChecked) return;
-    body.isChecked = true;
-    bodies.set(socket, body);
+    const { socket } = request;
+    if (hasBody(request)) bodies.set(socket, { request, bytesBefore: socket.bytesRead, ageMs: 0 });
   });
 
   const timer = setInterval(() => {
     for (const [socket, body] of bodies) {
       if (body.request.complete || socket.destroyed) {
-        remove(socket, body);
+        bodies.delete(socket);
         continue;
       }
       // Counts checks instead of reading the clock: while this process was blocked, no client was late.
       body.ageMs += checkEveryMs;
       const extraMs = ((socket.bytesRead - body.bytesBefore) / bodyBytesPerSecond) * 1000;
       if (body.ageMs <= Math.min(bodyMs + extraMs, maxBodyMs)) continue;
-      remove(socket, body);
+      bodies.delete(socket);
       refuse(socket);
     }
   }, checkEveryMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** Closes the connection if the client reads nothing of the response for this time. */
+export function limitStall(response: ServerResponse, { stalledResponseMs }: HttpTimeouts): void {
+  response.setTimeout(stalledResponseMs, () => response.destroy());
+  // Removed before Node sets the keep-alive timeout. A following pipelined request may take long.
+  response.prependOnceListener('finish', () => response.setTimeout(0));
 }

@@ -10,7 +10,7 @@ import { extname, join, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
-import type { HttpServices } from '../services.ts';
+import type { HttpServices } from '../http-services.ts';
 import { refuseOtherMethods, varyBy } from './endpoint.ts';
 
 const address = '/console';
@@ -18,6 +18,8 @@ const address = '/console';
 export const consoleRoot = `${address}/`;
 const methods = ['GET', 'HEAD'];
 const yearSeconds = 31_536_000;
+const notBuilt =
+  'The console has not been built. Build it with npm run build --workspace console, and start the server again.';
 
 const policy = (styles: string): string =>
   [
@@ -40,25 +42,15 @@ const isExplorer = (path: string) => /^explorer(?:\/|$)/.test(path);
 
 export function addConsole(app: FastifyInstance, { consoleFolder, settings }: HttpServices): void {
   if (consoleFolder === undefined) return;
-  const { basePath } = settings;
-  const files = consoleFolder === null ? undefined : listFiles(consoleFolder, basePath + consoleRoot);
-
-  app.route({
-    url: address,
-    method: methods,
-    handler: (_, reply) => reply.redirect(basePath + consoleRoot, 308),
-  });
+  const root = settings.basePath + consoleRoot;
+  const files = consoleFolder === null ? undefined : listFiles(consoleFolder, root);
+  app.route({ url: address, method: methods, handler: (_, reply) => reply.redirect(root, 308) });
   app.route({
     url: `${address}/*`,
     method: methods,
     handler: (request, reply) => {
-      if (!files) {
-        throw new Refusal(
-          'NOT_FOUND',
-          'The console has not been built. Build it with npm run build --workspace console, and start the server again.',
-        );
-      }
-      if (isOtherCase(request.originalUrl, basePath + consoleRoot)) return reply.redirect(request.url, 308);
+      if (!files) throw new Refusal('NOT_FOUND', notBuilt);
+      if (isOtherCase(request.originalUrl, root)) return reply.redirect(request.url, 308);
       return sendFile(files, (request.params as { '*': string })['*'], request, reply);
     },
   });
@@ -155,7 +147,7 @@ function selectEncoding(encodings: ReadonlyMap<Encoding, unknown>, header = ''):
 }
 
 function fileNotFound(): Refusal {
-  return new Refusal('NOT_FOUND', 'There is no such file of the console.');
+  return new Refusal('NOT_FOUND', 'The console does not contain this file.');
 }
 
 type Encoding = 'br' | 'gzip' | 'identity';

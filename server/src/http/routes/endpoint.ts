@@ -11,15 +11,7 @@ import type {
 } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 
-const methods: readonly (HTTPMethods & string)[] = [
-  'DELETE',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'PATCH',
-  'POST',
-  'PUT',
-];
+const methods: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 export function addEndpoint(
   app: FastifyInstance,
@@ -40,7 +32,7 @@ export function refuseOtherMethods(
   allow: readonly string[],
 ): void {
   const refuse = () => {
-    throw new Refusal('METHOD_NOT_ALLOWED', `This address takes ${allow.join(' and ')} only.`, { allow });
+    throw new Refusal('METHOD_NOT_ALLOWED', `This address supports only ${allow.join(' and ')}.`, { allow });
   };
   const others = methods.filter((method) => !allow.includes(method));
   // Refused before the body is read.

@@ -1,24 +1,18 @@
-/**
- * GraphQL over Server-Sent Events, in the distinct connections mode:
- * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
- */
+/** GraphQL over Server-Sent Events: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md (distinct connections) */
 
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { GraphResult, GraphStream } from '../../graph/graph.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
-import { finishedRequest } from '../access-log.ts';
-import { onFinished } from '../connections.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
+import { describeFinished } from '../access-log.ts';
+import { onFinished } from '../tcp-connections.ts';
 import { toGraphError } from '../errors.ts';
 import type { ConnectionBackpressure, ResponseSlot } from '../guards/backpressure.ts';
-import type { HttpServices } from '../services.ts';
-import type { LiveConnection } from '../websocket/live-connections.ts';
-import { TokenLease } from '../websocket/token-lease.ts';
-
-/** The connection of a client that reads nothing for this time is closed. */
-const maxStalledMs = 60_000;
+import { limitStall } from '../guards/timeouts.ts';
+import type { HttpServices } from '../http-services.ts';
+import type { LiveConnection } from '../live-connections.ts';
+import { TokenLease } from '../token-lease.ts';
 
 const startOfEvent = Buffer.from('event: next\ndata: ');
 const endOfEvent = Buffer.from('\n\n');
@@ -26,7 +20,7 @@ const completeEvent = Buffer.from('event: complete\ndata:\n\n');
 /** Also sent first: some clients do not see the head before the first byte of the body. */
 const comment = ':\n\n';
 
-interface EventStreamOptions {
+interface EventServices extends HttpServices {
   readonly backpressure: ConnectionBackpressure;
   readonly slot: ResponseSlot;
   /** The length of the request, which stays in memory with the stream. */
@@ -37,7 +31,7 @@ export function sendEvents(
   reply: FastifyReply,
   opened: GraphResult | GraphStream,
   viewer: Viewer,
-  services: HttpServices & EventStreamOptions,
+  services: EventServices,
 ): FastifyReply {
   reply
     .header('content-type', 'text/event-stream; charset=utf-8')
@@ -46,42 +40,38 @@ export function sendEvents(
   if (!('next' in opened)) return reply.send(Buffer.concat([nextEvent(opened), completeEvent]));
   try {
     onFinished(reply.raw, services.admission.reserveRequest(viewer.userId, services.requestBytes));
-    services.connections.enter(viewer.userId);
+    services.connections.reserve(viewer.userId);
   } catch (error) {
     void opened.return();
     throw error;
   }
   // The span ends with the first event: the stream can last for days.
-  services.tracing?.endRequest({ ...finishedRequest(reply.request, reply), status: 200 });
-  reply.raw.setTimeout(maxStalledMs, () => reply.raw.destroy());
-  const { raw: response, request } = reply;
-  return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));
+  services.tracing?.endRequest({ ...describeFinished(reply), status: 200 });
+  limitStall(reply.raw, services.times);
+  return reply.send(new EventStream(opened, viewer, reply, services));
 }
 
 function nextEvent({ text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer {
   return Buffer.concat([startOfEvent, bytes?.() ?? Buffer.from(text), endOfEvent]);
 }
 
-interface EventServices extends HttpServices, EventStreamOptions {
-  readonly response: ServerResponse;
-  readonly requestId: string;
-}
-
 /** Requests the next result when the previous event has been read. */
 class EventStream extends Readable implements LiveConnection {
   readonly #stream: GraphStream;
   readonly #lease: TokenLease;
+  readonly #reply: FastifyReply;
   readonly #services: EventServices;
   #isPulling = false;
   /** The latest result of the stream has been sent. */
   #isSent = false;
   #isOver = false;
 
-  constructor(stream: GraphStream, viewer: Viewer, services: EventServices) {
+  constructor(stream: GraphStream, viewer: Viewer, reply: FastifyReply, services: EventServices) {
     // Buffers one event; the response buffers the events before it.
     super({ highWaterMark: 1 });
     this.#stream = stream;
     this.#lease = new TokenLease(viewer, services);
+    this.#reply = reply;
     this.#services = services;
     services.connections.add(this);
     this.push(comment);
@@ -123,7 +113,7 @@ class EventStream extends Readable implements LiveConnection {
     this.#stop();
     this.#services.backpressure.setUnsent(0);
     this.#services.connections.remove(this);
-    this.#services.connections.leave(this.#lease.viewer.userId);
+    this.#services.connections.release(this.#lease.viewer.userId);
     done(error);
   }
 
@@ -144,8 +134,8 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   #countUnsent(): void {
-    const { backpressure, response } = this.#services;
-    if (!this.destroyed) backpressure.setUnsent(this.readableLength + response.writableLength);
+    if (this.destroyed) return;
+    this.#services.backpressure.setUnsent(this.readableLength + this.#reply.raw.writableLength);
   }
 
   /** A temporary failure does not end the subscription: the client reconnects with its last cursor. */
@@ -170,7 +160,7 @@ class EventStream extends Readable implements LiveConnection {
 
   #toRefusal(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
-    this.#services.log.error({ requestId: this.#services.requestId, err: error }, 'an event stream failed');
+    this.#services.log.error({ requestId: this.#reply.request.id, err: error }, 'an event stream failed');
     return new Refusal('INTERNAL');
   }
 }

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../refusal.ts';
 import {
   bodyOf,
+  parseJson,
   parseJsonObject,
   requireJson,
   type RequestWithBody,
@@ -21,7 +22,7 @@ export function toGraphRequest({
   const extensionValues = optionalObject(extensions, 'extensions');
   // A client with automatic persisted queries sends the hash of a query and leaves out its text.
   const text = isAbsent(query) && extensionValues?.['persistedQuery'] ? '' : query;
-  if (typeof text !== 'string') throw new Refusal('BAD_INPUT', 'The request needs `query`, a string.');
+  if (typeof text !== 'string') throw new Refusal('BAD_INPUT', 'The request must contain `query`, a string.');
   if (!isAbsent(operationName) && typeof operationName !== 'string') {
     throw new Refusal('BAD_INPUT', '`operationName` must be a string.');
   }
@@ -60,12 +61,7 @@ export function parseGraphUrl({ url = '' }: IncomingMessage): GraphRequest {
 
 function jsonParameter(parameters: URLSearchParams, name: string): unknown {
   const text = parameters.get(name);
-  if (!text) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal('BAD_INPUT', `The parameter ${name} must be JSON.`);
-  }
+  return text ? parseJson(text, `The parameter ${name}`) : null;
 }
 
 const keyPattern = new RegExp(endpoints.graph.headers['Idempotency-Key'].pattern);
@@ -75,7 +71,7 @@ export function toIdempotencyKey(header: string | string[] | undefined): string 
   if (header === undefined || (typeof header === 'string' && keyPattern.test(header))) return header;
   throw new Refusal(
     'BAD_INPUT',
-    'An Idempotency-Key has 1 to 255 visible ASCII characters. A random UUID is a good one.',
+    'An Idempotency-Key must have 1 to 255 visible ASCII characters, for example a random UUID.',
   );
 }
 
@@ -103,18 +99,16 @@ export class GraphBodies {
   read(request: RequestWithBody): GraphRequest {
     requireJson(request);
     const body = bodyOf(request);
-    if (!body || body.length > maxCachedBodyBytes) return toGraphRequest(parseJsonObject(body, this.#limits));
-    const text = body.toString('latin1');
-    return this.#cache.get(text) ?? this.#parse(body, text);
-  }
-
-  #parse(body: Buffer, text: string): GraphRequest {
-    const request = toGraphRequest(parseJsonObject(body, this.#limits));
+    const key = body && body.length <= maxCachedBodyBytes ? body.toString('latin1') : undefined;
+    const cached = key === undefined ? undefined : this.#cache.get(key);
+    if (cached) return cached;
+    const parsed = toGraphRequest(parseJsonObject(body, this.#limits));
     // GraphQL has no escapes for keywords, so every mutation contains this word.
-    if (request.query.includes('mutation')) return request;
-    deepFreeze(request);
-    this.#cache.set(text, request);
-    return request;
+    if (key !== undefined && !parsed.query.includes('mutation')) {
+      deepFreeze(parsed);
+      this.#cache.set(key, parsed);
+    }
+    return parsed;
   }
 }
 

@@ -5,16 +5,17 @@ import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import { maxBytesWithoutWrite, type GraphLimits, type GraphResult } from '../../graph/graph.ts';
+import type { ExecutionOptions, GraphResult } from '../../graph/graph.ts';
 import { abandoned, Refusal } from '../../refusal.ts';
-import { cachedBearer } from '../authorization.ts';
-import { onFinished } from '../connections.ts';
+import { cachedBearer } from '../request-context.ts';
+import { onFinished } from '../tcp-connections.ts';
 import { ResponseSlot } from '../guards/backpressure.ts';
-import { limitLargeBody, type LargeBodyOptions } from '../guards/body-limits.ts';
+import { limitLargeBody } from '../guards/body-limits.ts';
 import { smallBodyBytes } from '../guards/overload.ts';
+import { limitStall } from '../guards/timeouts.ts';
 import { bodyOf } from '../json-body.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from '../media-types.ts';
-import type { HttpServices } from '../services.ts';
+import type { HttpServices } from '../http-services.ts';
 import { addEndpoint } from './endpoint.ts';
 import { sendEvents } from './event-stream.ts';
 import { GraphBodies, parseGraphUrl, toIdempotencyKey } from './graphql-request.ts';
@@ -27,13 +28,8 @@ const maxNames = 200_000;
 const longResponse = smallBodyBytes;
 
 export function addGraphRoute(app: FastifyInstance, services: HttpServices): void {
-  const { graph, sessions, admission } = services;
+  const { sessions, admission } = services;
   const route = new GraphRoute(services);
-  const largeBodies: LargeBodyOptions = {
-    admission,
-    maxBytes: maxBytesWithoutWrite,
-    admit: (viewer) => graph.admitLarge(viewer),
-  };
   addEndpoint(
     app,
     endpoints.graph,
@@ -48,8 +44,8 @@ export function addGraphRoute(app: FastifyInstance, services: HttpServices): voi
         admission.checkOperation(viewer.userId);
         done();
       },
-      preParsing: (request, reply, payload, done) =>
-        done(null, limitLargeBody(request, reply, payload as Readable, largeBodies)),
+      preParsing: (_request, reply, payload, done) =>
+        done(null, limitLargeBody(reply, payload as Readable, services)),
     },
   );
 }
@@ -75,9 +71,9 @@ class GraphRoute {
       );
     }
     const viewer = request.viewer!;
-    const limits = this.#limitsOf(request, reply.raw);
+    const options = this.#optionsOf(request, reply.raw);
     const result = whenDone(this.#readRequest(request), (graphRequest) =>
-      this.#services.graph.run(graphRequest, viewer, limits),
+      this.#services.graph.run(graphRequest, viewer, options),
     );
     return whenDone(this.#services.admission.countOperation(viewer.userId, result), (done) =>
       this.#send(reply, done, mediaType),
@@ -88,12 +84,12 @@ class GraphRoute {
   open(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<FastifyReply | undefined> {
     const mediaType = acceptedMediaType(request.headers.accept);
     const viewer = request.viewer!;
-    const limits = this.#limitsOf(request, reply.raw);
+    const options = this.#optionsOf(request, reply.raw);
     const backpressure = this.#services.admission.connect(viewer.userId);
-    const slot = new ResponseSlot(backpressure, limits.signal);
+    const slot = new ResponseSlot(backpressure, options.signal);
     const requestBytes = bodyOf(request)?.length ?? 0;
     const opening = whenDone(this.#readRequest(request), (graphRequest) =>
-      this.#services.graph.open(graphRequest, viewer, { ...limits, whenRoom: slot.compute }),
+      this.#services.graph.open(graphRequest, viewer, { ...options, waitForCapacity: slot.compute }),
     );
     return whenDone(this.#services.admission.countOperation(viewer.userId, opening), (opened) => {
       if (!('next' in opened)) {
@@ -108,19 +104,19 @@ class GraphRoute {
     if (request.method === 'GET') return parseGraphUrl(request.raw);
     const body = bodyOf(request);
     if (!body || body.length <= smallBodyBytes) return this.#bodies.read(request);
-    return this.#services.graph.readInTurn(request.viewer!, () => {
+    return this.#services.graph.scheduleRead(request.viewer!, () => {
       if (request.socket.destroyed) throw abandoned();
       return this.#bodies.read(request);
     });
   }
 
-  #limitsOf(request: FastifyRequest, response: ServerResponse): GraphLimits & { signal: AbortSignal } {
+  #optionsOf(request: FastifyRequest, response: ServerResponse): ExecutionOptions & { signal: AbortSignal } {
     const { method, socket, headers } = request;
     const { userId } = request.viewer!;
     return {
       queriesOnly: method === 'GET',
       idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
-      mayBegin: () => {
+      checkBeforeStart: () => {
         // Node closes only the first response of a connection with pipelined requests.
         if (socket.destroyed) throw abandoned();
         this.#services.admission.checkStart(userId);
@@ -137,27 +133,18 @@ class GraphRoute {
     if (retryAfterSeconds !== undefined) {
       reply.code(503).header('retry-after', String(retryAfterSeconds));
     } else if (!isExecuted && mediaType !== 'application/json') reply.code(400);
-    reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(payload);
+    reply
+      .header('content-type', `${mediaType}; charset=utf-8`)
+      .header('cache-control', 'no-store')
+      .send(payload);
   }
 
   /** Counts a long response until it is sent or its connection is closed, and limits how long the client may not read. */
   #limitLong(reply: FastifyReply, { length }: string | Buffer): void {
     if (length <= longResponse) return;
-    limitStall(reply.raw, this.#services.times.stalledResponseMs);
+    limitStall(reply.raw, this.#services.times);
     onFinished(reply.raw, this.#services.admission.countResponse(reply.request.viewer!.userId, length));
   }
-}
-
-const contentTypes: Readonly<Record<GraphMediaType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-};
-
-/** Closes the connection if the client reads nothing for this time. */
-function limitStall(response: ServerResponse, stalledMs: number): void {
-  response.setTimeout(stalledMs, () => response.destroy());
-  // Removed before Node sets the keep-alive timeout. A following pipelined request may take long.
-  response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
 /** The signal is aborted when the connection closes before all of the response is sent. */

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import { publicKeysHoldSeconds, type SigningKey } from '../../sessions/signing-keys.ts';
-import type { HttpServices } from '../services.ts';
+import type { HttpServices } from '../http-services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
 export function addKeySet(app: FastifyInstance, { keys }: HttpServices): void {
@@ -41,10 +41,10 @@ export function addIntrospection(app: FastifyInstance, { sessions, settings }: H
   const expected = client === undefined ? undefined : digestOf(client);
 
   const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {
-    if (!expected) throw new Refusal('NOT_FOUND', 'No client for introspection has been set up here.');
+    if (!expected) throw new Refusal('NOT_FOUND', 'Introspection is not enabled on this server.');
     // Digests have equal lengths, so the time of the comparison reveals nothing.
     if (!timingSafeEqual(digestOf(basicCredentials(request)), expected)) {
-      throw new Refusal('INVALID_CREDENTIALS', 'The name or the password of the client is wrong.');
+      throw new Refusal('INVALID_CREDENTIALS', 'The name or password of the introspection client is wrong.');
     }
     done();
   };
@@ -79,11 +79,12 @@ function readToken({ headers, body }: FastifyRequest): string {
   if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
     throw new Refusal(
       'UNSUPPORTED_MEDIA_TYPE',
-      'The body must be sent with Content-Type: application/x-www-form-urlencoded.',
+      'Send the body with Content-Type: application/x-www-form-urlencoded.',
     );
   }
   const [token, ...more] = new URLSearchParams((body as Buffer | undefined)?.toString()).getAll('token');
-  if (!token || more.length > 0) throw new Refusal('BAD_INPUT', 'The body needs the field token, once.');
+  if (!token || more.length > 0)
+    throw new Refusal('BAD_INPUT', 'The body must contain the field token exactly once.');
   return token;
 }
 

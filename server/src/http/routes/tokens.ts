@@ -4,12 +4,12 @@ import { isIP } from 'node:net';
 import { endpoints, type LoginResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../refusal.ts';
-import type { Client } from '../../sessions/list-sessions.ts';
+import type { ClientInfo } from '../../sessions/session-reads.ts';
 import type { IssuedTokens } from '../../sessions/refresh.ts';
-import { optionalBearer, requiredBearer } from '../authorization.ts';
+import { optionalBearer, requiredBearer } from '../request-context.ts';
 import { drainBody, refuseDeepBody } from '../guards/body-limits.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
-import type { HttpServices } from '../services.ts';
+import type { HttpServices } from '../http-services.ts';
 import { addEndpoint, sendJson } from './endpoint.ts';
 
 export function addTokenRoutes(app: FastifyInstance, services: HttpServices): void {
@@ -28,7 +28,7 @@ function addLogin(app: FastifyInstance, { sessions, admission, activity }: HttpS
   };
   addEndpoint(app, endpoints.login, logIn, {
     onRequest: (_request, _reply, done) => {
-      admission.checkLogin();
+      admission.checkMemory();
       done();
     },
     preParsing: refuseDeepBody,
@@ -99,7 +99,7 @@ function sendTokens(
 const maxAgentLength = 255;
 
 /** The client's address and user agent, as the list of sessions contains them. They are stored nowhere else. */
-function readClient({ ip, headers }: FastifyRequest): Client {
+function readClient({ ip, headers }: FastifyRequest): ClientInfo {
   const agent = headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength);
   // Undefined once the connection is closed. Behind a trusted proxy it can be any text.
   return { address: isIP(ip ?? '') ? ip : null, agent: agent || null };

@@ -1,18 +1,15 @@
-/**
- * The operations of one socket. Each sends a result, waits until it has left the process, and only then requests the next
- * one. So a slow client slows only its own operations.
- */
+/** The operations of one socket. Each requests a result after the previous one has left: a slow client slows only itself. */
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
 import { isPromise } from '../../concurrency/promise-or-value.ts';
-import type { GraphLimits, GraphResult, GraphStream } from '../../graph/graph.ts';
+import type { ExecutionOptions, GraphResult, GraphStream } from '../../graph/graph.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Viewer } from '../../sessions/viewer.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
 import { toGraphError } from '../errors.ts';
 import { ResponseSlot, type ConnectionBackpressure } from '../guards/backpressure.ts';
-import type { HttpServices } from '../services.ts';
-import type { SocketPeer } from './peer.ts';
+import type { HttpServices } from '../http-services.ts';
+import type { FlowControlledSocket } from './flow-controlled-socket.ts';
 import {
   startOfResult,
   writeMessage,
@@ -22,11 +19,9 @@ import {
 } from './protocols.ts';
 
 interface SocketOperationsOptions {
-  readonly services: Pick<HttpServices, 'graph' | 'admission' | 'tracing'>;
+  readonly services: HttpServices;
   readonly protocol: SocketProtocol;
-  readonly peer: SocketPeer;
-  /** At the same time. */
-  readonly maxOperations: number;
+  readonly socket: FlowControlledSocket;
   /** Called with errors that concern the whole connection. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -83,11 +78,12 @@ export class SocketOperations {
     viewer: Viewer,
     backpressure: ConnectionBackpressure,
   ): void {
-    const { maxOperations, services, protocol } = this.#options;
+    const { services, protocol } = this.#options;
+    const { maxSubscriptions: maxOperations } = services.settings;
     let releaseRequest: () => void;
     try {
       if (this.#running >= maxOperations) {
-        const text = `This socket has ${maxOperations} open operations, as many as it may. Complete one first, or open another socket.`;
+        const text = `This socket has reached the limit of ${maxOperations} open operations. Complete one first, or open another socket.`;
         throw new Refusal('TOO_EXPENSIVE', text);
       }
       services.admission.checkOperation(viewer.userId);
@@ -123,12 +119,12 @@ export class SocketOperations {
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
     const { graph, admission, tracing } = this.#options.services;
     const { request, stopping, slot } = operation;
-    const limits: GraphLimits = {
-      mayBegin: () => admission.checkStart(viewer.userId),
+    const options: ExecutionOptions = {
+      checkBeforeStart: () => admission.checkStart(viewer.userId),
       signal: stopping.signal,
-      whenRoom: slot.compute,
+      waitForCapacity: slot.compute,
     };
-    const open = async () => graph.open(request, viewer, limits);
+    const open = async () => graph.open(request, viewer, options);
     const opening = tracing
       ? tracing.traceOperation(this.#options.protocol.name, viewer.userId, open)
       : open();
@@ -137,10 +133,7 @@ export class SocketOperations {
     else if (!operation.isOver) await this.#sendResponse(operation, opened);
   }
 
-  /**
-   * Resolves when the stream has ended. A result in memory is sent without a promise, because one change can concern
-   * thousands of sockets.
-   */
+  /** Resolves at its end. Sends a result in memory without a promise: a change can concern thousands of sockets. */
   #sendStream(operation: Operation, stream: GraphStream): Promise<unknown> {
     operation.stream = stream;
     if (operation.isOver) return stream.return();
@@ -150,7 +143,7 @@ export class SocketOperations {
       if (operation.isOver) return ended.resolve();
       if (done) return ended.resolve(this.#complete(operation));
       operation.isSent = true;
-      this.#options.peer.write(writeResult(operation.start, value), requestNext);
+      this.#options.socket.write(writeResult(operation.start, value), requestNext);
       operation.slot.release();
     };
     const requestNext = () => {
@@ -173,7 +166,7 @@ export class SocketOperations {
       this.#finish(operation);
       return this.#sendErrors(operation.id, result.errors ?? []);
     }
-    void this.#options.peer.send(writeResult(operation.start, result));
+    void this.#options.socket.send(writeResult(operation.start, result));
     return this.#complete(operation);
   }
 
@@ -223,6 +216,6 @@ export class SocketOperations {
   }
 
   #send(message: { id: string; type: string; payload?: unknown }): Promise<void> {
-    return this.#options.peer.send(writeMessage(message));
+    return this.#options.socket.send(writeMessage(message));
   }
 }

@@ -8,6 +8,7 @@ import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
 import type { GraphResult } from '../../graph/graph.ts';
 import { Refusal } from '../../refusal.ts';
+import { parseObject } from '../json-body.ts';
 import { optionalObject, toGraphRequest } from '../routes/graphql-request.ts';
 
 export type Payload = Readonly<Record<string, unknown>> | null;
@@ -66,10 +67,10 @@ export const protocols: readonly SocketProtocol[] = [transportProtocol, legacyPr
 
 /** Throws BAD_INPUT for an invalid message. The error never quotes the message. */
 export function readMessage(text: string, { kinds, name }: SocketProtocol): ClientMessage {
-  const message = parseObject(text);
+  const message = parseObject(text, 'A message');
   const { type, id, payload } = message;
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) {
-    throw new Refusal('BAD_INPUT', `A message of ${name} needs a known \`type\`.`);
+    throw new Refusal('BAD_INPUT', `The \`type\` of a message must be one that ${name} defines.`);
   }
   const kind = kinds[type]!;
   switch (kind) {
@@ -112,21 +113,7 @@ export function writeResult(start: Buffer, { text, bytes }: Pick<GraphResult, 't
   return message;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text, which may contain a token.
-    throw new Refusal('BAD_INPUT', 'A message must be JSON.');
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
-  throw new Refusal('BAD_INPUT', 'A message must be a JSON object.');
-}
-
 function requiredId(id: unknown): string {
   if (typeof id === 'string' && id !== '') return id;
-  throw new Refusal('BAD_INPUT', 'The message needs `id`, a string that is not empty.');
+  throw new Refusal('BAD_INPUT', 'The message must contain `id`, a non-empty string.');
 }

@@ -1,7 +1,4 @@
-/**
- * Upgrades requests at `/graphql` and `/graphql/ws` to WebSockets. Until it is accepted, an upgrade is a request like any
- * other: it passes through the router, and a refusal is an ordinary response.
- */
+/** Upgrades requests at `/graphql` and `/graphql/ws` to WebSockets. A refused upgrade gets an ordinary response. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,20 +6,21 @@ import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { Refusal } from '../../refusal.ts';
-import { finishedRequest } from '../access-log.ts';
-import { optionalBearer } from '../authorization.ts';
+import { describeFinished } from '../access-log.ts';
+import { optionalBearer } from '../request-context.ts';
 import { sendBrokenRequest, ServerResponse } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
-import type { HttpServices } from '../services.ts';
-import { SocketConnection, type SocketOptions } from './connection.ts';
+import { hasBody } from '../tcp-connections.ts';
+import type { HttpServices } from '../http-services.ts';
+import { SocketConnection, type SocketOptions } from './socket-connection.ts';
 import { protocols } from './protocols.ts';
 
 interface Upgrade {
   readonly socket: Socket;
   readonly head: Buffer;
   /** Set when only the handshake itself can still fail. */
-  admitted?: { readonly request: FastifyRequest; readonly reply: FastifyReply };
+  admitted?: FastifyReply;
 }
 
 /** The path for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
@@ -51,18 +49,21 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
   server.on('wsClientError', (_error, _socket, raw) => {
     const { socket, admitted } = upgrades.get(raw)!;
-    const { request, reply } = admitted!;
-    sendBrokenRequest(socket, 400, request.id);
+    const reply = admitted!;
+    sendBrokenRequest(socket, 400, reply.request.id);
     // The timeouts of HTTP no longer apply to this socket.
     socket.destroySoon();
-    request.refusalCode = 'BAD_INPUT';
-    report?.({ ...finishedRequest(request, reply), status: 400 });
+    reply.request.refusalCode = 'BAD_INPUT';
+    report?.({ ...describeFinished(reply), status: 400 });
   });
   routeUpgrades(app, upgrades, broken);
 
   const upgrade = (request: FastifyRequest, reply: FastifyReply) => {
     if (!isAllowedOrigin(request, corsOrigins)) {
-      throw new Refusal('FORBIDDEN', 'Web pages of this origin may not open a socket here.');
+      throw new Refusal(
+        'FORBIDDEN',
+        'Pages of this origin may not open a WebSocket. Add the origin to ESPALIER_CORS_ORIGINS.',
+      );
     }
     const authToken = optionalBearer(request);
     const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken);
@@ -70,10 +71,10 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
     reply.hijack();
     const accepted = upgrades.get(request.raw)!;
     const { socket, head } = accepted;
-    accepted.admitted = { request, reply };
+    accepted.admitted = reply;
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
-      report?.({ ...finishedRequest(request, reply), status: 101 });
+      report?.({ ...describeFinished(reply), status: 101 });
       connect(services, webSocket, { viewer, requestId: request.id });
     });
   };
@@ -86,7 +87,7 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
     reply.header('upgrade', 'websocket').header('connection', 'upgrade');
     throw new Refusal(
       'BAD_INPUT',
-      `Open a WebSocket here, with the sub-protocol ${protocols[0]!.name}. Without one, use ${endpoints.graph.path}.`,
+      `This address accepts only WebSockets, with the sub-protocol ${protocols[0]!.name}. For HTTP requests, use ${endpoints.graph.path}.`,
     );
   });
 }
@@ -148,9 +149,9 @@ function connect(
 }
 
 /** Whether a request is an upgrade to a WebSocket. Any other upgrade is ignored, as RFC 9110 §7.8 allows. */
-export function isUpgrade({ method, headers }: IncomingMessage): boolean {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;
+export function isUpgrade(request: IncomingMessage): boolean {
+  const { method, headers } = request;
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request);
 }
 
 /**

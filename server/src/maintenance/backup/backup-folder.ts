@@ -8,9 +8,9 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openDatabaseFile } from '../../database/sqlite/backup.ts';
-import { codeOf } from '../../database/sqlite/errors.ts';
+import { sqliteCodeOf } from '../../database/sqlite/faults.ts';
 import { makePrivateFolder } from '../../database/sqlite/file.ts';
-import { readSetting } from '../../database/installation-values.ts';
+import { readInstallationValue } from '../../database/installation-values.ts';
 import { StartError } from '../../config/start-error.ts';
 
 export interface StoredBackup {
@@ -18,9 +18,10 @@ export interface StoredBackup {
   readonly startedAt: number;
 }
 
+// An unfinished file can have -journal, -wal or -shm files of SQLite.
 const ownName = /^espalier-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db(\.unfinished-[0-9a-f]{8}(-\w+)?)?$/;
-/** An unfinished backup of this age was left by a crash: none takes a day. */
-const leftAfterMs = 24 * 60 * 60 * 1_000;
+/** A crash left an unfinished file of this age behind: no backup takes a day. */
+const abandonedAfterMs = 24 * 60 * 60 * 1_000;
 
 export class BackupFolder {
   readonly path: string;
@@ -35,7 +36,7 @@ export class BackupFolder {
       rmSync(probe);
     } catch (cause) {
       throw new StartError(
-        `ESPALIER_BACKUP_FOLDER names ${this.path}, into which nothing can be written: ${(cause as Error).message}.`,
+        `Cannot write to the folder ${this.path} of ESPALIER_BACKUP_FOLDER: ${(cause as Error).message}.`,
         { cause },
       );
     }
@@ -47,17 +48,14 @@ export class BackupFolder {
     return join(this.path, `espalier-${time}Z.db`);
   }
 
-  /** The newest first. A backup with a future time comes from a wrong clock: it is ignored and never deleted. */
-  list(now: number): Promise<StoredBackup[]> {
-    return listBackups(this.path, now);
-  }
-
-  /** Deletes all but the newest backups, and files that crashes have left. */
+  /** Deletes files that crashes have left, and all backups except the newest `keep`. */
   async prune(now: number, keep: number): Promise<void> {
     const own = await ownFilesIn(this.path, now);
-    const left = own.filter(({ isComplete, startedAt }) => !isComplete && now - startedAt > leftAfterMs);
+    const abandoned = own.filter(
+      ({ isComplete, startedAt }) => !isComplete && now - startedAt > abandonedAfterMs,
+    );
     const old = own.filter(({ isComplete }) => isComplete).slice(keep);
-    for (const { file } of [...old, ...left]) await rm(file, { force: true });
+    for (const { file } of [...old, ...abandoned]) await rm(file, { force: true });
   }
 
   /** Deletes the files of a failed backup. */
@@ -70,16 +68,19 @@ export class BackupFolder {
 
   /** Two installations in one folder would delete the backups of each other. */
   async requireInstallation(installation: string, now: number): Promise<void> {
-    const [newest] = await this.list(now);
+    const [newest] = await listBackups(this.path, now);
     const other = newest && (await readInstallation(newest.file));
     if (other === undefined || other === installation) return;
     throw new StartError(
-      `ESPALIER_BACKUP_FOLDER names ${this.path}, and ${newest!.file} there is a backup of another installation. Give each a folder of its own. If there should be no other, the database is not where you think: look at ESPALIER_DATABASE_URL; a file that is lost is brought back by espalier restore ${newest!.file} --replace.`,
+      `${newest!.file} in the folder of ESPALIER_BACKUP_FOLDER is a backup of another installation. Set another folder, because each installation needs its own. If you have only one installation, check whether ESPALIER_DATABASE_URL names its database. To recover a lost database from this backup, run: espalier restore ${newest!.file} --replace`,
     );
   }
 }
 
-/** The complete backups, the newest first. */
+/**
+ * The complete backups, the newest first. A backup with a future time comes from a wrong clock: it is ignored and never
+ * deleted.
+ */
 export async function listBackups(folder: string, now: number): Promise<StoredBackup[]> {
   return (await ownFilesIn(folder, now)).filter(({ isComplete }) => isComplete);
 }
@@ -89,14 +90,17 @@ async function ownFilesIn(
   now: number,
 ): Promise<(StoredBackup & { readonly isComplete: boolean })[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
-    throw new StartError(`The folder ${folder} cannot be read: ${cause.message}.`, { cause });
+    throw new StartError(`Cannot read the folder ${folder}: ${cause.message}.`, { cause });
   });
   return entries
     .flatMap((entry) => {
-      const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
+      const match = ownName.exec(entry.name);
+      if (!match || !entry.isFile()) return [];
+      const [, day, hour, minute, second, unfinished] = match;
       const startedAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
-      if (!entry.isFile() || !(startedAt <= now)) return [];
-      return [{ file: join(folder, entry.name), startedAt: startedAt, isComplete: unfinished === undefined }];
+      // NaN if the name contains an impossible time, such as month 13.
+      if (Number.isNaN(startedAt) || startedAt > now) return [];
+      return [{ file: join(folder, entry.name), startedAt, isComplete: unfinished === undefined }];
     })
     .toSorted((one, other) => other.startedAt - one.startedAt);
 }
@@ -106,12 +110,12 @@ export async function readInstallation(file: string): Promise<string | undefined
   try {
     const stored = openDatabaseFile(file);
     try {
-      return await readSetting(stored, 'issuer');
+      return await readInstallationValue(stored, 'issuer');
     } finally {
       stored.close();
     }
   } catch (error) {
-    if (codeOf(error)) return undefined;
+    if (sqliteCodeOf(error)) return undefined;
     throw error;
   }
 }

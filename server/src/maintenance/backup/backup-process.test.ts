@@ -39,7 +39,7 @@ class StubbornProcess extends EventEmitter {
     this.emit('exit', null, signal);
   }
 
-  tells(report: BackupReport): void {
+  report(report: BackupReport): void {
     this.emit('message', report);
   }
 }
@@ -67,9 +67,9 @@ describe('the process that makes a backup', () => {
     making.catch(() => undefined);
     return { making, pass: (ms: number) => context.mock.timers.tick(ms) };
   };
-  const givenUp = (minutes: number) => (error: unknown) => {
+  const cancelledAfter = (minutes: number) => (error: unknown) => {
     assert.ok(error instanceof StartError);
-    assert.equal(error.message, `It did not go on for ${minutes} minutes, and was given up.`);
+    assert.equal(error.message, `It made no progress for ${minutes} minutes and was stopped.`);
     return true;
   };
 
@@ -81,17 +81,17 @@ describe('the process that makes a backup', () => {
     assert.deepEqual(child.ends, ['disconnect']);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, givenUp(10));
+    await assert.rejects(making, cancelledAfter(10));
   });
 
   test('has no time limit while it reports progress', async (context) => {
     const { making, pass } = order(context);
     for (let round = 0; round < 100; round++) {
       pass(9 * minuteMs);
-      child.tells({ doing: 'copy' });
+      child.report({ progress: 'copy' });
     }
     assert.deepEqual(child.ends, []);
-    child.tells({ made });
+    child.report({ made });
     child.disconnect();
     child.emit('exit', 0, null);
     assert.deepEqual(await making, made);
@@ -101,13 +101,13 @@ describe('the process that makes a backup', () => {
 
   test('has ten more minutes for each 600 MB of a check, which reports no progress', async (context) => {
     const { making, pass } = order(context);
-    child.tells({ doing: 'check' });
+    child.report({ progress: 'check' });
     pass(20 * minuteMs - 1);
     assert.deepEqual(child.ends, []);
     pass(1);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, givenUp(20));
+    await assert.rejects(making, cancelledAfter(20));
   });
 
   test('reports no failure when its server stops it', async (context) => {
@@ -121,14 +121,14 @@ describe('the process that makes a backup', () => {
 
   test('is killed if it hangs', async (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
-    const hangs = `process.on('disconnect', () => {}); process.send({ doing: 'copy' }); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)`;
+    const hangs = `process.on('disconnect', () => {}); process.send({ progress: 'copy' }); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)`;
     const real = spawn(process.execPath, ['-e', hangs], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const { signal } = new AbortController();
     const making = makeBackupInProcess({ from, to: join(folder, 'to'), signal }, () => real);
     await once(real, 'message');
     context.mock.timers.tick(10 * minuteMs);
     context.mock.timers.tick(1_000);
-    await assert.rejects(making, givenUp(10));
+    await assert.rejects(making, cancelledAfter(10));
     assert.equal(real.signalCode, 'SIGKILL');
   });
 });

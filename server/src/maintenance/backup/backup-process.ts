@@ -12,15 +12,15 @@ import type { Backup } from './backup.ts';
 
 export interface BackupOrder {
   readonly from: string;
-  /** A name that is not taken. */
+  /** The name of a new file. */
   readonly to: string;
-  /** It ends soon, and rejects with the reason of the signal. */
+  /** Stops the backup, which then rejects with the reason of the signal. */
   readonly signal: AbortSignal;
 }
 
 /** The messages of the process: its progress, and at the end its result. */
 export type BackupReport =
-  | { readonly doing: 'copy' | 'check' }
+  | { readonly progress: 'copy' | 'check' }
   | { readonly made: Backup }
   | { readonly refused: string }
   | { readonly failed: string };
@@ -47,12 +47,22 @@ export async function makeBackupInProcess(
     if (child.connected) child.disconnect();
     setTimeout(() => child.kill('SIGKILL'), killAfterMs).unref();
   };
-  const watchdog = new Watchdog(stop);
-  watchdog.expectMessage(maxSilenceMs);
+  let silentForMs: number | undefined;
+  let watchdog: NodeJS.Timeout | undefined;
+  // Uses a timer instead of the clock, because a machine may be suspended and a clock may be set.
+  const expectMessage = (withinMs: number) => {
+    clearTimeout(watchdog);
+    if (silentForMs !== undefined) return;
+    watchdog = setTimeout(() => {
+      silentForMs = withinMs;
+      stop();
+    }, withinMs).unref();
+  };
+  expectMessage(maxSilenceMs);
   let report: BackupReport | undefined;
   child.on('message', (message: BackupReport) => {
-    if (!('doing' in message)) report = message;
-    else watchdog.expectMessage(maxSilenceMs + (message.doing === 'check' ? checkMs(from) : 0));
+    if (!('progress' in message)) report = message;
+    else expectMessage(maxSilenceMs + (message.progress === 'check' ? checkMs(from) : 0));
   });
   signal.addEventListener('abort', stop);
   try {
@@ -60,50 +70,21 @@ export async function makeBackupInProcess(
     await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     if (report && 'made' in report) return report.made;
     signal.throwIfAborted();
-    if (watchdog.silentForMs !== undefined) {
-      const minutes = Math.round(watchdog.silentForMs / 60_000);
-      throw new StartError(`It did not go on for ${minutes} minutes, and was given up.`);
+    if (silentForMs !== undefined) {
+      const minutes = Math.round(silentForMs / 60_000);
+      throw new StartError(`It made no progress for ${minutes} minutes and was stopped.`);
     }
     if (report && 'refused' in report) throw new StartError(report.refused);
     const failed = report && 'failed' in report ? report.failed : undefined;
-    throw new Error(
-      failed ?? `The process that makes the backup ended with ${child.signalCode ?? child.exitCode}.`,
-    );
+    throw new Error(failed ?? `The backup process ended with ${child.signalCode ?? child.exitCode}.`);
   } finally {
-    watchdog.end();
+    clearTimeout(watchdog);
     signal.removeEventListener('abort', stop);
   }
 }
 
 function checkMs(file: string): number {
   return Math.min(maxCheckMs, sizeOf(file) / minCheckBytesPerMs);
-}
-
-/** Uses a timer instead of the clock, because a machine may be suspended and a clock may be set. */
-class Watchdog {
-  /** Set after a silence that was too long. */
-  silentForMs: number | undefined;
-
-  readonly #onSilence: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(onSilence: () => void) {
-    this.#onSilence = onSilence;
-  }
-
-  /** The next message must arrive within this time. */
-  expectMessage(withinMs: number): void {
-    clearTimeout(this.#timer);
-    if (this.silentForMs !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.silentForMs = withinMs;
-      this.#onSilence();
-    }, withinMs).unref();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
 }
 
 function startProgram(from: string, to: string): ChildProcess {

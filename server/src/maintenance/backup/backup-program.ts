@@ -23,7 +23,7 @@ try {
     isReplacing: false,
     signal: stopping.signal,
     onPages: reportPages(),
-    onCheck: () => sendReport({ doing: 'check' }),
+    onCheck: () => sendReport({ progress: 'check' }),
   });
   sendAndExit({ made });
 } catch (error) {
@@ -46,7 +46,7 @@ function reportPages(): (done: number) => void {
   return (done) => {
     if (done < reported + pagesPerMessage) return;
     reported = done;
-    sendReport({ doing: 'copy' });
+    sendReport({ progress: 'copy' });
   };
 }
 

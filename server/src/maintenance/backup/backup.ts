@@ -5,19 +5,14 @@
 
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  copyDatabaseFile,
-  findDamage,
-  openDatabaseFile,
-  type DatabaseFile,
-} from '../../database/sqlite/backup.ts';
-import { codeOf, isDamage } from '../../database/sqlite/errors.ts';
+import { copyDatabaseFile, findDamage, openDatabaseFile } from '../../database/sqlite/backup.ts';
+import { sqliteCodeOf, isDamage } from '../../database/sqlite/faults.ts';
 import { applicationId, prepareFile, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
-import { beginFile, requireRoom } from './atomic-file.ts';
+import { NewFile, requireRoom } from './backup-files.ts';
 import { requireSchemaVersion } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
-import { readSetting } from '../../database/installation-values.ts';
+import { readInstallationValue } from '../../database/installation-values.ts';
 
 interface BackupOptions {
   readonly from: string;
@@ -40,13 +35,18 @@ export async function makeBackup({ onPages, onCheck, signal, ...options }: Backu
   const to = resolve(options.to);
   requireTarget(to, from, options.isReplacing);
   requireRoom(dirname(to), sizeOf(from) + sizeOf(`${from}-wal`));
-  const target = beginFile(to);
+  const target = new NewFile(to);
   try {
-    await explainWriteErrors(from, to, () => copyDatabaseFile(from, target.path, { onPages, signal }));
+    await copyDatabaseFile(from, target.path, { onPages, signal }).catch((error: unknown) => {
+      throw explainCopyError(error, from, to);
+    });
     onCheck?.();
     const [finding] = await findDamage(target.path, { signal });
     if (finding) throw damaged(from, finding);
-    const contents = await explainErrors(from, () => readContents(target.path));
+    const contents = await readContents(target.path).catch((cause: unknown) => {
+      if (!(cause instanceof StartError)) throw cause;
+      throw new StartError(`Cannot back up ${from}. ${cause.message}`, { cause });
+    });
     requireTarget(to, from, options.isReplacing);
     target.finish({ isReplacing: options.isReplacing });
     return { file: to, bytes: sizeOf(to), ...contents };
@@ -58,44 +58,29 @@ export async function makeBackup({ onPages, onCheck, signal, ...options }: Backu
 function requireTarget(to: string, from: string, isReplacing: boolean): void {
   const folder = dirname(to);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StartError(`There is no folder ${folder}.`);
+    throw new StartError(`There is no folder ${folder}. Create it, or choose another.`);
   }
   const found = statSync(to, { throwIfNoEntry: false });
   if (!found) return;
-  if (!found.isFile()) throw new StartError(`${to} is not a file. Name the file that is to be made.`);
+  if (!found.isFile()) throw new StartError(`${to} is not a file. Give the name of the new file.`);
   const { dev, ino } = statSync(from);
   const isItself = found.dev === dev && found.ino === ino;
   if (isItself || sizeOf(`${to}-wal`)) {
-    throw new StartError(`${to} is a database in use, and not overwritten. Name another file.`);
+    throw new StartError(`Cannot overwrite ${to}: it is a database in use. Choose another file.`);
   }
-  if (!isReplacing) throw new StartError(`There is a file ${to} already. Give --force to replace it.`);
-}
-
-async function explainErrors<T>(from: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof StartError)) throw cause;
-    throw new StartError(`No backup of ${from} was made. ${cause.message}`, { cause });
-  }
+  if (!isReplacing) throw new StartError(`There is a file ${to} already. Use --force to replace it.`);
 }
 
 /** Turns errors of the disk into messages for the operator. */
-async function explainWriteErrors(from: string, to: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (cause) {
-    if (isDamage(cause)) throw damaged(from, (cause as Error).message);
-    if (!codeOf(cause)) throw cause;
-    throw new StartError(`The backup cannot be written to ${dirname(to)}: ${(cause as Error).message}.`, {
-      cause,
-    });
-  }
+function explainCopyError(cause: unknown, from: string, to: string): unknown {
+  if (isDamage(cause)) return damaged(from, (cause as Error).message);
+  if (!sqliteCodeOf(cause)) return cause;
+  return new StartError(`Cannot write the backup to ${dirname(to)}: ${(cause as Error).message}.`, { cause });
 }
 
 function damaged(from: string, finding: string): StartError {
   return new StartError(
-    `No backup was made, because the database file ${from} is damaged: ${finding}. docs/durability.md tells what to do.`,
+    `Cannot back up ${from}: the database is damaged: ${finding}. See docs/durability.md for what to do.`,
   );
 }
 
@@ -114,49 +99,37 @@ export interface FileContents {
   readonly lastChangeAt: number | null;
 }
 
-const countFolders = sql<object, { count: number }>`select count(*) as count from folders`;
-const countUsers = sql<object, { count: number }>`select count(*) as count from users`;
+const countRows = sql<object, { folders: number; users: number }>`
+  select (select count(*) from folders) as folders, (select count(*) from users) as users`;
 const countPlainKeys = sql<object, { count: number }>`
   select count(*) as count from signing_keys where sealed_with is null`;
-const findNumber = sql<object, { number: number }>`select number from journal_counter`;
-const findLast = sql<object, { at: number }>`select at from journal order by number desc limit 1`;
-/** The migration that added encrypted keys. */
+const findJournalEnd = sql<object, { number: number; at: number | null }>`
+  select number, (select at from journal order by number desc limit 1) as at from journal_counter`;
+/** The migrations that added the journal and encrypted keys. */
+const firstWithJournal = 3;
 const firstWithSeals = 6;
 
 /** Refuses a file that is no installation or is of a newer version. */
 export async function readContents(file: string): Promise<FileContents> {
   const stored = openDatabaseFile(file);
   try {
-    if (stored.applicationId !== applicationId) throw new StartError('It is of another program.');
+    if (stored.applicationId !== applicationId) throw new StartError('It belongs to another program.');
     const schema = await requireSchemaVersion(stored);
-    if (schema === 0 || !(await readSetting(stored, 'issuer'))) {
-      throw new StartError('It holds no installation: no server was ever started on it.');
+    if (schema === 0 || !(await readInstallationValue(stored, 'issuer'))) {
+      throw new StartError('It contains no installation, because no server was ever started on it.');
     }
-    if (await readSetting(stored, 'copying')) {
-      throw new StartError('It holds an unfinished copy of an installation.');
+    if (await readInstallationValue(stored, 'copying')) {
+      throw new StartError('It contains an unfinished copy of an installation.');
     }
-    const tables = await stored.tableNames();
+    const journal = schema >= firstWithJournal ? await stored.get(findJournalEnd, {}) : undefined;
     return {
       schema,
-      folders: await count(stored, countFolders),
-      users: await count(stored, countUsers),
-      areKeysSealed: schema >= firstWithSeals && (await count(stored, countPlainKeys)) === 0,
-      ...(tables.includes('journal_counter')
-        ? await readJournalEnd(stored)
-        : { journalNumber: null, lastChangeAt: null }),
+      ...(await stored.get(countRows, {}))!,
+      areKeysSealed: schema >= firstWithSeals && (await stored.get(countPlainKeys, {}))!.count === 0,
+      journalNumber: journal?.number ?? null,
+      lastChangeAt: journal?.at ?? null,
     };
   } finally {
     stored.close();
   }
-}
-
-async function count(stored: DatabaseFile, statement: typeof countFolders): Promise<number> {
-  return (await stored.get(statement, {}))!.count;
-}
-
-async function readJournalEnd(
-  stored: DatabaseFile,
-): Promise<Pick<FileContents, 'journalNumber' | 'lastChangeAt'>> {
-  const { number } = (await stored.get(findNumber, {}))!;
-  return { journalNumber: number, lastChangeAt: (await stored.get(findLast, {}))?.at ?? null };
 }

@@ -3,24 +3,16 @@
  * damage first.
  */
 
-import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, existsSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrations } from '../../database/migrations.ts';
 import { findDamage, lockExclusively, type FileLock } from '../../database/sqlite/backup.ts';
-import { codeOf } from '../../database/sqlite/errors.ts';
+import { sqliteCodeOf } from '../../database/sqlite/faults.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
 import { readContents, type FileContents } from './backup.ts';
-import {
-  beginFile,
-  foldersFrom,
-  giveFolders,
-  ownerFor,
-  requireRoom,
-  type NewFile,
-  type Owner,
-} from './atomic-file.ts';
+import { NewFile, foldersFrom, giveFolders, ownerFor, requireRoom, type Owner } from './backup-files.ts';
 
 interface RestoreOptions {
   readonly backup: string;
@@ -58,7 +50,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const owner = makeFolderFor(to);
   requireRoom(dirname(to), sizeOf(backup));
   const held: FileLock = sizeOf(to) ? lockExclusively(to) : { isCertain: true, release: () => undefined };
-  const target = beginFile(to, owner);
+  const target = new NewFile(to, owner);
   try {
     await copyBytes(backup, target.path, options);
     options.onCheck?.();
@@ -93,16 +85,16 @@ function makeFolderFor(to: string): Owner | undefined {
 function requireBackup(backup: string, to: string): void {
   const found = statSync(backup, { throwIfNoEntry: false });
   if (!found) throw new StartError(`There is no file ${backup}.`);
-  if (!found.isFile()) throw new StartError(`${backup} is not a file. Name the backup itself.`);
+  if (!found.isFile()) throw new StartError(`${backup} is not a file. Give the name of the backup file.`);
   if (found.size === 0) throw notRestored(backup, 'It is empty.');
   const target = statSync(to, { throwIfNoEntry: false });
   if (target && target.dev === found.dev && target.ino === found.ino) {
-    throw new StartError(`${backup} is the database itself, and not a backup of it.`);
+    throw new StartError(`${backup} is the database itself. Give the name of a backup file.`);
   }
   if (sizeOf(`${backup}-wal`) || sizeOf(`${backup}-journal`)) {
     throw notRestored(
       backup,
-      `Beside it is a log with a part of its contents: it is a database in use, or was left by a crash. Make a backup of it first: espalier backup <file> --database-url sqlite:${backup}`,
+      `It is a database in use or was left by a crash: a log file next to it contains a part of its data. Make a backup of it first: espalier backup <file> --database-url sqlite:${backup}`,
     );
   }
 }
@@ -114,36 +106,28 @@ function requireReplaceable(to: string, isReplacing: boolean): void {
   const there = endings.map((ending) => to + ending).find((file) => existsSync(file));
   if (there) {
     throw new StartError(
-      `There is a file ${there} already. Give --replace to put the backup in its place; what is there is kept under another name.`,
+      `There is a file ${there} already. Use --replace to replace it with the backup. The old file is kept under another name.`,
     );
   }
 }
 
 async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreOptions): Promise<void> {
   const total = sizeOf(from);
-  const source = await open(from, 'r');
-  try {
-    const target = await open(to, 'r+');
-    try {
-      const buffer = Buffer.alloc(bufferBytes);
-      for (let done = 0; ;) {
-        signal?.throwIfAborted();
-        const { bytesRead } = await source.read(buffer, 0, buffer.length, done);
-        if (bytesRead === 0) return;
-        await target.writeFile(buffer.subarray(0, bytesRead));
-        done += bytesRead;
-        onBytes?.(done, total);
-      }
-    } finally {
-      await target.close();
+  async function* readChunks() {
+    let done = 0;
+    for await (const chunk of createReadStream(from, {
+      highWaterMark: bufferBytes,
+    }) as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted();
+      yield chunk;
+      onBytes?.((done += chunk.length), total);
     }
+  }
+  try {
+    await writeFile(to, readChunks(), { flag: 'r+' });
   } catch (cause) {
     if (!(cause as NodeJS.ErrnoException).syscall) throw cause;
-    throw new StartError(`${from} cannot be copied to ${dirname(to)}: ${(cause as Error).message}.`, {
-      cause,
-    });
-  } finally {
-    await source.close();
+    throw new StartError(`Cannot copy ${from} to ${dirname(to)}: ${(cause as Error).message}.`, { cause });
   }
 }
 
@@ -159,14 +143,15 @@ async function checkCopy(
     if (finding) throw new StartError(`It is damaged: ${finding}.`);
     return await readContents(copy);
   } catch (cause) {
-    if (codeOf(cause)) throw notRestored(backup, `It cannot be read: ${(cause as Error).message}.`, cause);
+    if (sqliteCodeOf(cause))
+      throw notRestored(backup, `The copy cannot be read: ${(cause as Error).message}.`, cause);
     if (cause instanceof StartError) throw notRestored(backup, cause.message, cause);
     throw cause;
   }
 }
 
 function notRestored(backup: string, why: string, cause?: unknown): StartError {
-  return new StartError(`${backup} cannot be restored. ${why} Nothing was changed.`, { cause });
+  return new StartError(`Cannot restore ${backup}. ${why} Nothing was changed.`, { cause });
 }
 
 /** Moves all old files to one other name, so that they can still be opened. Returns that name. */
@@ -185,7 +170,7 @@ function exchange(target: NewFile, to: string, now: number): string | null {
     for (const ending of moved.toReversed()) {
       if (!existsSync(to + ending) && existsSync(before + ending)) renameSync(before + ending, to + ending);
     }
-    throw new StartError(`The backup cannot be put in place as ${to}: ${(cause as Error).message}`, {
+    throw new StartError(`Cannot move the restored file to ${to}: ${(cause as Error).message}`, {
       cause,
     });
   }

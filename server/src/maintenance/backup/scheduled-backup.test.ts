@@ -24,22 +24,19 @@ describe('scheduled backups', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const place = () => join(folder, 'backups');
-  const there = () => readdirSync(place()).sort();
+  const backupFolder = () => join(folder, 'backups');
+  const there = () => readdirSync(backupFolder()).sort();
   const logTo = (level: string) => (fields: Record<string, unknown>, text: string) =>
     void logged.push({ level, text, fields });
-  const open = async (given: { keep?: number; url?: string; folder?: string; isMaker?: boolean } = {}) =>
-    (await ScheduledBackup.open({
-      settings: {
-        databaseUrl: given.url ?? `sqlite:${join(folder, 'espalier.db')}`,
-        backupFolder: given.folder ?? place(),
-        backupEveryHours: 6,
-        backupKeep: given.keep ?? 2,
-      },
+  const open = async (input: { keep?: number; folder?: string; isMaker?: boolean } = {}) =>
+    await ScheduledBackup.open({
+      databaseFile: join(folder, 'espalier.db'),
+      folder: input.folder ?? backupFolder(),
+      settings: { backupEveryHours: 6, backupKeep: input.keep ?? 2 },
       installation: 'this',
       clock: { now: () => now },
       log: { info: logTo('info'), warn: logTo('warn') } as never,
-      isMaker: given.isMaker ?? true,
+      isMaker: input.isMaker ?? true,
       make: async (order) => {
         orders.push(order.to);
         await work(order);
@@ -55,29 +52,27 @@ describe('scheduled backups', () => {
           lastChangeAt: 1,
         };
       },
-    }))!;
+    });
 
   test('makes the first backup at once, and the next when the newest is old enough, also after a restart', async () => {
     const first = await open();
-    assert.equal(statSync(place()).mode & 0o777, 0o700);
+    assert.equal(statSync(backupFolder()).mode & 0o777, 0o700);
     assert.equal(first.lastBackupAt, undefined);
-    assert.deepEqual(await first.state(), { isOk: true, detail: 'The first backup is about to be made.' });
+    assert.deepEqual(await first.state(), { isOk: true, detail: 'The first backup starts soon.' });
     await first.makeIfDue();
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
     assert.equal(first.lastBackupAt, Date.parse('2026-03-01T12:00:00Z'));
-    assert.equal(first.lastBackupBytes, 5);
     assert.deepEqual(logged, [
       {
         level: 'info',
         text: 'a backup has been made',
-        fields: { file: join(place(), 'espalier-2026-03-01T12-00-00Z.db'), bytes: 5, durationMs: 0 },
+        fields: { file: join(backupFolder(), 'espalier-2026-03-01T12-00-00Z.db'), bytes: 5, durationMs: 0 },
       },
     ]);
     now += 6 * hourMs - 1_000;
     await first.makeIfDue();
     const second = await open();
     assert.equal(second.lastBackupAt, Date.parse('2026-03-01T12:00:00Z'));
-    assert.equal(second.lastBackupBytes, 5);
     await second.makeIfDue();
     assert.equal(orders.length, 1);
     now += 1_000;
@@ -85,12 +80,12 @@ describe('scheduled backups', () => {
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-00-00Z.db']);
     assert.deepEqual(await second.state(), {
       isOk: true,
-      detail: 'The last backup is of 2026-03-01T18:00:00.000Z.',
+      detail: 'The last backup is from 2026-03-01T18:00:00.000Z.',
     });
   });
 
   test('keeps the newest backups, and never changes folders, other files or backups with a future time', async () => {
-    mkdirSync(place());
+    mkdirSync(backupFolder());
     const others = [
       '.hidden',
       'espalier-2026-01-01T00-00-00Z.db.bak',
@@ -99,8 +94,8 @@ describe('scheduled backups', () => {
       'espalier-before-the-upgrade.db',
       'my-espalier-2026-01-01T00-00-00Z.db',
     ];
-    for (const name of others) writeFileSync(join(place(), name), 'mine');
-    mkdirSync(join(place(), 'espalier-2026-01-02T00-00-00Z.db'));
+    for (const name of others) writeFileSync(join(backupFolder(), name), 'mine');
+    mkdirSync(join(backupFolder(), 'espalier-2026-01-02T00-00-00Z.db'));
     const scheduled = await open();
     for (let round = 0; round < 4; round++) {
       await scheduled.makeIfDue();
@@ -130,11 +125,11 @@ describe('scheduled backups', () => {
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
     const { level, text, fields } = logged.at(-1)!;
     assert.equal(level, 'warn');
-    assert.match(text, /failed, and is tried again in 15 minutes: see that there is room/);
-    assert.deepEqual(fields, { folder: place(), why: 'There is no room.' });
+    assert.match(text, /failed and is retried in 15 minutes: check the free space/);
+    assert.deepEqual(fields, { folder: backupFolder(), why: 'There is no room.' });
     assert.deepEqual(await scheduled.state(), {
       isOk: false,
-      detail: 'The backup failed: There is no room. The last good one is of 2026-03-01T12:00:00.000Z.',
+      detail: 'The backup failed: There is no room. The last backup is from 2026-03-01T12:00:00.000Z.',
     });
     now += 14 * 60_000;
     await scheduled.makeIfDue();
@@ -150,22 +145,19 @@ describe('scheduled backups', () => {
 
   test('reports a missing folder, and uses it again when it is back', async () => {
     const scheduled = await open();
-    rmSync(place(), { recursive: true });
+    rmSync(backupFolder(), { recursive: true });
     await scheduled.makeIfDue();
-    assert.match(
-      (await scheduled.state()).detail,
-      /^The backup failed: The folder .* cannot be read: ENOENT/,
-    );
-    mkdirSync(place());
+    assert.match((await scheduled.state()).detail, /^The backup failed: Cannot read the folder .*: ENOENT/);
+    mkdirSync(backupFolder());
     now += 15 * 60_000;
     await scheduled.makeIfDue();
     assert.equal(there().length, 1);
   });
 
   test('deletes the unfinished files of a crash after a day', async () => {
-    mkdirSync(place());
-    writeFileSync(join(place(), 'espalier-2026-02-28T11-00-00Z.db.unfinished-0123abcd'), 'half');
-    writeFileSync(join(place(), 'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd'), 'half');
+    mkdirSync(backupFolder());
+    writeFileSync(join(backupFolder(), 'espalier-2026-02-28T11-00-00Z.db.unfinished-0123abcd'), 'half');
+    writeFileSync(join(backupFolder(), 'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd'), 'half');
     await (await open()).makeIfDue();
     assert.deepEqual(there(), [
       'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd',
@@ -200,25 +192,22 @@ describe('scheduled backups', () => {
     await maker.makeIfDue();
     assert.deepEqual(await other.state(), {
       isOk: true,
-      detail: 'The last backup is of 2026-03-01T12:00:00.000Z.',
+      detail: 'The last backup is from 2026-03-01T12:00:00.000Z.',
     });
     now += 7 * hourMs + 1_000;
     assert.deepEqual(await other.state(), {
       isOk: false,
-      detail: 'A backup should have been made. The last good one is of 2026-03-01T12:00:00.000Z.',
+      detail: 'The backup is overdue. The last backup is from 2026-03-01T12:00:00.000Z.',
     });
   });
 
   test('refuses to start with a folder that cannot be created', async () => {
     writeFileSync(join(folder, 'file'), '');
-    for (const [given, expected] of [
-      [
-        { folder: join(folder, 'file') },
-        /ESPALIER_BACKUP_FOLDER names .*file, into which nothing can be written/,
-      ],
-      [{ folder: '/proc/backups' }, /ESPALIER_BACKUP_FOLDER names \/proc\/backups, into which nothing/],
+    for (const [input, expected] of [
+      [{ folder: join(folder, 'file') }, /^Cannot write to the folder .*file of ESPALIER_BACKUP_FOLDER/],
+      [{ folder: '/proc/backups' }, /^Cannot write to the folder \/proc\/backups of ESPALIER_BACKUP_FOLDER/],
     ] as const) {
-      await assert.rejects(open(given), (error) => {
+      await assert.rejects(open(input), (error) => {
         assert.ok(error instanceof StartError);
         assert.match(error.message, expected);
         return true;

@@ -1,23 +1,20 @@
 /**
  * Backups that a server makes of its database file by itself: one whenever the newest in their folder is old enough, and
- * the newest few are kept. It never throws for one that failed: that is logged, counted and shown, and tried again.
+ * the newest few are kept. A failed backup is logged, counted and retried; it never throws.
  */
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import { sqliteFilePath } from '../../database/open-database.ts';
-import { sizeOf } from '../../database/sqlite/file.ts';
+import type { Settings } from '../../config/config.ts';
 import { StartError } from '../../config/start-error.ts';
-import { BackupFolder } from './backup-folder.ts';
+import { BackupFolder, listBackups, type StoredBackup } from './backup-folder.ts';
 import { makeBackupInProcess } from './backup-process.ts';
 
-export interface ScheduledBackupOptions {
-  readonly settings: {
-    readonly databaseUrl: string;
-    readonly backupFolder: string | undefined;
-    readonly backupEveryHours: number;
-    readonly backupKeep: number;
-  };
+interface ScheduledBackupOptions {
+  readonly databaseFile: string;
+  /** Where the backups are made. */
+  readonly folder: string;
+  readonly settings: Pick<Settings, 'backupEveryHours' | 'backupKeep'>;
   /** The name of the installation in the database. */
   readonly installation: string;
   readonly clock: Clock;
@@ -27,12 +24,6 @@ export interface ScheduledBackupOptions {
   readonly make?: typeof makeBackupInProcess;
 }
 
-/** The result of the health check. */
-export interface BackupState {
-  readonly isOk: boolean;
-  readonly detail: string;
-}
-
 const hourMs = 60 * 60 * 1_000;
 /** The pause after a failed backup. */
 const retryMinutes = 15;
@@ -40,40 +31,37 @@ const retryMinutes = 15;
 export const overdueAfterMs = hourMs;
 
 export class ScheduledBackup {
-  /** The start of the newest complete backup, in milliseconds since 1970. */
-  lastBackupAt: number | undefined;
-  lastBackupBytes: number | undefined;
   /** Since the start. */
   failedCount = 0;
 
   readonly #options: ScheduledBackupOptions;
-  readonly #from: string;
   readonly #folder: BackupFolder;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #failed: { readonly at: number; readonly why: string } | undefined;
   #current: Promise<void> | undefined;
-  /** The newest file in the folder, and the last that was found to be of this installation. */
-  #newest: string | undefined;
+  /** The newest complete backup. */
+  #newest: StoredBackup | undefined;
+  /** The last file that was found to be of this installation. */
   #own: string | undefined;
 
-  /** Undefined if no folder is configured. Throws a StartError if backups cannot be made there. */
-  static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
-    const { databaseUrl, backupFolder } = options.settings;
-    const from = sqliteFilePath(databaseUrl);
-    // The settings refuse a folder for PostgreSQL.
-    if (backupFolder === undefined || from === undefined) return undefined;
-    const opened = new ScheduledBackup(options, from, new BackupFolder(backupFolder));
+  /** Throws a StartError if backups cannot be made in the folder. */
+  static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup> {
+    const opened = new ScheduledBackup(options);
     await opened.#folder.requireInstallation(options.installation, options.clock.now());
     await opened.#readFolder();
     return opened;
   }
 
-  private constructor(options: ScheduledBackupOptions, from: string, folder: BackupFolder) {
+  private constructor(options: ScheduledBackupOptions) {
     this.#options = options;
-    this.#from = from;
-    this.#folder = folder;
+    this.#folder = new BackupFolder(options.folder);
     this.#startedAt = options.clock.now();
+  }
+
+  /** The start of the newest complete backup, in milliseconds since 1970. */
+  get lastBackupAt(): number | undefined {
+    return this.#newest?.startedAt;
   }
 
   /** Called every few seconds. Resolves when a running backup is done. */
@@ -82,20 +70,18 @@ export class ScheduledBackup {
     await (this.#current ??= this.#makeIfDue().finally(() => (this.#current = undefined)));
   }
 
-  async state(): Promise<BackupState> {
+  /** The result of the health check. */
+  async state(): Promise<{ readonly isOk: boolean; readonly detail: string }> {
     if (!this.#options.isMaker) await this.#readFolder().catch(() => undefined);
     const last = this.lastBackupAt;
-    const lastGood =
-      last === undefined ? 'There is none yet.' : `The last good one is of ${formatTime(last)}.`;
-    if (this.#failed) return { isOk: false, detail: `The backup failed: ${this.#failed.why} ${lastGood}` };
+    const lastText =
+      last === undefined ? 'There is no backup yet.' : `The last backup is from ${formatTime(last)}.`;
+    if (this.#failed) return { isOk: false, detail: `The backup failed: ${this.#failed.why} ${lastText}` };
     const dueAt = last === undefined ? this.#startedAt : last + this.#everyMs;
-    const isOk = this.#options.clock.now() - dueAt <= overdueAfterMs;
-    if (!isOk) return { isOk, detail: `A backup should have been made. ${lastGood}` };
-    const detail =
-      last === undefined
-        ? 'The first backup is about to be made.'
-        : `The last backup is of ${formatTime(last)}.`;
-    return { isOk, detail };
+    if (this.#options.clock.now() - dueAt > overdueAfterMs) {
+      return { isOk: false, detail: `The backup is overdue. ${lastText}` };
+    }
+    return { isOk: true, detail: last === undefined ? 'The first backup starts soon.' : lastText };
   }
 
   /** Stops a running backup and removes its files. */
@@ -127,19 +113,18 @@ export class ScheduledBackup {
   /** Throws if the newest backup is of another installation: both would delete the backups of each other. */
   async #hasRecentBackup(now: number): Promise<boolean> {
     await this.#readFolder();
-    if (this.#newest !== this.#own) await this.#folder.requireInstallation(this.#options.installation, now);
-    this.#own = this.#newest;
+    if (this.#newest?.file !== this.#own)
+      await this.#folder.requireInstallation(this.#options.installation, now);
+    this.#own = this.#newest?.file;
     return this.lastBackupAt !== undefined && now - this.lastBackupAt < this.#everyMs;
   }
 
   async #make(to: string, begunAt: number): Promise<void> {
-    const { clock, log, settings, make = makeBackupInProcess } = this.#options;
-    const made = await make({ from: this.#from, to, signal: this.#stopping.signal });
+    const { databaseFile, clock, log, settings, make = makeBackupInProcess } = this.#options;
+    const made = await make({ from: databaseFile, to, signal: this.#stopping.signal });
     this.#failed = undefined;
     // The name has the time in seconds.
-    this.lastBackupAt = begunAt - (begunAt % 1_000);
-    this.lastBackupBytes = made.bytes;
-    this.#newest = to;
+    this.#newest = { file: to, startedAt: begunAt - (begunAt % 1_000) };
     this.#own = to;
     log.info(
       { file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt },
@@ -148,7 +133,10 @@ export class ScheduledBackup {
     try {
       await this.#folder.prune(clock.now(), settings.backupKeep);
     } catch (err) {
-      log.warn({ err, folder: this.#folder.path }, 'old backups cannot be deleted: look after the folder');
+      log.warn(
+        { err, folder: this.#folder.path },
+        'old backups cannot be deleted: check the permissions of the folder',
+      );
     }
   }
 
@@ -158,15 +146,12 @@ export class ScheduledBackup {
     this.#failed = { at: this.#options.clock.now(), why: why.endsWith('.') ? why : `${why}.` };
     this.#options.log.warn(
       { folder: this.#folder.path, why, ...(!(error instanceof StartError) && { err: error }) },
-      `the scheduled backup failed, and is tried again in ${retryMinutes} minutes: see that there is room in the folder and that it can be written, or name another in ESPALIER_BACKUP_FOLDER`,
+      `the scheduled backup failed and is retried in ${retryMinutes} minutes: check the free space and the permissions of the folder, or set another folder in ESPALIER_BACKUP_FOLDER`,
     );
   }
 
   async #readFolder(): Promise<void> {
-    const [newest] = await this.#folder.list(this.#options.clock.now());
-    this.#newest = newest?.file;
-    this.lastBackupAt = newest?.startedAt;
-    this.lastBackupBytes = newest && sizeOf(newest.file);
+    [this.#newest] = await listBackups(this.#folder.path, this.#options.clock.now());
   }
 }
 

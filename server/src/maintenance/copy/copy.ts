@@ -3,23 +3,24 @@
  * source is only read. The copy is complete when both databases have the same rows at the end.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { migrations } from '../../database/migrations.ts';
 import { StartError } from '../../config/start-error.ts';
 import { Destination, explainErrors, issuerOf, readSchemaVersion, selectSettings } from './destination.ts';
 import {
+  countCopiedRows,
   countRows,
+  digestRows,
   formatRow,
-  isSame,
   readOnlyRow,
   readPages,
-  RowDigest,
   tables,
   type Row,
   type TableDigest,
-  type TableWithStatements,
-} from './table-rows.ts';
+  type Table,
+} from './tables.ts';
 
 type CopyStep = 'Copying' | 'Indexing' | 'Comparing';
 
@@ -67,15 +68,15 @@ async function checkSource(from: Database): Promise<void> {
   const version = await from.transaction((transaction) => readSchemaVersion('source', transaction));
   if (version > 0 && version < migrations.length) {
     throw new StartError(
-      `The source has an older schema (${version}; this program knows ${migrations.length}). Run espalier migrate on it, or start the server on it once.`,
+      `The source has an older schema (${version} of ${migrations.length} migrations). Run espalier migrate on it, or start the server on it once.`,
     );
   }
   const settings = version > 0 ? await from.all(selectSettings, {}) : [];
   if (issuerOf(settings) === undefined) {
-    throw new StartError('The source holds no installation: no server was ever started on it.');
+    throw new StartError('The source contains no installation, because no server was ever started on it.');
   }
   if (settings.some(({ name }) => name === 'copying')) {
-    throw new StartError('The source is itself an unfinished copy. Finish that one first.');
+    throw new StartError('The source is an unfinished copy. Finish that copy first.');
   }
 }
 
@@ -86,8 +87,7 @@ async function copySnapshot(
   return explainErrors(from, () =>
     from.snapshot(async (source) => {
       const copiedBefore = await destination.claim(await source.all(selectSettings, {}));
-      let total = 0;
-      for (const table of tables) total += table.hasOneRow ? 0 : await countRows(source, table);
+      const total = await countCopiedRows(source);
       if (copiedBefore > 0) onResume?.(copiedBefore, total);
       let done = 0;
       return copyRows(source, destination, (count) => onProgress?.('Copying', (done += count), total));
@@ -98,7 +98,7 @@ async function copySnapshot(
 async function startOver(options: CopyOptions, destination: Destination): Promise<Counters> {
   await destination.clear();
   const counters = await copySnapshot(options, destination);
-  if (!counters) throw new StartError('The destination does not keep what is written to it.');
+  if (!counters) throw new StartError('The destination does not return the rows that were written to it.');
   return counters;
 }
 
@@ -107,8 +107,7 @@ async function setCounters(
   destination: Destination,
   { onProgress }: CopyOptions,
 ): Promise<void> {
-  for (const table of tables.filter(({ hasOneRow }) => hasOneRow)) {
-    const counter = counters.get(table.name)!;
+  for (const [table, counter] of counters) {
     const set = (row: Row) => destination.write((transaction) => transaction.run(table.update, row));
     if (table.name === 'folder_numbers') {
       // A trigger of SQLite adds the folders between the old and the new number to its search index.
@@ -130,15 +129,15 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
   const digestAll = (database: Database) =>
     explainErrors(database, () =>
       database.snapshot(async (reader) => {
-        for (const table of tables) total += await countRows(reader, table);
+        for (const table of tables) {
+          const count = await countRows(reader, table);
+          total += count;
+        }
         const digests: TableDigest[] = [];
         for (const table of tables) {
-          const digest = new RowDigest(table.columns);
-          for await (const rows of readPages(reader, table.whole)) {
-            digest.add(rows);
-            onProgress?.('Comparing', (done += rows.length), total);
-          }
-          digests.push(digest.end());
+          const pages = readPages(reader, table.whole);
+          const onRows = (count: number) => onProgress?.('Comparing', (done += count), total);
+          digests.push(await digestRows(pages, table.columns, onRows));
         }
         return digests;
       }),
@@ -146,12 +145,12 @@ async function compare(from: Database, to: Database, { onProgress }: CopyOptions
   const [sources, destinations] = await Promise.all([digestAll(from), digestAll(to)]);
   return tables.map(({ name }, index) => {
     const [source, destination] = [sources[index]!, destinations[index]!];
-    return { name, source, destination, isSame: isSame(source, destination) };
+    return { name, source, destination, isSame: isDeepStrictEqual(source, destination) };
   });
 }
 
-/** The rows of the tables with one row, by the name of the table. */
-type Counters = ReadonlyMap<string, Row>;
+/** The rows of the tables with one row. */
+type Counters = ReadonlyMap<Table, Row>;
 
 /**
  * Copies table by table, in key order: an interrupted copy has left the first rows of each table, which are compared and
@@ -162,9 +161,9 @@ async function copyRows(
   destination: Destination,
   onRows: (count: number) => void,
 ): Promise<Counters | undefined> {
-  const counters = new Map<string, Row>();
+  const counters = new Map<Table, Row>();
   for (const table of tables) {
-    if (table.hasOneRow) counters.set(table.name, await readOnlyRow(source, table));
+    if (table.hasOneRow) counters.set(table, await readOnlyRow(source, table));
     else if (!(await copyTable(source, destination, table, onRows))) return undefined;
   }
   return counters;
@@ -173,7 +172,7 @@ async function copyRows(
 async function copyTable(
   source: Reader,
   destination: Destination,
-  table: TableWithStatements,
+  table: Table,
   onRows: (count: number) => void,
 ): Promise<boolean> {
   const existing = readPages(destination.reader, table.asInserted);
@@ -192,7 +191,7 @@ async function copyTable(
   return true;
 }
 
-function isPrefix(some: readonly Row[], rows: readonly Row[], { columns }: TableWithStatements): boolean {
+function isPrefix(some: readonly Row[], rows: readonly Row[], { columns }: Table): boolean {
   return (
     some.length <= rows.length &&
     some.every((row, index) => formatRow(row, columns) === formatRow(rows[index]!, columns))
@@ -203,7 +202,7 @@ function isPrefix(some: readonly Row[], rows: readonly Row[], { columns }: Table
 async function copyReferences(
   source: Reader,
   destination: Destination,
-  { references }: TableWithStatements,
+  { references }: Table,
 ): Promise<void> {
   if (!references) return;
   for await (const rows of readPages(source, references.ahead)) {

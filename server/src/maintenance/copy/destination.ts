@@ -7,11 +7,11 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../../database/database.ts';
-import { migrate, migrations, requireSchemaVersion } from '../../database/migrations.ts';
+import { migrations, requireSchemaVersion } from '../../database/migrations.ts';
+import { migrate } from '../../database/open-database.ts';
 import { sql } from '../../database/statement.ts';
 import { StartError } from '../../config/start-error.ts';
-import { countRows, tables } from './table-rows.ts';
-import { tablesNotCopied } from './tables.ts';
+import { countCopiedRows, countRows, tables, tablesNotCopied } from './tables.ts';
 
 interface StoredSetting {
   readonly name: string;
@@ -50,17 +50,11 @@ export class Destination {
    */
   async claim(settings: readonly StoredSetting[]): Promise<number> {
     return explainErrors(this.#database, async () => {
-      if (await this.#takeOver(settings)) return this.#countCopied();
+      if (await this.#takeOver(settings)) return countCopiedRows(this.#database);
       await migrate(this.#database, this.#clock);
       await this.#database.transaction((transaction) => this.#begin(transaction, settings));
       return 0;
     });
-  }
-
-  async #countCopied(): Promise<number> {
-    let count = 0;
-    for (const table of tables) if (!table.hasOneRow) count += await countRows(this.#database, table);
-    return count;
   }
 
   /** Runs a transaction. Throws if another process has taken over. */
@@ -93,7 +87,7 @@ export class Destination {
 
   async #requireMark(transaction: Transaction): Promise<void> {
     if ((await transaction.run(lockMark, { run: this.#run })) > 0) return;
-    throw new StartError('Another espalier copy has taken over the destination: this one stops.');
+    throw new StartError('Another espalier copy process now writes to the destination, so this one stops.');
   }
 
   /** Returns false if the destination is empty. */
@@ -106,7 +100,7 @@ export class Destination {
       if ((await transaction.run(replaceMark, { run: this.#run })) === 0) throw notEmpty(isOfSame);
       if (!isOfSame) {
         throw new StartError(
-          'The destination holds an unfinished copy of another installation. Copy into a new database, or finish that copy.',
+          'The destination contains an unfinished copy of another installation. Copy into a new database, or finish that copy.',
         );
       }
       return version;
@@ -137,10 +131,11 @@ export function issuerOf(settings: readonly StoredSetting[]): string | undefined
 }
 
 function notEmpty(isOfSame = false): StartError {
-  const what = isOfSame
-    ? 'this installation already, the whole of it. If espalier copy made it, that is done: start the server on it. If it is the source itself, under another name, nothing was copied'
-    : 'an installation already';
-  return new StartError(`The destination is not empty: it holds ${what}. Copy into a new database.`);
+  return new StartError(
+    isOfSame
+      ? 'The destination is not empty: it already contains this installation. If espalier copy created it, the copy is complete: start the server on it. If the destination is the source under another name, nothing was copied. Otherwise, copy into a new database.'
+      : 'The destination is not empty: it already contains an installation. Copy into a new database.',
+  );
 }
 
 /** Adds to an error of the database which database failed, and why. */
@@ -161,6 +156,6 @@ export async function readSchemaVersion(
     return await requireSchemaVersion(transaction);
   } catch (cause) {
     if (!(cause instanceof StartError)) throw cause;
-    throw new StartError(`The ${side} cannot be used. ${cause.message}`, { cause });
+    throw new StartError(`Cannot use the ${side}. ${cause.message}`, { cause });
   }
 }

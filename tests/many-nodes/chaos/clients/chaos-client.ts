@@ -173,6 +173,6 @@ export class ChaosClient {
     }
     const isKnown = !isBug && code !== 'UNAVAILABLE' && status < 500;
     if (isKnown) return { kind: 'refused', code, message };
-    return { kind: 'unknown', message, isRetryable: status === 503 && !message.includes('Look before') };
+    return { kind: 'unknown', message, isRetryable: status === 503 && !/(Look|Check) before/.test(message) };
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { accessLevels, type Access } from '../../../access/access.ts';
 import { Ancestry } from '../../../access/ancestry.ts';
 import type { ConsistentReader } from '../../../database/database.ts';
-import type { Folder, TreeView } from '../../../folders/folders.ts';
+import type { Folder, TreeView } from '../../../folders/tree-view.ts';
 import { toFolderNode } from './folder-batch.ts';
 
 const { READ } = accessLevels;

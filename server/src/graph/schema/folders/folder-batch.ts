@@ -1,12 +1,12 @@
 /**
- * Folders that were read together form a batch: the children, parents or texts of one of them are read for the whole batch at
+ * Folders that were read together form a batch: the children, parents or texts are read for the whole batch at
  * once. So a query runs one statement for each level of the tree, however wide, without a timer or a queue.
  */
 
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { positionsCost, readPositions } from '../../../folders/children/child-counts.ts';
 import { countChildren, readChildren, sliceCost } from '../../../folders/children/children.ts';
-import type { FolderFilter, Slice } from '../../../folders/children/folder-slice.ts';
+import type { FolderFilter, Slice } from '../../../folders/folder-slice.ts';
 import {
   noTexts,
   ancestorIds,
@@ -16,7 +16,7 @@ import {
   type Folder,
   type LongTexts,
   type TreeView,
-} from '../../../folders/folders.ts';
+} from '../../../folders/tree-view.ts';
 
 export class FolderNode {
   readonly folder: Folder;
@@ -71,8 +71,6 @@ export class FolderBatch {
   readonly view: TreeView;
   readonly nodes: readonly FolderNode[];
   readonly #folders: readonly Folder[];
-  readonly #children = new Map<string, ByFolder<ChildNodes>>();
-  readonly #counts = new Map<string, ByFolder<number>>();
   #texts: ByFolder<LongTexts> | undefined;
   #ancestors: ByFolder<FolderNode> | undefined;
   #positions: ByFolder<number> | undefined;
@@ -94,9 +92,7 @@ export class FolderBatch {
       onRead?.(sliceCost(this.view, parents, slice));
       return this.#readChildren(parents, slice, max);
     };
-    const children = isForOne
-      ? read([folder])
-      : cached(this.#children, cacheKey(slice), () => read(this.#folders));
+    const children = isForOne ? read([folder]) : this.readOnce(childrenKey(slice), () => read(this.#folders));
     return whenDone(children, (found) => found.get(folder.id)!);
   }
 
@@ -105,7 +101,7 @@ export class FolderBatch {
     filter: FolderFilter | undefined,
     onRead: OnRead,
   ): PromiseOrValue<number> {
-    const counts = cached(this.#counts, JSON.stringify(filter), () => {
+    const counts = this.readOnce(`counts ${JSON.stringify(filter)}`, () => {
       onRead(sliceCost(this.view, this.#folders, { filter }));
       return countChildren(this.view, this.#folders, filter);
     });
@@ -153,8 +149,9 @@ export class FolderBatch {
 
   /** Reads something for the whole batch, once for each name. */
   readOnce<T>(name: string, read: () => T): T {
-    if (!this.#shared.has(name)) this.#shared.set(name, read());
-    return this.#shared.get(name) as T;
+    let found = this.#shared.get(name) as T | undefined;
+    if (found === undefined) this.#shared.set(name, (found = read()));
+    return found;
   }
 
   /** Every folder of the batch calls this; only the first call reads. */
@@ -190,17 +187,11 @@ export class FolderBatch {
   }
 }
 
-function cached<T>(cache: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
-  let found = cache.get(kind);
-  if (!found) cache.set(kind, (found = read()));
-  return found;
-}
-
 /** A cache key for a slice without cursors. Most slices are a first page, so this avoids JSON for them. */
-function cacheKey(slice: Slice): string {
+function childrenKey(slice: Slice): string {
   const { limit, isFromEnd, skip, isInclusive, order, filter, columns } = slice;
   const rest = order || filter ? JSON.stringify([order, filter]) : '';
-  return `${limit} ${isFromEnd} ${skip} ${isInclusive} ${columns} ${rest}`;
+  return `children ${limit} ${isFromEnd} ${skip} ${isInclusive} ${columns} ${rest}`;
 }
 
 /** Reads folders as one batch. The map has no entry for a folder that the viewer may not see. */

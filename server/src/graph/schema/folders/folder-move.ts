@@ -1,29 +1,19 @@
 /** The mutation `moveFolder`, with the preview of its effects. */
 
-import type { AccessLevel } from '../../../access/access.ts';
-import { readAccessChanges } from '../../../access/user-access.ts';
+import { readAccessChanges } from '../../../access/access-history.ts';
+import type { AccessLevel as Level } from '../../../access/access.ts';
 import { userKey } from '../../../accounts/users.ts';
 import type { Reader } from '../../../database/database.ts';
-import type { MovedPaths } from '../../../folders/folder-writes.ts';
-import { countDescendants } from '../../../folders/children/child-counts.ts';
 import { mayReadAccessChanges } from '../../../folders/folder-access.ts';
-import { longField } from '../../document-fields.ts';
-import { change } from '../../mutations.ts';
-import { defineMutation, type Builder } from '../builder.ts';
-import {
-  defineKeysetConnection,
-  KeysetConnection,
-  pageArguments,
-  type KeysetList,
-  type PageInfoRef,
-} from '../connections/keyset-connection.ts';
-import { changeCursor } from '../journal/references.ts';
+import type { MovedPaths } from '../../../folders/folder-writes.ts';
+import { longField } from '../../field-marks.ts';
+import { AccessLevel, builder, Folder, User } from '../builder.ts';
+import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import { KeysetConnection, type KeysetList } from '../connections/relay-connection.ts';
+import { changeCursor, defineMutation } from '../mutation.ts';
 import { UserBatch, type UserNode } from '../people/people-batch.ts';
-import type { PeopleTypes } from '../people/people.ts';
 import type { FolderNode } from './folder-batch.ts';
-import { expectedVersion } from './folder-mutations.ts';
-import { nodeOfChanged } from './folder-queries.ts';
-import type { FolderTypes } from './folder.ts';
+import { countWithFolder, expectedVersion, nodeOfChanged } from './folder-mutations.ts';
 
 interface Moved {
   readonly node: FolderNode;
@@ -35,109 +25,74 @@ interface Moved {
 
 interface AccessChangeNode {
   readonly user: UserNode;
-  readonly before: AccessLevel;
-  readonly after: AccessLevel;
+  readonly before: Level;
+  readonly after: Level;
 }
 
-export function defineMove(
-  builder: Builder,
-  { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
-  { User }: Pick<PeopleTypes, 'User'>,
-  { PageInfo }: { readonly PageInfo: PageInfoRef },
-): void {
-  const AccessChangeConnection = defineAccessChanges(builder, { AccessLevel, User, PageInfo });
-  const MovePayload = builder.objectRef<Moved>('MoveFolderPayload').implement({
-    fields: (t) => ({
-      folder: t.field({ type: Folder, resolve: ({ node }) => node }),
-      isDryRun: t.exposeBoolean('isDryRun', { description: 'Nothing was moved.' }),
-      folderCount: t.int({
-        description: 'How many folders you see moving: the folder itself and all that is inside.',
-        extensions: longField,
-        resolve: (moved, _, { budget }, info) =>
-          (moved.count ??= countMoved(moved.node, (count) => budget.scan(count, info))),
-      }),
-      accessChanges: t.field({
-        type: AccessChangeConnection,
-        nullable: true,
-        description:
-          'Who gains or loses access by the move, in the order of user names; administrators are left out. Null unless you manage the folder and both parents. To read further pages, repeat the dry run with `after`.',
-        args: pageArguments(t.arg),
-        resolve: async ({ paths, isDryRun }, page, { reader, view }) =>
-          (await mayReadAccessChanges(view, paths, isDryRun))
-            ? new KeysetConnection(accessChangeList(reader, paths), page)
-            : null,
-      }),
-      cursor: t.string(changeCursor),
+const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
+  description: 'A user whose access level on a folder changes with a move.',
+  fields: (t) => ({
+    user: t.expose('user', { type: User }),
+    before: t.expose('before', { type: AccessLevel }),
+    after: t.expose('after', { type: AccessLevel }),
+  }),
+});
+const AccessChangeConnection = defineConnection(AccessChange, 'access changes');
+
+defineMutation('moveFolder', {
+  description:
+    'Move a folder to another parent. Requires WRITE on the folder, its parent and the new parent. Also requires MANAGE on the folder if the move gives a user more access to it. CYCLE if the new parent is the folder itself or inside it.',
+  input: (t) => ({
+    id: t.id({ required: true }),
+    parentId: t.id({ required: true, description: 'The new parent.' }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    dryRun: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Only return the effects of the move, or the error that it would have.',
     }),
-  });
-
-  defineMutation(builder, 'moveFolder', {
-    type: MovePayload,
-    description:
-      'Needs WRITE on the folder, on its parent and on the new parent; MANAGE on the folder if anybody would have more access to it there. CYCLE if the new parent is inside the folder.',
-    input: () => defineMoveInput(builder),
-    resolve: ({ dryRun: isDryRun, ...move }, context): Promise<Moved> =>
-      change(
-        context,
-        ({ folders }, caller) => folders.move(caller, move, { isDryRun }),
-        async (moved, response) => ({
-          node: await nodeOfChanged(moved, response),
-          isDryRun,
-          paths: moved.paths,
-        }),
-      ),
-  });
-}
-
-function defineAccessChanges(
-  builder: Builder,
-  {
-    AccessLevel,
-    User,
-    PageInfo,
-  }: Pick<FolderTypes, 'AccessLevel'> & Pick<PeopleTypes, 'User'> & { readonly PageInfo: PageInfoRef },
-) {
-  const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
-    description: 'Somebody whose level on a folder a move changes.',
-    fields: (t) => ({
-      user: t.field({ type: User, resolve: ({ user }) => user }),
-      before: t.field({ type: AccessLevel, resolve: ({ before }) => before }),
-      after: t.field({ type: AccessLevel, resolve: ({ after }) => after }),
+  }),
+  change: ({ folders }, caller, { dryRun: isDryRun, ...move }) => folders.move(caller, move, { isDryRun }),
+  toPayload: async (moved, { context }, { dryRun: isDryRun }): Promise<Moved> => ({
+    node: await nodeOfChanged(moved, context),
+    isDryRun,
+    paths: moved.paths,
+  }),
+  payload: (t) => ({
+    folder: t.expose('node', { type: Folder }),
+    isDryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run: nothing was moved.' }),
+    folderCount: t.int({
+      description: 'The number of moved folders that you see: the folder itself and all folders inside.',
+      extensions: longField,
+      resolve: (moved, _, { view, budget }, info) =>
+        (moved.count ??= countWithFolder(view, moved.node.folder, (count) => budget.scan(count, info))),
     }),
-  });
-  return defineKeysetConnection(builder, {
-    PageInfo,
-    Node: AccessChange,
-    plural: 'access changes',
-  });
-}
-
-function defineMoveInput(builder: Builder) {
-  return builder.inputType('MoveFolderInput', {
-    fields: (f) => ({
-      id: f.id({ required: true }),
-      parentId: f.id({ required: true, description: 'The new parent.' }),
-      expectedVersion: f.int({ description: expectedVersion }),
-      dryRun: f.boolean({
-        required: true,
-        defaultValue: false,
-        description: 'Only tells what the move would do, or why it is refused.',
-      }),
+    accessChanges: t.field({
+      type: AccessChangeConnection,
+      nullable: true,
+      description:
+        'The users who gain or lose access by the move, ordered by user name, without administrators. Null unless you have MANAGE on the folder and on both parents. To read further pages, repeat the dry run with `after`.',
+      args: pageArguments(t.arg),
+      resolve: async ({ paths, isDryRun }, page, { reader, view }) =>
+        (await mayReadAccessChanges(view, paths, isDryRun))
+          ? new KeysetConnection(accessChangeList(reader, paths), page)
+          : null,
     }),
-  });
-}
+    cursor: t.string(changeCursor),
+  }),
+  last: ['input'],
+});
 
-async function countMoved({ folder, batch }: FolderNode, onRead: (count: number) => void): Promise<number> {
-  return 1 + (await countDescendants(batch.view, folder, { onRead }));
-}
-
-/** In the order of user names. A move concerns few users or all of them, so all changes are read at once. */
+/**
+ * In the order of user names. Reads all changes once and pages in memory: a move affects few users or nearly all, so reading
+ * by page would save nothing.
+ */
 function accessChangeList(reader: Reader, paths: MovedPaths): KeysetList<AccessChangeNode> {
   let changes: ReturnType<typeof readAccessChanges> | undefined;
   const readAll = () => (changes ??= readAccessChanges(reader, paths));
   return {
     name: `access changes ${paths.before.join()} ${paths.after.join()}`,
-    keyOf: ({ user }) => userKey(user.user),
+    keyOf: ({ user }) => userKey(user),
     async read({ after, limit }) {
       const page = (await readAll())
         .filter(({ user }) => after === undefined || userKey(user) > after)

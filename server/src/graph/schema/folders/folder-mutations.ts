@@ -1,155 +1,149 @@
-/** The mutations that create, update, delete and import folders. Each returns the folder as the viewer sees it afterwards. */
+/** The mutations that create, update and delete folders. The response shows the folder as the viewer sees it after the change. */
 
-import {
-  Kind,
-  TypeNameMetaFieldDef,
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-} from 'graphql';
+import type { FieldMap, InputFieldBuilder, ObjectFieldBuilder } from '@pothos/core';
+import { accessLevels } from '../../../access/access.ts';
 import { countDescendants } from '../../../folders/children/child-counts.ts';
-import type { TreeView } from '../../../folders/folders.ts';
-import type { Imported } from '../../../folders/import/import-folders.ts';
-import type { ImportedTree } from '../../../folders/import/import-plan.ts';
-import type { DeletedFolder } from '../../../folders/manage-folders.ts';
-import { beforeDeletion } from '../../../folders/trash.ts';
-import { longField } from '../../document-fields.ts';
-import { change } from '../../mutations.ts';
-import { defineMutation, type Builder } from '../builder.ts';
-import { changeCursor } from '../journal/references.ts';
-import type { FolderNode } from './folder-batch.ts';
-import { nodeById, nodeOfChanged } from './folder-queries.ts';
-import { ownFields, type FolderTypes } from './folder.ts';
+import type { ChangedFolder } from '../../../folders/folder-writes.ts';
+import type { DeletedFolder } from '../../../folders/folders.ts';
+import {
+  readFolder,
+  requireFolder,
+  withLevel,
+  type Folder as FolderRow,
+  type TreeView,
+} from '../../../folders/tree-view.ts';
+import { viewBeforeDeletion } from '../../../folders/trash.ts';
+import { longField } from '../../field-marks.ts';
+import { Folder, type ExtendedTypes, type GraphContext } from '../builder.ts';
+import { changeCursor, defineMutation, type MutationResponse } from '../mutation.ts';
+import { toFolderNode, type FolderNode } from './folder-batch.ts';
 
-export const expectedVersion =
-  'Refuses with CONFLICT if the folder has another version by now; the error tells which.';
+const otherVersion = 'has another version. The error contains the current version.';
+export const expectedVersion = `Refuse with CONFLICT if the folder ${otherVersion}`;
+export const expectedParentVersion = `Refuse with CONFLICT if the parent ${otherVersion}`;
+export const parentOrRoot = 'The parent folder: the root by default.';
 
 /** Descriptions of the limits of a folder's texts. The domain checks them. */
-const limits = {
-  name: '1 to 255 characters, without slashes and control characters',
+export const limits = {
+  name: '1 to 255 characters, without slashes and control characters. Unique among the sub-folders of the same parent.',
   title: 'At most 255 characters.',
   icon: 'At most 255 characters.',
   description: 'At most 10,000 characters.',
   properties: 'A JSON object of at most 16 KiB.',
 };
 
-const isTakenAway = 'Null or "" takes it away';
-
-export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
-  const payload = (name: string) =>
-    builder.objectRef<FolderNode>(name).implement({
-      fields: (t) => ({
-        folder: t.field({ type: Folder, resolve: (node) => node }),
-        cursor: t.string(changeCursor),
-      }),
-    });
-
-  defineMutation(builder, 'createFolder', {
-    type: () => payload('CreateFolderPayload'),
-    description: 'Needs WRITE on the parent.',
-    input: () => defineCreateInput(builder),
-    resolve: (input, context) =>
-      change(
-        context,
-        ({ folders }, caller) => folders.create(caller, input),
-        nodeOfChanged,
-        ({ seen }) => seen,
-      ),
-  });
-
-  defineMutation(builder, 'updateFolder', {
-    type: () => payload('UpdateFolderPayload'),
-    description: 'Needs WRITE. What is not given stays as it is; null takes a text away.',
-    input: () => defineUpdateInput(builder),
-    resolve: (input, context) =>
-      change(
-        context,
-        ({ folders }, caller) => folders.update(caller, input),
-        nodeOfChanged,
-        ({ seen }) => seen,
-      ),
-  });
-  defineDelete(builder);
+/** The fields of an input for the texts of a new folder. */
+export function newTexts(t: InputFieldBuilder<ExtendedTypes, 'InputObject'>) {
+  return {
+    title: t.string({ description: limits.title }),
+    icon: t.string({ description: limits.icon }),
+    description: t.string({ description: limits.description }),
+    properties: t.field({ type: 'JSON', description: limits.properties }),
+  };
 }
 
-function defineCreateInput(builder: Builder) {
-  return builder.inputType('CreateFolderInput', {
-    fields: (f) => ({
-      parentId: f.id({ description: 'The root, unless told.' }),
-      name: f.string({ required: true, description: `${limits.name}; free among the siblings.` }),
-      title: f.string({ description: limits.title }),
-      icon: f.string({ description: limits.icon }),
-      description: f.string({ description: limits.description }),
-      properties: f.field({ type: 'JSON', description: limits.properties }),
-      expectedVersion: f.int({ description: `Of the parent. ${expectedVersion}` }),
+/** The fields of a payload with the changed folder. */
+export function folderPayload(t: ObjectFieldBuilder<ExtendedTypes, FolderNode>): FieldMap {
+  return {
+    folder: t.field({ type: Folder, resolve: (node) => node }),
+    cursor: t.string(changeCursor),
+  };
+}
+
+defineMutation('createFolder', {
+  description: 'Create a folder. Requires WRITE on the parent.',
+  input: (t) => ({
+    parentId: t.id({ description: parentOrRoot }),
+    name: t.string({ required: true, description: limits.name }),
+    ...newTexts(t),
+    expectedVersion: t.int({ description: expectedParentVersion }),
+  }),
+  change: ({ folders }, caller, input) => folders.create(caller, input),
+  seenIn: ({ seen }) => seen,
+  toPayload: toCurrentFolder,
+  payload: folderPayload,
+  last: ['input', 'payload'],
+});
+
+const removed = 'Null or "" removes it.';
+
+defineMutation('updateFolder', {
+  description:
+    'Change the name and the texts of a folder. Fields that you omit do not change. Requires WRITE.',
+  input: (t) => ({
+    id: t.id({ required: true }),
+    name: t.string({ description: `${limits.name} Null changes nothing.` }),
+    title: t.string({ description: `${limits.title} ${removed} The title is then the name.` }),
+    icon: t.string({ description: `${limits.icon} ${removed}` }),
+    description: t.string({ description: `${limits.description} ${removed}` }),
+    properties: t.field({
+      type: 'JSON',
+      description: `${limits.properties} Replaces all properties. Null removes them.`,
     }),
-  });
-}
-
-function defineUpdateInput(builder: Builder) {
-  return builder.inputType('UpdateFolderInput', {
-    fields: (f) => ({
-      id: f.id({ required: true }),
-      name: f.string({ description: `${limits.name}; free among the siblings. Null changes nothing.` }),
-      title: f.string({ description: `${limits.title} ${isTakenAway}; it then reads as the name.` }),
-      icon: f.string({ description: `${limits.icon} ${isTakenAway}.` }),
-      description: f.string({ description: `${limits.description} ${isTakenAway}.` }),
-      properties: f.field({
-        type: 'JSON',
-        description: `${limits.properties} Replaces all of them; null takes them away.`,
-      }),
-      expectedVersion: f.int({ description: expectedVersion }),
-    }),
-  });
-}
+    expectedVersion: t.int({ description: expectedVersion }),
+  }),
+  change: ({ folders }, caller, input) => folders.update(caller, input),
+  seenIn: ({ seen }) => seen,
+  toPayload: toCurrentFolder,
+  payload: folderPayload,
+  last: ['input', 'payload'],
+});
 
 interface Deleted extends DeletedFolder {
   /** Counted once, however often the query selects it. */
   count?: Promise<number>;
 }
 
-function defineDelete(builder: Builder): void {
-  defineMutation(builder, 'deleteFolder', {
-    type: builder.objectRef<Deleted>('DeleteFolderPayload').implement({
-      fields: (t) => ({
-        folderId: t.id({
-          description: 'The id that the folder had, for `restoreFolder`.',
-          resolve: ({ pathIds }) => pathIds.at(-1)!,
-        }),
-        folderCount: t.int({
-          description: 'How many folders you saw going: the folder itself and all that was inside.',
-          extensions: longField,
-          resolve: (deleted, _, { view, budget }, info) =>
-            (deleted.count ??= countDeleted(view, deleted.pathIds, (count) => budget.scan(count, info))),
-        }),
-        cursor: t.string(changeCursor),
-      }),
+defineMutation('deleteFolder', {
+  description:
+    'Delete a folder. Requires WRITE on the folder and on its parent. You can restore a deleted folder for some days; then it is purged.',
+  input: (t) => ({
+    id: t.id({ required: true }),
+    recursive: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Also delete everything inside. Without it, a folder with sub-folders is refused.',
     }),
-    description:
-      'Needs WRITE on the folder and on its parent. What is deleted can be restored for some days, then it is purged.',
-    input: () => defineDeleteInput(builder),
-    resolve: ({ recursive, ...deletion }, context): Promise<Deleted> =>
-      change(
-        context,
-        ({ folders }, caller) => folders.delete(caller, { ...deletion, isRecursive: recursive }),
-        ({ pathIds }) => ({ pathIds }),
-      ),
-  });
+    expectedVersion: t.int({ description: expectedVersion }),
+  }),
+  change: ({ folders }, caller, { recursive, ...deletion }) =>
+    folders.delete(caller, { ...deletion, isRecursive: recursive }),
+  toPayload: ({ pathIds }): Deleted => ({ pathIds }),
+  payload: (t) => ({
+    folderId: t.id({
+      description: 'The id of the deleted folder, for `restoreFolder`.',
+      resolve: ({ pathIds }) => pathIds.at(-1)!,
+    }),
+    folderCount: t.int({
+      description: 'The number of deleted folders that you saw: the folder itself and all folders inside.',
+      extensions: longField,
+      resolve: (deleted, _, { view, budget }, info) =>
+        (deleted.count ??= countDeleted(view, deleted.pathIds, (count) => budget.scan(count, info))),
+    }),
+    cursor: t.string(changeCursor),
+  }),
+  last: ['input'],
+});
+
+/**
+ * A folder that was just changed, as the viewer may see it in the snapshot of the response. It may have been deleted, or hidden
+ * from the viewer, between the commit and the snapshot. The response then contains its name and nothing that needs a right. A
+ * change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
+ */
+export async function nodeOfChanged(
+  { id, folder: changed, pathIds }: ChangedFolder,
+  { view }: GraphContext,
+  since?: Omit<MutationResponse, 'context'>,
+): Promise<FolderNode> {
+  if (!changed) return toFolderNode(view, await requireFolder(view, id));
+  // The ancestors are still the same, so they need not be read.
+  if (pathIds && since?.isAccessSame) view.ancestry.setPath(pathIds);
+  const folder = since?.isLatest ? changed : await readFolder(view, id);
+  return toFolderNode(view, folder ?? withLevel(changed, accessLevels.NONE));
 }
 
-function defineDeleteInput(builder: Builder) {
-  return builder.inputType('DeleteFolderInput', {
-    fields: (f) => ({
-      id: f.id({ required: true }),
-      recursive: f.boolean({
-        required: true,
-        defaultValue: false,
-        description: 'With all that is inside. Without it, a folder with sub-folders is refused.',
-      }),
-      expectedVersion: f.int({ description: expectedVersion }),
-    }),
-  });
+function toCurrentFolder(changed: ChangedFolder, response: MutationResponse): Promise<FolderNode> {
+  return nodeOfChanged(changed, response.context, response);
 }
 
 /** Counts with the viewer's current rights. Refuses with NOT_FOUND if the viewer could no longer see the folder. */
@@ -158,103 +152,15 @@ async function countDeleted(
   pathIds: readonly string[],
   onRead: (count: number) => void,
 ): Promise<number> {
-  const { view, folder } = await beforeDeletion(now, pathIds);
+  const { view, folder } = await viewBeforeDeletion(now, pathIds);
+  return countWithFolder(view, folder, onRead);
+}
+
+/** Counts a folder and the folders inside it. */
+export async function countWithFolder(
+  view: TreeView,
+  folder: FolderRow,
+  onRead: (count: number) => void,
+): Promise<number> {
   return 1 + (await countDescendants(view, folder, { onRead }));
-}
-
-/** The fields that `createFolder` and `updateFolder` have read during the change, by type. */
-const readByChange: Readonly<Record<string, readonly string[]>> = {
-  Mutation: ['createFolder', 'updateFolder'],
-  CreateFolderPayload: ['folder', 'cursor'],
-  UpdateFolderPayload: ['folder', 'cursor'],
-  Folder: ownFields,
-};
-
-/** Returns a function that checks whether a mutation has to read a field after the change. */
-export function isReadAfterChange(
-  schema: GraphQLSchema,
-): (field: GraphQLField<unknown, unknown>, node: FieldNode) => boolean {
-  const readFields = new Set<GraphQLField<unknown, unknown>>([TypeNameMetaFieldDef]);
-  for (const [type, names] of Object.entries(readByChange)) {
-    const fields = (schema.getType(type) as GraphQLObjectType).getFields();
-    for (const name of names) readFields.add(fields[name]!);
-  }
-  return (field, node) => !readFields.has(field) || (field.name === 'parent' && !selectsOnlyId(node));
-}
-
-function selectsOnlyId({ selectionSet }: FieldNode): boolean {
-  return selectionSet!.selections.every(
-    (selection) => selection.kind === Kind.FIELD && selection.name.value === 'id',
-  );
-}
-
-export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
-  defineMutation(builder, 'importFolders', {
-    type: builder.objectRef<Imported>('ImportFoldersPayload').implement({
-      fields: (t) => ({
-        parent: t.field({
-          type: Folder,
-          description: 'The folder into which they were imported.',
-          resolve: ({ parentId }, _, context) => nodeById(context, parentId),
-        }),
-        folderCount: t.int({ description: 'How many folders were made.', resolve: ({ count }) => count }),
-        cursor: t.string(changeCursor),
-      }),
-    }),
-    description:
-      'Makes many folders in one call, all or none. Needs WRITE on the parent. CONFLICT if a name at the top is not free, or a folder is there twice.',
-    input: defineImportInput(builder),
-    resolve: (input, context) =>
-      change(
-        context,
-        ({ folders }, caller, task) =>
-          folders.import(caller, input, { beforeRows: (count) => task.yieldBefore(count) }),
-        (imported) => imported,
-      ),
-  });
-}
-
-function defineImportInput(builder: Builder) {
-  const ImportedFolder = builder.inputRef<ImportedTree>('ImportedFolder');
-  ImportedFolder.implement({
-    description: 'A folder with what is inside it.',
-    fields: (t) => ({
-      name: t.string({ required: true, description: `${limits.name}; free among the siblings.` }),
-      title: t.string({ description: limits.title }),
-      icon: t.string({ description: limits.icon }),
-      description: t.string({ description: limits.description }),
-      properties: t.field({ type: 'JSON', description: limits.properties }),
-      folders: t.field({ type: [ImportedFolder], description: 'What is inside it.' }),
-    }),
-  });
-
-  const ImportedPath = builder.inputType('ImportedPath', {
-    description:
-      'A folder by its path below the parent. Folders on the way that are not listed are made, too.',
-    fields: (t) => ({
-      path: t.string({ required: true, description: 'The names, with slashes between: "Places/Floor 2".' }),
-      title: t.string({ description: limits.title }),
-      icon: t.string({ description: limits.icon }),
-      description: t.string({ description: limits.description }),
-      properties: t.field({ type: 'JSON', description: limits.properties }),
-    }),
-  });
-
-  return () =>
-    builder.inputType('ImportFoldersInput', {
-      fields: (f) => ({
-        parentId: f.id({ description: 'The root, unless told.' }),
-        tree: f.field({
-          type: [ImportedFolder],
-          description: 'Folders with folders inside. This or `list`.',
-        }),
-        list: f.field({
-          type: [ImportedPath],
-          description: 'A flat list of paths, in any order, as `exportFolders` gives it. This or `tree`.',
-        }),
-        expectedVersion: f.int({
-          description: 'Of the parent. Refuses with CONFLICT if it has another version by now.',
-        }),
-      }),
-    });
 }

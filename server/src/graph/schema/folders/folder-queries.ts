@@ -1,149 +1,106 @@
 /** The queries that find folders: by id, by path, by search, and everything below a folder as an export. */
 
-import { accessLevels } from '../../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { exportFolders, type ExportedFolder as Exported } from '../../../folders/import/export-folders.ts';
+import { exportFolders, type ExportedFolder as Exported } from '../../../folders/export-folders.ts';
 import {
   readFolder,
   readFolderByPath,
   readRoot,
   requireFolder,
-  withLevel,
-  type Folder,
+  type Folder as FolderRow,
   type TreeView,
-} from '../../../folders/folders.ts';
-import type { ChangedFolder } from '../../../folders/manage-folders.ts';
+} from '../../../folders/tree-view.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { Builder, GraphContext } from '../builder.ts';
-import { longField } from '../../document-fields.ts';
-import type { SinceCommit } from '../../mutations.ts';
+import { longField } from '../../field-marks.ts';
 import { completeInSlices } from '../../time-slices.ts';
-import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
-import type { FolderTypes } from './folder.ts';
-import { openSearch, toDepth } from './forward-connection.ts';
+import { builder, Folder, FolderConnection, Node } from '../builder.ts';
+import { chargeText } from '../charges.ts';
+import { pageArguments } from '../connections/relay-connection-types.ts';
+import { findFolderNode, toFolderNode } from './folder-batch.ts';
+import { openSearch, toDepth } from './forward-connections.ts';
 
 const maxPathLength = 256 * 256;
 
-export function defineFolderQueries(
-  builder: Builder,
-  { Node, Folder, Connection }: Pick<FolderTypes, 'Node' | 'Folder' | 'Connection'>,
-): void {
-  builder.queryFields((t) => ({
-    folder: t.field({
-      type: Folder,
+builder.queryFields((t) => ({
+  folder: t.field({
+    type: Folder,
+    nullable: true,
+    description:
+      'Find a folder by its id or by its path, for example "/Places/Harbour Campus". Without arguments, this is the root.',
+    args: { id: t.arg.id(), path: t.arg.string() },
+    resolve: (_, { id, path }, { view }) =>
+      whenDone(findFolder(view, id, path), (folder) => (folder ? toFolderNode(view, folder) : null)),
+  }),
+  node: t.field({
+    type: Node,
+    nullable: true,
+    description: 'Find an object by its id. Only folders are nodes.',
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_, { id }, { view }) => findFolderNode(view, id),
+  }),
+  search: t.field({
+    type: FolderConnection,
+    description:
+      'Find the folders whose name or title contains the text, without regard to case and accents. Exact matches come first, then names and titles that start with the text, then those with a word that starts with it, then all others. A text of fewer than three characters matches only the start of a name or title. A page examines a limited number of folders that you do not see. So it can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` counts the matches that were found so far.',
+    args: {
+      text: t.arg.string({ required: true }),
+      under: t.arg.id({ description: 'Search only inside this folder.' }),
+      ...pageArguments(t.arg, '50 by default'),
+    },
+    extensions: longField,
+    resolve: async (_, args, context, info) => {
+      if (typeof args.under === 'string') await requireFolder(context.view, args.under);
+      return openSearch(args, context, info);
+    },
+  }),
+}));
+
+const ExportedFolder = builder.objectRef<Exported>('ExportedFolder').implement({
+  description: 'A folder in the format of an item of `list` in `importFolders`.',
+  fields: (t) => ({
+    path: t.string({
+      description: 'The path below the exported folder.',
+      resolve: chargeText(({ path }) => path),
+    }),
+    title: t.string({ nullable: true, resolve: chargeText(({ title }) => title) }),
+    icon: t.string({ nullable: true, resolve: chargeText(({ icon }) => icon) }),
+    description: t.string({ nullable: true, resolve: chargeText(({ description }) => description) }),
+    properties: t.field({
+      type: 'JSON',
       nullable: true,
-      description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
-      args: { id: t.arg.id(), path: t.arg.string() },
-      resolve: (_, { id, path }, { view }) =>
-        whenDone(findFolder(view, id, path), (folder) => (folder ? toFolderNode(view, folder) : null)),
+      resolve: chargeText(({ properties }) => properties),
     }),
-    node: t.field({
-      type: Node,
-      nullable: true,
-      description: 'What implements Node, by its id: a folder.',
-      args: { id: t.arg.id({ required: true }) },
-      resolve: (_, { id }, { view }) => findFolderNode(view, id),
-    }),
-    search: t.field({
-      type: Connection,
-      description:
-        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only. A page examines a bounded number of folders that you may not see: it can hold fewer folders than `first`, or none, while `hasNextPage` is true. Then continue with `endCursor`; `totalCount` counts the matches found so far.',
-      args: {
-        text: t.arg.string({ required: true }),
-        under: t.arg.id({ description: 'Only what is inside this folder.' }),
-        first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
-        after: t.arg.string({ description: 'Only what follows this cursor.' }),
-      },
-      extensions: longField,
-      resolve: async (_, args, context, info) => {
-        if (typeof args.under === 'string') await requireFolder(context.view, args.under);
-        return openSearch(args, context, info);
-      },
-    }),
-  }));
-  defineExport(builder);
-}
+  }),
+});
 
-function defineExport(builder: Builder): void {
-  const ExportedFolder = builder.objectRef<Exported>('ExportedFolder').implement({
-    description: 'A folder as `importFolders` takes it in a `list`.',
-    fields: (t) => ({
-      path: t.string({
-        description: 'Below the folder that was exported.',
-        resolve: ({ path }, _, { budget }, info) => budget.spendText(path, info),
+builder.queryField('exportFolders', (t) =>
+  t.field({
+    type: [ExportedFolder],
+    description:
+      'All folders inside a folder that you see, as a flat list. Each folder comes directly before the folders inside it. Exports have their own limit, so that one response can hold a whole tree.',
+    args: {
+      id: t.arg.id({ description: 'The folder to export: the root by default.' }),
+      depth: t.arg.int({
+        description: 'The maximum number of levels below the folder. 1 returns only the sub-folders.',
       }),
-      title: t.string({
-        nullable: true,
-        resolve: ({ title }, _, { budget }, info) => budget.spendText(title, info),
-      }),
-      icon: t.string({
-        nullable: true,
-        resolve: ({ icon }, _, { budget }, info) => budget.spendText(icon, info),
-      }),
-      description: t.string({
-        nullable: true,
-        resolve: ({ description }, _, { budget }, info) => budget.spendText(description, info),
-      }),
-      properties: t.field({
-        type: 'JSON',
-        nullable: true,
-        resolve: ({ properties }, _, { budget }, info) => budget.spendText(properties, info),
-      }),
-    }),
-  });
-
-  builder.queryField('exportFolders', (t) =>
-    t.field({
-      type: [ExportedFolder],
-      description:
-        'Everything inside a folder as a flat list, each folder right before what is inside it. Has a budget of its own, so that a whole tree goes in one answer.',
-      args: {
-        id: t.arg.id({ description: 'The folder; without it, the root.' }),
-        depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
-      },
-      extensions: longField,
-      resolve: async (_, { id, depth }, context, info) => {
-        const { view, limits, budget, database } = context;
-        const reportDamage = (finding: string) => database.reportDamage(finding);
-        const options = { depth: toDepth(depth), maxFolders: limits.maxExportFolders, reportDamage };
-        const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
-        return completeInSlices(
-          budget.spendExport(await exportFolders(view, top, options), info),
-          context,
-          info,
-        );
-      },
-    }),
-  );
-}
-
-/** Reads a folder that the viewer may see. */
-export async function nodeById(context: GraphContext, id: string): Promise<FolderNode> {
-  return toFolderNode(context.view, await requireFolder(context.view, id));
-}
-
-/**
- * A folder that was just changed, as the viewer may see it in the snapshot of the response. It may have been deleted, or hidden
- * from the viewer, between the commit and the snapshot. The response then contains its name and nothing that needs a right. A
- * change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
- */
-export async function nodeOfChanged(
-  { id, folder: changed, pathIds }: ChangedFolder,
-  { view }: GraphContext,
-  since?: SinceCommit,
-): Promise<FolderNode> {
-  if (!changed) return toFolderNode(view, await requireFolder(view, id));
-  // The ancestors are still the same, so they need not be read.
-  if (pathIds && since?.isAccessSame) view.ancestry.setPath(pathIds);
-  const folder = since?.isLatest ? changed : await readFolder(view, id);
-  return toFolderNode(view, folder ?? withLevel(changed, accessLevels.NONE));
-}
+    },
+    extensions: longField,
+    resolve: async (_, { id, depth }, context, info) => {
+      const { view, limits, budget, database } = context;
+      const reportDamage = (finding: string) => database.reportDamage(finding);
+      const options = { depth: toDepth(depth), maxFolders: limits.maxExportFolders, reportDamage };
+      const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
+      const exported = budget.spendExport(await exportFolders(view, top, options), info);
+      return completeInSlices(exported, context, info);
+    },
+  }),
+);
 
 function findFolder(
   view: TreeView,
   id: string | null | undefined,
   path: string | null | undefined,
-): PromiseOrValue<Folder | undefined> {
+): PromiseOrValue<FolderRow | undefined> {
   if (typeof id === 'string' && typeof path === 'string') {
     throw new Refusal('BAD_INPUT', 'Give `id` or `path`, not both.');
   }
@@ -155,9 +112,9 @@ function findFolder(
 /** Splits a path into names. "/" is the root; a trailing slash is ignored. */
 function splitPath(path: string): string[] {
   if (path.length > maxPathLength) {
-    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${maxPathLength} characters.`);
+    throw new Refusal('BAD_INPUT', `\`path\` must have at most ${maxPathLength} characters.`);
   }
-  if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
+  if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', '`path` must start with a slash, for the root.');
   const trimmed = path.slice(1).replace(/\/$/, '');
   return trimmed === '' ? [] : trimmed.split('/');
 }

@@ -1,298 +1,196 @@
 /**
  * The types Node, Folder, FolderConnection and FolderEdge. Add fields of Folder here; the grants on a folder are in `grant.ts`.
- * A field that needs no further read is also listed in `ownFields`, `selected-columns.ts` and `graph/plan/folder-plan.ts`.
+ * A new field may also need a line in these files:
+ *
+ * - `own-fields.ts`, if the folder and its ancestors alone determine the field
+ * - `graph/plan/folder-plan.ts`; without it, queries with the field run on graphql-js, correctly but slower
+ * - `child-connection.ts`, which lists the columns that a list reads for it: by default, all columns except the long texts
+ * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement
+ *
+ * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow. Then run
+ * `npm run generate`.
  */
 
-import { accessLevels, type AccessLevel } from '../../../access/access.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import type { FolderFilter, FolderOrder } from '../../../folders/children/folder-slice.ts';
+import type { FolderFilter as Filter } from '../../../folders/folder-slice.ts';
 import { maxNameLength } from '../../../folders/folder-texts.ts';
 import { Refusal } from '../../../refusal.ts';
-import { longField } from '../../document-fields.ts';
-import { completeInSlices } from '../../time-slices.ts';
-import type { Builder, NamedRefOf } from '../builder.ts';
-import type { PageInfoRef } from '../connections/keyset-connection.ts';
+import { longField } from '../../field-marks.ts';
+import { AccessLevel, builder, Folder, FolderConnection, Node } from '../builder.ts';
+import { chargeList, chargeText, chargeTextIn } from '../charges.ts';
+import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import type { Edge } from '../connections/relay-connection.ts';
+import { ChildConnection } from './child-connection.ts';
 import type { FolderNode } from './folder-batch.ts';
-import { ChildConnection, type FolderConnection, type FolderEdge } from './folder-connection.ts';
-import { openDescendants } from './forward-connection.ts';
+import { openDescendants } from './forward-connections.ts';
 
-export type FolderTypes = ReturnType<typeof defineFolder>;
+Node.implement({
+  description: 'An object that the query `node` finds by its id.',
+  resolveType: () => 'Folder',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The id never changes.' }) }),
+});
 
-/** Fields that need no read besides the folder and its ancestors. For `parent`, this is true only of its id. */
-export const ownFields: readonly string[] = [
-  ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
-  ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
-];
+Folder.implement({
+  description:
+    'A folder of the shared tree. You see the ancestors of every folder that you may read. If you have no rights on such an ancestor, its `accessLevel` is NONE: you see its name and its sub-folders that lead to folders that you may read.',
+  interfaces: [Node],
+});
 
-const passage = 'of a folder that you may only pass through';
+const textsOf = (node: FolderNode) => node.batch.textsOf(node);
+const ofPassage = 'if your `accessLevel` is NONE';
 
-export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo: PageInfoRef }) {
-  const Node = builder.interfaceRef<FolderNode>('Node').implement({
-    description: 'What can be asked for by its id alone, with `node`.',
-    resolveType: () => 'Folder',
-    fields: (t) => ({ id: t.exposeID('id', { description: 'The same for as long as the object exists.' }) }),
-  });
-
-  const Folder = builder.objectRef<FolderNode>('Folder');
-  const Connection = builder.objectRef<FolderConnection>('FolderConnection');
-  const Edge = builder.objectRef<FolderEdge>('FolderEdge');
-  const inputs = defineFolderInputs(builder);
-  const { AccessLevel } = inputs;
-  Folder.implement({
+builder.objectFields(Folder, (t) => ({
+  name: t.string({
+    description: 'Unique among the sub-folders of the same parent.',
+    resolve: chargeText(({ folder }) => folder.name),
+  }),
+  title: t.string({
+    description: 'The name for display. If no title is set, this is the name.',
+    resolve: chargeText(({ folder }) => folder.title ?? folder.name),
+  }),
+  icon: t.string({
+    nullable: true,
+    description: 'Any text that the clients agree on, for example an emoji, a symbol name or a URL.',
+    resolve: chargeTextIn(textsOf, ({ icon }) => icon),
+  }),
+  description: t.string({
+    nullable: true,
+    resolve: chargeTextIn(textsOf, ({ description }) => description),
+  }),
+  properties: t.field({
+    type: 'JSON',
+    description: 'A JSON object for other data of the clients.',
+    resolve: chargeTextIn(textsOf, ({ properties }) => properties ?? '{}'),
+  }),
+  parent: t.field({
+    type: Folder,
+    nullable: true,
+    description: 'The parent folder. Null for the root.',
+    resolve: (node, _, { budget }, info) =>
+      whenDone(node.batch.parentOf(node), (parent) => parent && budget.spend([parent], info)[0]!),
+  }),
+  ancestors: t.field({
+    type: [Folder],
+    description: 'The folders from the root to the parent.',
+    resolve: chargeList(({ ancestors }) => ancestors),
+  }),
+  path: t.string({
     description:
-      'A folder of the shared tree. On the way to something that you may see there can be folders that you may only pass through: their accessLevel is NONE, and they show their name and what leads on.',
-    interfaces: [Node],
-  });
-  defineTextFields(builder, Folder);
-  defineLocationFields(builder, Folder);
-  defineListFields(builder, Folder, { Connection, ...inputs });
-  defineStateFields(builder, Folder, { AccessLevel });
-  implementConnection({ Folder, Connection, Edge, PageInfo });
-  return { Node, Folder, Connection, AccessLevel };
-}
+      'The names of the folders below the root and of this folder, each after a slash. "/" for the root.',
+    resolve: chargeTextIn(
+      ({ ancestors }) => ancestors,
+      (ancestors, node) => node.pathAfter(ancestors),
+    ),
+  }),
+  depth: t.int({
+    description: 'The number of levels below the root. 0 for the root.',
+    resolve: (node) => whenDone(node.ancestors, (ancestors) => ancestors.length),
+  }),
+}));
 
-type FolderRef = NamedRefOf<FolderNode>;
-type FolderInputs = ReturnType<typeof defineFolderInputs>;
-
-function defineTextFields(builder: Builder, Folder: FolderRef): void {
-  builder.objectFields(Folder, (t) => ({
-    name: t.string({
-      description: 'Unique among its siblings.',
-      resolve: ({ folder }, _, { budget }, info) => budget.spendText(folder.name, info),
-    }),
-    title: t.string({
-      description: 'What people call it; the name, unless a title was given.',
-      resolve: ({ folder }, _, { budget }, info) => budget.spendText(folder.title ?? folder.name, info),
-    }),
-    icon: t.string({
-      nullable: true,
-      description: 'Whatever the clients agree on: an emoji, the name of a symbol, an address.',
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.batch.textsOf(node), ({ icon }) => budget.spendText(icon, info)),
-    }),
-    description: t.string({
-      nullable: true,
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.batch.textsOf(node), ({ description }) => budget.spendText(description, info)),
-    }),
-    properties: t.field({
-      type: 'JSON',
-      description: 'A JSON object of what else clients keep with the folder.',
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.batch.textsOf(node), ({ properties }) => budget.spendText(properties ?? '{}', info)),
-    }),
-  }));
-}
-
-function defineLocationFields(builder: Builder, Folder: FolderRef): void {
-  builder.objectFields(Folder, (t) => ({
-    parent: t.field({
-      type: Folder,
-      nullable: true,
-      description: 'Null for the root.',
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.batch.parentOf(node), (parent) => parent && budget.spend([parent], info)[0]!),
-    }),
-    ancestors: t.field({
-      type: [Folder],
-      description: 'From the root down to the parent.',
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.ancestors, (ancestors) => budget.spend(ancestors, info)),
-    }),
-    path: t.string({
-      description: 'The names from below the root to here, each after a slash; "/" for the root.',
-      resolve: (node, _, { budget }, info) =>
-        whenDone(node.ancestors, (ancestors) => budget.spendText(node.pathAfter(ancestors), info)),
-    }),
-    depth: t.int({
-      description: 'How far below the root; 0 for the root.',
-      resolve: (node) => whenDone(node.ancestors, (ancestors) => ancestors.length),
-    }),
-  }));
-}
-
-function defineListFields(
-  builder: Builder,
-  Folder: FolderRef,
-  {
-    Connection,
-    FolderFilter,
-    FolderOrder,
-  }: Pick<FolderInputs, 'FolderFilter' | 'FolderOrder'> & {
-    readonly Connection: NamedRefOf<FolderConnection>;
+const OrderField = builder.enumType('FolderOrderField', {
+  values: {
+    NAME: { description: 'Natural order: "Floor 2" before "Floor 10".' },
+    CREATED: {},
+    UPDATED: {},
   },
-): void {
-  builder.objectFields(Folder, (t) => ({
-    folders: t.field({
-      type: Connection,
-      description:
-        'The sub-folders that you may see, in natural order ("Floor 2" before "Floor 10"); without arguments, all of them.',
-      args: {
-        first: t.arg.int({ description: 'At most so many from the start.' }),
-        after: t.arg.string({ description: 'Only what follows this cursor.' }),
-        last: t.arg.int({ description: 'At most so many from the end.' }),
-        before: t.arg.string({ description: 'Only what precedes this cursor.' }),
-        filter: t.arg({ type: FolderFilter, description: 'Only those to which all of this applies.' }),
-        orderBy: t.arg({ type: FolderOrder, description: 'By name, ascending, unless told.' }),
-        skip: t.arg.int({
-          description: 'Passes over so many first, for a list that is scrolled at random. Only with `first`.',
-        }),
-      },
-      resolve: (node, { filter, orderBy, ...page }, { budget }, info) =>
-        new ChildConnection(
-          node,
-          { ...page, filter: toFilter(filter), order: toOrder(orderBy) },
-          budget,
-          info,
-        ),
-    }),
-    position: t.int({
-      description: 'How many of its siblings that you see come before it in natural order; 0 for the root.',
-      resolve: (node, _, { budget }, info) =>
-        node.batch.positionOf(node, (count) => budget.scan(count, info)),
-    }),
-    descendants: t.field({
-      type: Connection,
-      description:
-        'Everything below that you may see, as one flat list: each folder right before what is inside it. The edges carry their depth.',
-      args: {
-        depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
-        first: t.arg.int({ description: 'At most so many.' }),
-        after: t.arg.string({ description: 'Only what follows this cursor.' }),
-      },
-      extensions: longField,
-      resolve: (node, args, context, info) => openDescendants(node, args, context, info),
-    }),
-  }));
-}
+});
 
-function defineStateFields(
-  builder: Builder,
-  Folder: FolderRef,
-  { AccessLevel }: Pick<FolderInputs, 'AccessLevel'>,
-): void {
-  builder.objectFields(Folder, (t) => ({
-    accessLevel: t.field({
-      type: AccessLevel,
-      description: 'What you may do with it.',
-      resolve: ({ folder }) => folder.accessLevel,
-    }),
-    version: t.int({
-      description: `Grows with every change of the folder itself; for \`expectedVersion\`. 0 ${passage}.`,
-      resolve: ({ folder }) => folder.version,
-    }),
-    createdAt: t.field({ type: 'DateTime', resolve: ({ folder }) => folder.createdAt }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: `When the folder itself was last changed or moved. The time of creation ${passage}.`,
-      resolve: ({ folder }) => folder.updatedAt,
-    }),
-  }));
-}
+const Direction = builder.enumType('OrderDirection', { values: ['ASC', 'DESC'] as const });
 
-function implementConnection({
-  Folder,
-  Connection,
-  Edge,
-  PageInfo,
-}: {
-  readonly Folder: FolderRef;
-  readonly Connection: NamedRefOf<FolderConnection>;
-  readonly Edge: NamedRefOf<FolderEdge>;
-  readonly PageInfo: PageInfoRef;
-}): void {
-  Connection.implement({
-    description: 'A list of folders, or a page of it.',
-    fields: (t) => ({
-      edges: t.field({
-        type: [Edge],
-        resolve: ({ edges }, _, context, info) =>
-          whenDone(edges, (all) => completeInSlices(context.budget.spend(all, info), context, info)),
-      }),
-      items: t.field({
-        type: [Folder],
-        description: 'The nodes of the edges.',
-        resolve: ({ edges }, _, context, info) =>
-          whenDone(edges, (all) => {
-            const nodes = context.budget.spend(all, info).map(({ node }) => node);
-            return completeInSlices(nodes, context, info);
-          }),
-      }),
-      pageInfo: t.field({ type: PageInfo, resolve: ({ pageInfo }) => pageInfo }),
-      totalCount: t.int({
-        description: 'How many folders the whole list has for you.',
-        resolve: ({ totalCount }) => totalCount,
-      }),
-    }),
-  });
+const FolderOrder = builder.inputType('FolderOrder', {
+  fields: (t) => ({
+    field: t.field({ type: OrderField, required: true }),
+    direction: t.field({ type: Direction, required: true, defaultValue: 'ASC' }),
+  }),
+});
 
-  Edge.implement({
-    description: 'A folder and its place in a list.',
-    fields: (t) => ({
-      cursor: t.string({
-        resolve: ({ cursor }, _, { budget }, info) => budget.spendText(cursor, info),
-      }),
-      depth: t.int({
-        nullable: true,
-        description: 'How far below the folder that was asked: 1 is a sub-folder. Null in a search.',
-        resolve: ({ depth }) => depth,
-      }),
-      node: t.field({ type: Folder, resolve: ({ node }) => node }),
-    }),
-  });
-}
+const FolderFilter = builder.inputType('FolderFilter', {
+  description: 'A folder must meet all of the conditions. Names are compared without case and accents.',
+  fields: (t) => ({
+    nameContains: t.string(),
+    nameStartsWith: t.string(),
+    hasChildren: t.boolean({ description: 'Whether the folder has sub-folders that you see.' }),
+    updatedSince: t.field({ type: 'DateTime', description: 'Folders changed at this time or later.' }),
+  }),
+});
 
-/** The enums and inputs of the arguments of Folder's fields. */
-function defineFolderInputs(builder: Builder) {
-  const AccessLevel = builder.enumType('AccessLevel', {
-    description: 'What somebody may do with a folder. Each level includes those before it.',
-    values: {
-      NONE: { value: accessLevels.NONE, description: 'Nothing, or only pass through to something deeper.' },
-      READ: { value: accessLevels.READ, description: 'See it and what is inside.' },
-      WRITE: { value: accessLevels.WRITE, description: 'Change it, and what is inside.' },
-      MANAGE: { value: accessLevels.MANAGE, description: 'Decide who may do what.' },
-    } satisfies Record<string, { value: AccessLevel; description: string }>,
-  });
-
-  const OrderField = builder.enumType('FolderOrderField', {
-    values: {
-      NAME: { description: 'In natural order: "Floor 2" before "Floor 10".' },
-      CREATED: {},
-      UPDATED: {},
+builder.objectFields(Folder, (t) => ({
+  folders: t.field({
+    type: FolderConnection,
+    description:
+      'The sub-folders that you see, by default in natural order ("Floor 2" before "Floor 10"). Without `first` and `last`, the page holds the whole list.',
+    args: {
+      ...pageArguments(t.arg, 'all by default'),
+      last: t.arg.int({ description: 'The maximum number of results, from the end of the list.' }),
+      before: t.arg.string({ description: 'Return only the results before this cursor.' }),
+      filter: t.arg({ type: FolderFilter, description: 'Return only the folders that match this filter.' }),
+      orderBy: t.arg({ type: FolderOrder, description: 'By default, by name in ascending order.' }),
+      skip: t.arg.int({
+        description: 'Skip this number of results, for random access to a long list. Requires `first`.',
+      }),
     },
-  });
+    resolve: (node, { filter, orderBy, ...page }, { budget }, info) => {
+      const order = orderBy
+        ? { field: orderBy.field, isDescending: orderBy.direction === 'DESC' }
+        : undefined;
+      return new ChildConnection(node, { ...page, filter: toFilter(filter), order }, budget, info);
+    },
+  }),
+  position: t.int({
+    description: 'The number of siblings that you see before this folder, in natural order. 0 for the root.',
+    resolve: (node, _, { budget }, info) => node.batch.positionOf(node, (count) => budget.scan(count, info)),
+  }),
+  descendants: t.field({
+    type: FolderConnection,
+    description:
+      'All folders below this folder that you see, as a flat list. Each folder comes directly before the folders inside it, and each edge has its depth.',
+    args: {
+      depth: t.arg.int({
+        description: 'The maximum number of levels below this folder. 1 returns only the sub-folders.',
+      }),
+      ...pageArguments(t.arg, 'all by default'),
+    },
+    extensions: longField,
+    resolve: (node, args, context, info) => openDescendants(node, args, context, info),
+  }),
+}));
 
-  const Direction = builder.enumType('OrderDirection', { values: ['ASC', 'DESC'] as const });
+builder.objectFields(Folder, (t) => ({
+  accessLevel: t.field({
+    type: AccessLevel,
+    description: 'Your rights on this folder.',
+    resolve: ({ folder }) => folder.accessLevel,
+  }),
+  version: t.int({
+    description: `Increases with every change of the folder itself. Pass it as \`expectedVersion\` of a mutation. 0 ${ofPassage}.`,
+    resolve: ({ folder }) => folder.version,
+  }),
+  createdAt: t.field({ type: 'DateTime', resolve: ({ folder }) => folder.createdAt }),
+  updatedAt: t.field({
+    type: 'DateTime',
+    description: `When the folder itself was last changed or moved. The time of its creation ${ofPassage}.`,
+    resolve: ({ folder }) => folder.updatedAt,
+  }),
+}));
 
-  const FolderOrder = builder.inputType('FolderOrder', {
-    fields: (t) => ({
-      field: t.field({ type: OrderField, required: true }),
-      direction: t.field({ type: Direction, required: true, defaultValue: 'ASC' }),
+const FolderEdge = builder.objectRef<Edge<FolderNode>>('FolderEdge');
+defineConnection(Folder, 'folders', { Connection: FolderConnection, Edge: FolderEdge });
+FolderEdge.implement({
+  description: 'An element of a list of folders, with its cursor.',
+  fields: (t) => ({
+    cursor: t.string({ resolve: chargeText(({ cursor }) => cursor) }),
+    depth: t.exposeInt('depth', {
+      nullable: true,
+      description:
+        'The number of levels below the folder of the list: 1 for a sub-folder. Null in the results of a search.',
     }),
-  });
+    node: t.expose('node', { type: Folder }),
+  }),
+});
 
-  const FolderFilter = builder.inputType('FolderFilter', {
-    description: 'Names are compared without regard to case and accents.',
-    fields: (t) => ({
-      nameContains: t.string(),
-      nameStartsWith: t.string(),
-      hasChildren: t.boolean({ description: 'Whether there are sub-folders that you may see.' }),
-      updatedSince: t.field({ type: 'DateTime', description: 'Changed then or later.' }),
-    }),
-  });
-
-  return { AccessLevel, FolderFilter, FolderOrder };
-}
-
-interface FilterInput {
-  readonly nameContains?: string | null | undefined;
-  readonly nameStartsWith?: string | null | undefined;
-  readonly hasChildren?: boolean | null | undefined;
-  readonly updatedSince?: number | null | undefined;
-}
-
-/** Undefined if it leaves nothing out. */
-export function toFilter(input: FilterInput | null | undefined): FolderFilter | undefined {
+/** Returns undefined if the input has no condition. */
+function toFilter(input: (typeof FolderFilter)['$inferInput'] | null | undefined): Filter | undefined {
   if (!input) return undefined;
   const filter = {
     nameContains: toNamePart(input.nameContains, 'nameContains'),
@@ -306,19 +204,13 @@ export function toFilter(input: FilterInput | null | undefined): FolderFilter | 
 function toNamePart(input: string | null | undefined, argument: string): string | undefined {
   if (!input) return undefined;
   if (input.length > 2 * maxNameLength || [...input].length > maxNameLength) {
-    throw new Refusal('BAD_INPUT', `\`${argument}\` has at most ${maxNameLength} characters, as a name has.`);
-  }
-  if (!input.isWellFormed() || /\p{Cc}/u.test(input)) {
     throw new Refusal(
       'BAD_INPUT',
-      `\`${argument}\` must be well-formed Unicode without control characters, as a name is.`,
+      `\`${argument}\` must have at most ${maxNameLength} characters, like a name.`,
     );
   }
+  if (!input.isWellFormed() || /\p{Cc}/u.test(input)) {
+    throw new Refusal('BAD_INPUT', `\`${argument}\` must be well-formed Unicode without control characters.`);
+  }
   return input;
-}
-
-function toOrder(
-  input: { readonly field: FolderOrder['field']; readonly direction: 'ASC' | 'DESC' } | null | undefined,
-): FolderOrder | undefined {
-  return input ? { field: input.field, isDescending: input.direction === 'DESC' } : undefined;
 }

@@ -10,16 +10,21 @@ import {
 } from '../../../access/grants.ts';
 import { readGroups, type Group } from '../../../accounts/groups.ts';
 import type { KeyedSlice } from '../../../accounts/users.ts';
-import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { readFolders, type TreeView } from '../../../folders/folders.ts';
+import { inOrder, whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
+import { readFolders, type TreeView } from '../../../folders/tree-view.ts';
+import type { Reader } from '../../../database/database.ts';
 import type { GraphContext } from '../builder.ts';
-import { notAListCursor, toTimeAndId, type KeysetList } from '../connections/keyset-connection.ts';
-import { PagesOfEach, type Charge } from '../connections/pages-of-each.ts';
+import {
+  BatchedLists,
+  notAListCursor,
+  toTimeAndId,
+  type Charge,
+  type KeysetList,
+} from '../connections/relay-connection.ts';
 import { readUserNodes, type UserNode } from '../people/people-batch.ts';
 import { readFolderNodes, type FolderNode } from './folder-batch.ts';
 
-export interface GrantNode {
-  readonly grant: Grant;
+export interface GrantNode extends Grant {
   readonly folder: FolderNode;
   /** One of the two is set; neither if the user or group has been deleted meanwhile. */
   readonly user: UserNode | null;
@@ -27,10 +32,7 @@ export interface GrantNode {
 }
 
 /** The folder is undefined if the viewer does not see it, or if it is in the trash. */
-interface GrantOnAnyFolder {
-  readonly grant: Grant;
-  readonly folder: FolderNode | undefined;
-}
+type GrantOnAnyFolder = Grant & { readonly folder: FolderNode | undefined };
 
 /** How many grants are read at once to find those on visible folders. */
 const scanBatch = 1_000;
@@ -46,22 +48,23 @@ export function accessList(
   const folders = inherited ? batch.withAncestors() : new Map(batch.nodes.map((each) => [each.id, each]));
   return whenDone(folders, (byId) =>
     whenDone(inherited ? node.ancestors : [], (ancestors) => {
-      const pages = batch.readOnce(`access ${inherited}`, () => pagesOn(byId, context));
+      const grants = batch.readOnce(`access ${inherited}`, () => grantsOnFolders(byId, context));
       const path = [node, ...ancestors.toReversed()];
+      const countAll = () => inOrder(path, ({ id }) => grants.countOf(id));
       return {
         name: `access to ${node.id} ${inherited}`,
-        keyOf: ({ grant: { folderId, grantedAt, subject } }) => `${folderId} ${grantedAt} ${subject.id}`,
-        read: (slice) => readAlong(path, pages, slice, charge),
-        count: () => countAlong(path, pages),
+        keyOf: ({ folderId, grantedAt, subjectId }) => `${folderId} ${grantedAt} ${subjectId}`,
+        read: (slice) => readAlong(path, grants, slice, charge),
+        count: () => whenDone(countAll(), (counts) => counts.reduce((sum, count) => sum + count, 0)),
       };
     }),
   );
 }
 
-function pagesOn(
+function grantsOnFolders(
   folders: ReadonlyMap<string, FolderNode>,
   { reader, access }: GraphContext,
-): PagesOfEach<GrantNode> {
+): BatchedLists<GrantNode> {
   /** Reads the folders that the viewer manages, then the others, whose grants to other users are hidden. */
   const readBoth = <T>(
     ids: readonly string[],
@@ -76,15 +79,14 @@ function pagesOn(
         : whenDone(read(others, [...access.subjectIds]), (more) => new Map([...some, ...more])),
     );
   };
-  return new PagesOfEach([...folders.keys()], {
+  return new BatchedLists([...folders.keys()], {
     read: (ids, { after, limit }) => {
       const slice = { after: toPosition(after), limit };
-      return whenDone(
-        readBoth(ids, (some, subjectIds) => listGrantsOn(reader, some, slice, subjectIds)),
-        (grants) =>
-          whenDone(toGrantNodes([...grants.values()].flat(), folders, { reader }), (nodes) =>
-            Map.groupBy(nodes, ({ grant }) => grant.folderId),
-          ),
+      const grants = readBoth(ids, (some, subjectIds) => listGrantsOn(reader, some, slice, subjectIds));
+      return whenDone(grants, (found) =>
+        whenDone(toGrantNodes([...found.values()].flat(), folders, reader), (nodes) =>
+          Map.groupBy(nodes, ({ folderId }) => folderId),
+        ),
       );
     },
     count: (ids) => readBoth(ids, (some, subjectIds) => countGrantsOn(reader, some, subjectIds)),
@@ -95,18 +97,18 @@ function pagesOn(
 function toGrantNodes(
   grants: readonly Grant[],
   folders: ReadonlyMap<string, FolderNode>,
-  { reader }: Pick<GraphContext, 'reader'>,
+  reader: Reader,
 ): PromiseOrValue<GrantNode[]> {
-  const idsOf = (kind: Grant['subject']['kind']) => [
-    ...new Set(grants.filter(({ subject }) => subject.kind === kind).map(({ subject }) => subject.id)),
+  const idsOf = (kind: Grant['subjectKind']) => [
+    ...new Set(grants.filter(({ subjectKind }) => subjectKind === kind).map(({ subjectId }) => subjectId)),
   ];
   return whenDone(readUserNodes(reader, idsOf('user')), (users) =>
     whenDone(readGroups(reader, idsOf('group')), (groups) =>
       grants.map((grant) => ({
-        grant,
+        ...grant,
         folder: folders.get(grant.folderId)!,
-        user: users.get(grant.subject.id) ?? null,
-        group: groups.get(grant.subject.id) ?? null,
+        user: users.get(grant.subjectId) ?? null,
+        group: groups.get(grant.subjectId) ?? null,
       })),
     ),
   );
@@ -114,65 +116,63 @@ function toGrantNodes(
 
 function readAlong(
   path: readonly FolderNode[],
-  pages: PagesOfEach<GrantNode>,
+  grants: BatchedLists<GrantNode>,
   { after, limit }: KeyedSlice,
   charge: Charge,
 ): PromiseOrValue<readonly GrantNode[]> {
   const [folderId, ...position] = after?.split(' ') ?? [];
   const start = folderId === undefined ? 0 : path.findIndex(({ id }) => id === folderId);
   if (start < 0) throw notAListCursor();
-  const readFrom = (index: number, found: readonly GrantNode[]): PromiseOrValue<readonly GrantNode[]> => {
+  const readFrom = (
+    index: number,
+    from: string | undefined,
+    found: readonly GrantNode[],
+  ): PromiseOrValue<readonly GrantNode[]> => {
     if (index >= path.length || found.length >= limit) return found.slice(0, limit);
-    const slice = { after: index === start && after !== undefined ? position.join(' ') : undefined, limit };
-    return whenDone(pages.pageOf(path[index]!.id, slice, charge), (grants) =>
-      readFrom(index + 1, [...found, ...grants]),
+    return whenDone(grants.pageOf(path[index]!.id, { after: from, limit }, charge), (page) =>
+      readFrom(index + 1, undefined, [...found, ...page]),
     );
   };
-  return readFrom(start, []);
-}
-
-function countAlong(path: readonly FolderNode[], pages: PagesOfEach<GrantNode>): PromiseOrValue<number> {
-  const countFrom = (index: number, total: number): PromiseOrValue<number> =>
-    index >= path.length
-      ? total
-      : whenDone(pages.countOf(path[index]!.id), (count) => countFrom(index + 1, total + count));
-  return countFrom(0, 0);
+  return readFrom(start, folderId === undefined ? undefined : position.join(' '), []);
 }
 
 /** The grants to each of the users or groups, including those on folders that the viewer does not see. */
-export function pagesTo(view: TreeView, subjectIds: readonly string[]): PagesOfEach<GrantOnAnyFolder> {
+export function grantsToSubjects(
+  view: TreeView,
+  subjectIds: readonly string[],
+): BatchedLists<GrantOnAnyFolder> {
   const read = (ids: readonly string[], { after, limit }: KeyedSlice) =>
     whenDone(listGrantsTo(view.reader, ids, { after: toPosition(after), limit }), (lists) => {
       const grants = [...lists.values()].flat();
       return whenDone(readFolderNodes(view, [...new Set(grants.map((each) => each.folderId))]), (folders) =>
         Map.groupBy(
-          grants.map((grant) => ({ grant, folder: folders.get(grant.folderId) })),
-          ({ grant }) => grant.subject.id,
+          grants.map((grant) => ({ ...grant, folder: folders.get(grant.folderId) })),
+          ({ subjectId }) => subjectId,
         ),
       );
     });
   // The database cannot count visible folders, so `grantListTo` counts by itself.
-  return new PagesOfEach(subjectIds, { read, count: () => new Map() });
+  return new BatchedLists(subjectIds, { read, count: () => new Map() });
 }
 
 /** The grants to one user or group, on folders that the viewer sees. */
 export function grantListTo(
-  subject: { readonly id: string } & Pick<GrantNode, 'user' | 'group'>,
-  pages: PagesOfEach<GrantOnAnyFolder>,
-  { view }: Pick<GraphContext, 'view'>,
+  subject: Pick<GrantNode, 'user' | 'group'>,
+  lists: BatchedLists<GrantOnAnyFolder>,
+  view: TreeView,
   charge: Charge,
 ): KeysetList<GrantNode> {
-  const { id, user, group } = subject;
-  const keyOf = ({ grant: { grantedAt, folderId } }: Pick<GrantNode, 'grant'>) => `${grantedAt} ${folderId}`;
+  const { id } = (subject.user ?? subject.group)!;
+  const keyOf = ({ grantedAt, folderId }: Grant) => `${grantedAt} ${folderId}`;
   return {
     name: `grants to ${id}`,
     keyOf,
     async read({ after, limit }) {
       const found: GrantNode[] = [];
       for (let from = after, size = limit; ; size = Math.max(limit, scanBatch)) {
-        const grants = await pages.pageOf(id, { after: from, limit: size }, charge);
+        const grants = await lists.pageOf(id, { after: from, limit: size }, charge);
         charge.budget.scan(grants.length, charge.info);
-        for (const { grant, folder } of grants) if (folder) found.push({ grant, folder, user, group });
+        for (const { folder, ...grant } of grants) if (folder) found.push({ ...grant, folder, ...subject });
         if (found.length >= limit || grants.length < size) return found.slice(0, limit);
         from = keyOf(grants.at(-1)!);
       }

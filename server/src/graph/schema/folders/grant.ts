@@ -1,180 +1,185 @@
-/** The type Grant, the fields that list grants, and the mutations that grant and revoke access. */
+/** The type Grant, the fields that list grants, the query `explainAccess`, and the mutations that grant and revoke access. */
 
+import type { ObjectFieldBuilder } from '@pothos/core';
+import type { AccessLevel as Level } from '../../../access/access.ts';
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { change } from '../../mutations.ts';
-import { personalField } from '../../document-fields.ts';
-import { defineMutation, type Builder, type ObjectRefOf } from '../builder.ts';
+import { explainAccess } from '../../../folders/folder-access.ts';
+import { personalField } from '../../field-marks.ts';
 import {
-  defineKeysetConnection,
-  KeysetConnection,
-  pageArguments,
-  type PageInfoRef,
-} from '../connections/keyset-connection.ts';
-import { changeCursor } from '../journal/references.ts';
-import type { PeopleTypes } from '../people/people.ts';
-import { readableIds, requireDetails, restricted } from '../people/user.ts';
-import { findFolderNode } from './folder-batch.ts';
-import type { FolderTypes } from './folder.ts';
-import { accessList, grantListTo, pagesTo, type GrantNode } from './grant-lists.ts';
+  AccessLevel,
+  builder,
+  Folder,
+  Group,
+  User,
+  type ExtendedTypes,
+  type GraphContext,
+} from '../builder.ts';
+import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import { KeysetConnection } from '../connections/relay-connection.ts';
+import { changeCursor, defineMutation } from '../mutation.ts';
+import { toUserNode, type UserNode } from '../people/people-batch.ts';
+import { forAdministrators, orSelf, readableIds, requireDetails } from '../people/people-types.ts';
+import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
+import { accessList, grantListTo, grantsToSubjects, type GrantNode } from './grant-lists.ts';
 
-export type GrantTypes = ReturnType<typeof defineGrant>;
+const Grant = builder.objectRef<GrantNode>('Grant').implement({
+  description:
+    'The access level of a user or a group on a folder. It also holds for everything inside, except where a grant on a deeper folder overrides it.',
+  fields: (t) => ({
+    folder: t.expose('folder', { type: Folder }),
+    user: t.expose('user', { type: User, nullable: true, description: 'Set if the grant is to a user.' }),
+    group: t.expose('group', { type: Group, nullable: true, description: 'Set if the grant is to a group.' }),
+    level: t.expose('level', { type: AccessLevel }),
+    grantedAt: t.expose('grantedAt', { type: 'DateTime' }),
+  }),
+});
+const GrantConnection = defineConnection(Grant, 'grants');
 
-export function defineGrant(
-  builder: Builder,
-  { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
-  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
-  { PageInfo }: { readonly PageInfo: PageInfoRef },
-) {
-  const Grant = builder.objectRef<GrantNode>('Grant').implement({
+builder.objectField(Folder, 'access', (t) =>
+  t.field({
+    extensions: personalField,
+    type: GrantConnection,
     description:
-      'A level given to a user or a group on a folder, for all that is inside until a deeper grant says otherwise.',
-    fields: (t) => ({
-      folder: t.field({ type: Folder, resolve: ({ folder }) => folder }),
-      user: t.field({
-        type: User,
-        nullable: true,
-        description: 'To whom, if it is a user.',
-        resolve: ({ user }) => user,
+      'The grants on this folder, newest first. If you do not have MANAGE on the folder, only the grants to you and your groups.',
+    args: {
+      inherited: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Also return the grants on the ancestors, with the nearest folder first.',
       }),
-      group: t.field({
-        type: Group,
-        nullable: true,
-        description: 'To whom, if it is a group.',
-        resolve: ({ group }) => group,
-      }),
-      level: t.field({ type: AccessLevel, resolve: ({ grant }) => grant.level }),
-      grantedAt: t.field({ type: 'DateTime', resolve: ({ grant }) => grant.grantedAt }),
-    }),
-  });
-  const GrantConnection = defineKeysetConnection(builder, { PageInfo, Node: Grant, plural: 'grants' });
-  defineFolderAccess(builder, Folder, GrantConnection);
-  defineGrantLists(builder, { User, Group }, GrantConnection);
-  return { Grant };
+      ...pageArguments(t.arg),
+    },
+    resolve: (node, { inherited, ...page }, context, info) =>
+      whenDone(
+        accessList(node, inherited, context, { budget: context.budget, info }),
+        (list) => new KeysetConnection(list, page),
+      ),
+  }),
+);
+
+builder.objectField(User, 'grants', (t) =>
+  t.field({
+    extensions: personalField,
+    type: GrantConnection,
+    nullable: true,
+    description: `The grants to the user on folders that you see, newest first, without the grants to groups. ${orSelf}`,
+    args: pageArguments(t.arg),
+    resolve: (user, page, { access, view, budget }, info) => {
+      const { batch } = requireDetails(user, access);
+      const grants = batch.readOnce('grants', () => grantsToSubjects(view, readableIds(user, access)));
+      return new KeysetConnection(grantListTo({ user, group: null }, grants, view, { budget, info }), page);
+    },
+  }),
+);
+
+builder.objectField(Group, 'grants', (t) =>
+  t.field({
+    type: GrantConnection,
+    nullable: true,
+    description: `The grants to the group, newest first. ${forAdministrators}`,
+    args: pageArguments(t.arg),
+    resolve: (group, page, { access, view, budget }, info) => {
+      requireAdministrator(access);
+      const grants = grantsToSubjects(view, [group.id]);
+      return new KeysetConnection(grantListTo({ user: null, group }, grants, view, { budget, info }), page);
+    },
+  }),
+);
+
+interface ExplanationNode {
+  readonly user: UserNode;
+  readonly folder: FolderNode;
+  readonly level: Level;
+  readonly grant: GrantNode | undefined;
+  readonly isPassage: boolean | undefined;
+  readonly reason: string;
 }
 
-type GrantConnection = ObjectRefOf<KeysetConnection<GrantNode>>;
-
-function defineFolderAccess(
-  builder: Builder,
-  Folder: FolderTypes['Folder'],
-  GrantConnection: GrantConnection,
-): void {
-  builder.objectField(Folder, 'access', (t) =>
-    t.field({
-      extensions: personalField,
-      type: GrantConnection,
-      description:
-        'The grants on this folder, the newest first: all of them if you manage it, otherwise those to you and your groups.',
-      args: {
-        inherited: t.arg.boolean({
-          required: true,
-          defaultValue: false,
-          description: 'Also those on its ancestors, the nearest folder first.',
-        }),
-        ...pageArguments(t.arg),
-      },
-      resolve: (node, { inherited, ...page }, context, info) =>
-        whenDone(
-          accessList(node, inherited, context, { budget: context.budget, info }),
-          (list) => new KeysetConnection(list, page),
-        ),
-    }),
-  );
-}
-
-function defineGrantLists(
-  builder: Builder,
-  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
-  GrantConnection: GrantConnection,
-): void {
-  builder.objectField(User, 'grants', (t) =>
-    t.field({
-      extensions: personalField,
-      type: GrantConnection,
-      nullable: true,
-      description: `The grants to the user, without those to groups, on folders that you see; the newest first. ${restricted}`,
-      args: pageArguments(t.arg),
-      resolve: (node, page, context, info) => {
-        const { access, view, budget } = context;
-        const { id } = requireDetails(node, access);
-        const pages = node.batch.readOnce('grants', () => pagesTo(view, readableIds(node, access)));
-        const list = grantListTo({ id, user: node, group: null }, pages, context, { budget, info });
-        return new KeysetConnection(list, page);
-      },
-    }),
-  );
-
-  builder.objectField(Group, 'grants', (t) =>
-    t.field({
-      type: GrantConnection,
+const AccessExplanation = builder.objectRef<ExplanationNode>('AccessExplanation').implement({
+  description: 'The access level of a user on a folder, and the reason for it.',
+  fields: (t) => ({
+    user: t.expose('user', { type: User }),
+    folder: t.expose('folder', { type: Folder }),
+    level: t.expose('level', { type: AccessLevel }),
+    grant: t.expose('grant', {
+      type: Grant,
       nullable: true,
       description:
-        'The grants to the group, the newest first. Only for administrators: null otherwise, with the error FORBIDDEN.',
-      args: pageArguments(t.arg),
-      resolve: (group, page, context, info) => {
-        const { access, view, budget } = context;
-        requireAdministrator(access);
-        const { id } = group;
-        const list = grantListTo({ id, user: null, group }, pagesTo(view, [id]), context, { budget, info });
-        return new KeysetConnection(list, page);
-      },
+        'The grant that decides: the one on the nearest folder, and of several on that folder the highest. Null if no grant decides.',
     }),
-  );
+    isPassage: t.exposeBoolean('isPassage', {
+      nullable: true,
+      description:
+        'Whether the user sees the name of the folder although the level is NONE, because the user may see a folder inside it. Null for other users than yourself, unless you are an administrator.',
+    }),
+    reason: t.exposeString('reason', { description: 'A sentence to display.' }),
+  }),
+});
+
+builder.queryField('explainAccess', (t) =>
+  t.field({
+    type: AccessExplanation,
+    description:
+      'Explain the access of a user to a folder. Requires MANAGE on the folder, except for your own access.',
+    args: { userId: t.arg.id({ required: true }), folderId: t.arg.id({ required: true }) },
+    resolve: (_, { userId, folderId }, context) => explain(context, userId, folderId),
+  }),
+);
+
+async function explain({ view }: GraphContext, userId: string, folderId: string): Promise<ExplanationNode> {
+  const { decidingGrant, user, folder, ...explanation } = await explainAccess(view, userId, folderId);
+  const userNode = toUserNode(user);
+  const grant = decidingGrant && {
+    ...decidingGrant.grant,
+    folder: toFolderNode(view, decidingGrant.folder),
+    user: decidingGrant.grant.subjectKind === 'user' ? userNode : null,
+    group: decidingGrant.group ?? null,
+  };
+  return { ...explanation, user: userNode, folder: toFolderNode(view, folder), grant };
 }
 
-export function defineGrantMutations(
-  builder: Builder,
-  { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
-): void {
-  const payload = (name: string) =>
-    builder.objectRef<{ folderId: string }>(name).implement({
-      fields: (t) => ({
-        folder: t.field({
-          type: Folder,
-          nullable: true,
-          description: 'Null if you do not see it any more.',
-          resolve: ({ folderId }, _, { view }) => findFolderNode(view, folderId),
-        }),
-        cursor: t.string(changeCursor),
-      }),
-    });
+const grantPayload = (t: ObjectFieldBuilder<ExtendedTypes, { folderId: string }>) => ({
+  folder: t.field({
+    type: Folder,
+    nullable: true,
+    description: 'Null if you no longer see the folder.',
+    resolve: ({ folderId }, _, { view }) => findFolderNode(view, folderId),
+  }),
+  cursor: t.string(changeCursor),
+});
 
-  defineMutation(builder, 'grantAccess', {
-    type: () => payload('GrantAccessPayload'),
-    description: 'Needs MANAGE. Replaces the grant that the user or group has on this folder, if any.',
-    input: builder.inputType('GrantAccessInput', {
-      fields: (f) => ({
-        folderId: f.id({ required: true }),
-        userId: f.id({ description: 'To a user, or' }),
-        groupId: f.id({ description: 'to a group.' }),
-        level: f.field({ type: AccessLevel, required: true, description: 'NONE closes what is inherited.' }),
-      }),
+const oneSubject = 'Give either `userId` or `groupId`.';
+
+defineMutation('grantAccess', {
+  description:
+    'Grant a user or a group access to a folder. Replaces their current grant on this folder. Requires MANAGE.',
+  input: (t) => ({
+    folderId: t.id({ required: true }),
+    userId: t.id({ description: oneSubject }),
+    groupId: t.id({ description: oneSubject }),
+    level: t.field({
+      type: AccessLevel,
+      required: true,
+      description: 'NONE removes the access that the user or group has from the ancestors.',
     }),
-    resolve: (input, context) =>
-      change(
-        context,
-        ({ grants }, caller) => grants.set(caller, input),
-        () => ({ folderId: input.folderId }),
-      ),
-  });
+  }),
+  change: ({ grants }, caller, input) => grants.set(caller, input),
+  toPayload: (_, __, { folderId }) => ({ folderId }),
+  payload: grantPayload,
+  last: ['payload'],
+});
 
-  defineMutation(builder, 'revokeAccess', {
-    type: () => payload('RevokeAccessPayload'),
-    description: 'Needs MANAGE. Takes a grant away; what is inherited from above holds again.',
-    input: () =>
-      builder.inputType('RevokeAccessInput', {
-        fields: (f) => ({
-          folderId: f.id({ required: true }),
-          userId: f.id({ description: 'From a user, or' }),
-          groupId: f.id({ description: 'from a group.' }),
-        }),
-      }),
-    resolve: (input, context) =>
-      change(
-        context,
-        ({ grants }, caller) => grants.remove(caller, input),
-        () => ({ folderId: input.folderId }),
-      ),
-  });
-}
+defineMutation('revokeAccess', {
+  description:
+    'Remove the grant of a user or a group on a folder. The grants on the ancestors then apply. Requires MANAGE.',
+  input: (t) => ({
+    folderId: t.id({ required: true }),
+    userId: t.id({ description: oneSubject }),
+    groupId: t.id({ description: oneSubject }),
+  }),
+  change: ({ grants }, caller, input) => grants.remove(caller, input),
+  toPayload: (_, __, { folderId }) => ({ folderId }),
+  payload: grantPayload,
+  last: ['input', 'payload'],
+});

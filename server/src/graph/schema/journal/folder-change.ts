@@ -8,25 +8,24 @@ import {
   type FolderChange as Change,
   type FolderChangeKind,
   type FollowedFolders,
-} from '../../../folders/changes/folder-changes.ts';
-import { followFolders } from '../../../folders/changes/folder-subscription.ts';
-import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
+} from '../../../folders/change-feed/folder-changes.ts';
+import { followFolders } from '../../../folders/change-feed/folder-subscription.ts';
+import { ancestorIds, requireFolder, type TreeView } from '../../../folders/tree-view.ts';
 import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
-import { longField, startArgument } from '../../document-fields.ts';
-import { completeInSlices } from '../../time-slices.ts';
-import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
-import type { FolderNode } from '../folders/folder-batch.ts';
-import { pageSize } from '../folders/folder-connection.ts';
-import type { FolderTypes } from '../folders/folder.ts';
-import type { PeopleTypes } from '../people/people.ts';
-import { References } from './references.ts';
+import { longField, startArgument } from '../../field-marks.ts';
+import { builder, Folder, User, type GraphContext } from '../builder.ts';
+import { chargeLongList } from '../charges.ts';
+import { pageSize } from '../folders/child-connection.ts';
+import { readFolderNodes, type FolderNode } from '../folders/folder-batch.ts';
+import { readTogether, readUserNodes, type UserNode } from '../people/people-batch.ts';
 
-/** A change, with the references of all changes in the same response. */
+/** A change, with functions that read what all changes of the same response refer to. */
 interface ChangeNode {
   readonly change: Change;
   /** The current folder; null if it is now outside of the folder that the client follows. */
   readonly folder: () => PromiseOrValue<FolderNode | null>;
-  readonly references: References;
+  readonly folderOf: (id: string | null | undefined) => PromiseOrValue<FolderNode | null>;
+  readonly userOf: (id: string | null | undefined) => PromiseOrValue<UserNode | null>;
 }
 
 /** `under` limits the changes to this folder and the folders inside it. */
@@ -35,210 +34,177 @@ function toChangeNodes(
   changes: readonly Change[],
   under: string | undefined,
 ): readonly ChangeNode[] {
-  const references = new References(view, {
-    folders: changes.flatMap(({ folderId, oldParentId, newParentId }) => [
-      folderId,
-      oldParentId,
-      newParentId,
-    ]),
-    users: changes.map(({ entry }) => entry?.byUserId),
-  });
+  const folderOf = readTogether(
+    changes.flatMap(({ folderId, oldParentId, newParentId }) => [folderId, oldParentId, newParentId]),
+    (ids) => readFolderNodes(view, ids),
+  );
+  const userOf = readTogether(
+    changes.map(({ entry }) => entry?.byUserId),
+    (ids) => readUserNodes(view.reader, ids),
+  );
   const isInside = ({ id }: FolderNode) => !under || id === under || ancestorIds(view, id).includes(under);
   return changes.map((change) => ({
     change,
     folder: () =>
-      whenDone(references.folderOf(change.folderId), (folder) =>
-        folder && isInside(folder) ? folder : null,
-      ),
-    references,
+      whenDone(folderOf(change.folderId), (folder) => (folder && isInside(folder) ? folder : null)),
+    folderOf,
+    userOf,
   }));
 }
 
-const kinds: Readonly<Record<FolderChangeKind, string>> = {
-  CREATE:
-    'The folder is there for you now: made, restored, moved to where you see it, or uncovered by a grant. Take it in place of whatever you had of it; there may be folders inside, for you to read.',
-  UPDATE:
-    'The folder has another name or other texts, or you may do other things with it. If you do not have it, it is as if created. If its accessLevel differs from what you had, or `at` is null, so may those of what is inside.',
-  MOVE: 'The folder has another parent: put it, with all that is inside, where `folder.parent` is now. Read what is inside if you do not have it, if its accessLevel differs from what you had, or if you have read or dropped something inside since you read it.',
-  DELETE: 'The folder is not there for you any more, with all that is inside.',
-  IMPORT: 'Many folders were put into the folder at once: read what is inside it.',
-  RESYNC:
-    'What happened cannot be told in detail: too much, too long ago, or there was a change of your access while you were away, be it without effect. Read anew what you show; from `cursor` on you miss nothing.',
-};
+const Kind = builder.enumType('FolderChangeKind', {
+  description:
+    'The meaning of a change for you. You can safely apply a change twice, or after you have read its result.',
+  values: {
+    CREATE: {
+      description:
+        'The folder is now visible to you: it was created, restored, moved to a place that you see, or uncovered by a grant. Replace your copy of the folder, if you have one. It may have sub-folders that you have not read.',
+    },
+    UPDATE: {
+      description:
+        'The name, the texts or your access level has changed. If you do not have the folder, treat the change like CREATE. If the `accessLevel` differs from your copy, or if `at` is null, the access levels inside may have changed as well.',
+    },
+    MOVE: {
+      description:
+        'The folder has another parent. Move it, with everything inside, to its current `folder.parent`. Read the folders inside if you do not have the folder, if its `accessLevel` differs from your copy, or if you have read or dropped folders inside since you read the folder.',
+    },
+    DELETE: { description: 'The folder, with everything inside, is no longer visible to you.' },
+    IMPORT: { description: 'Many folders were created inside this folder at once. Read them.' },
+    RESYNC: {
+      description:
+        'The server cannot list the changes: there were too many, they are too old, or your access was changed while you were away, even without effect. Read again everything that you display. After `cursor` you miss nothing.',
+    },
+  } satisfies Record<FolderChangeKind, { description: string }>,
+});
 
-function defineFolderChangeKind(builder: Builder) {
-  return builder.enumType('FolderChangeKind', {
-    description:
-      'What a change means for the viewer. Whoever applies one twice, or after having read its result, is none the worse.',
-    values: Object.fromEntries(
-      Object.entries(kinds).map(([name, description]) => [name, { description }]),
-    ) as Record<FolderChangeKind, { description: string }>,
-  });
-}
-
-export function defineFolderChange(
-  builder: Builder,
-  { Folder }: Pick<FolderTypes, 'Folder'>,
-  { User }: Pick<PeopleTypes, 'User'>,
-) {
-  const Kind = defineFolderChangeKind(builder);
-  const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
-    description: 'What happened to a folder that you see.',
-    fields: (t) => ({
-      kind: t.field({ type: Kind, resolve: ({ change }) => change.kind }),
-      cursor: t.string({
-        description:
-          'For `after`: whoever knows this change, and those before it, misses nothing from here on.',
-        resolve: ({ change }) => toJournalCursor(change.position),
-      }),
-      folderId: t.id({
-        nullable: true,
-        description:
-          'The id of the folder; for IMPORT, of the folder that the new folders are in. Null for RESYNC.',
-        resolve: ({ change }) => change.folderId,
-      }),
-      folder: t.field({
-        type: Folder,
-        nullable: true,
-        description:
-          'The folder as it is now. Null for DELETE; if it is null otherwise, it is gone again by now: drop it with all that is inside.',
-        resolve: ({ change, folder }) => (change.kind === 'DELETE' ? null : folder()),
-      }),
+const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
+  description: 'A change of a folder that you see.',
+  fields: (t) => ({
+    kind: t.field({ type: Kind, resolve: ({ change }) => change.kind }),
+    cursor: t.string({
+      description:
+        'For the argument `after`. If you have this change and all changes before it, you miss nothing after this cursor.',
+      resolve: ({ change }) => toJournalCursor(change.position),
     }),
-  });
-  defineDetailFields(builder, FolderChange, { Folder, User });
-  return FolderChange;
-}
-
-function defineDetailFields(
-  builder: Builder,
-  FolderChange: ObjectRefOf<ChangeNode>,
-  { Folder, User }: Pick<FolderTypes, 'Folder'> & Pick<PeopleTypes, 'User'>,
-): void {
-  builder.objectFields(FolderChange, (t) => ({
+    folderId: t.id({
+      nullable: true,
+      description:
+        'The id of the folder. For IMPORT, the folder that contains the new folders. Null for RESYNC.',
+      resolve: ({ change }) => change.folderId,
+    }),
+    folder: t.field({
+      type: Folder,
+      nullable: true,
+      description:
+        'The current state of the folder. Null for DELETE. If it is null for another kind, you no longer see the folder: remove it with everything inside.',
+      resolve: ({ change, folder }) => (change.kind === 'DELETE' ? null : folder()),
+    }),
     oldParent: t.field({
       type: Folder,
       nullable: true,
-      description: 'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
-      resolve: ({ change, references }) => references.folderOf(change.oldParentId),
+      description: 'For MOVE, to display: the parent before the move. Null if you do not see it now.',
+      resolve: ({ change, folderOf }) => folderOf(change.oldParentId),
     }),
     newParent: t.field({
       type: Folder,
       nullable: true,
-      description: 'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
-      resolve: ({ change, references }) => references.folderOf(change.newParentId),
+      description: 'For MOVE, to display: the parent after the move. Null if you do not see it now.',
+      resolve: ({ change, folderOf }) => folderOf(change.newParentId),
     }),
     folderCount: t.int({
       nullable: true,
-      description: 'For IMPORT: how many folders were made.',
+      description: 'For IMPORT: the number of new folders.',
       resolve: ({ change }) => change.count,
     }),
     at: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it happened; null where it is your access that has changed.',
+      description: 'The time of the change. Null if only your access has changed.',
       resolve: ({ change }) => change.entry?.at,
     }),
     by: t.field({
       type: User,
       nullable: true,
-      description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
-      resolve: ({ change, references }, _, { access }) => {
+      description:
+        'The user who made the change. Visible to administrators, to users with MANAGE on a folder, and for your own changes.',
+      resolve: ({ change, userOf }, _, { access }) => {
         const userId = change.entry?.byUserId;
-        return access.managesSomething || userId === access.userId ? references.userOf(userId) : null;
+        return access.managesSomething || userId === access.userId ? userOf(userId) : null;
       },
     }),
-  }));
-}
+  }),
+});
+
+const ChangePage = builder.objectRef<Page>('ChangePage').implement({
+  fields: (t) => ({
+    items: t.field({
+      type: [FolderChange],
+      description: 'The changes, in order.',
+      resolve: chargeLongList(({ changes, under }, { view }) => toChangeNodes(view, changes, under)),
+    }),
+    cursor: t.string({
+      description: 'The cursor of the next page, for the argument `after`.',
+      resolve: ({ position }) => toJournalCursor(position),
+    }),
+    hasMore: t.exposeBoolean('hasMore', { description: 'Whether there may be more changes.' }),
+  }),
+});
 
 const defaultPage = 50;
 
-export function defineChangesQuery(
-  builder: Builder,
-  { FolderChange }: { readonly FolderChange: ObjectRefOf<ChangeNode> },
-): void {
-  const ChangePage = builder.objectRef<Page>('ChangePage').implement({
-    fields: (t) => ({
-      items: t.field({
-        type: [FolderChange],
-        description: 'In the order in which they happened.',
-        resolve: ({ changes, under }, _, context, info) =>
-          completeInSlices(
-            context.budget.spend(toChangeNodes(context.view, changes, under), info),
-            context,
-            info,
-          ),
+builder.queryFields((t) => ({
+  cursor: t.string({
+    description:
+      'The position in the journal before the server read this response. To miss no change, read your data together with this cursor. Then subscribe to `folderChanges` after it.',
+    resolve: (_, __, { position }) => toJournalCursor(position),
+  }),
+  changes: t.field({
+    type: ChangePage,
+    description: 'The changes of the folders that you see, in order.',
+    args: {
+      after: t.arg.string({
+        description:
+          'Return only the changes after this cursor. Without it, all stored changes, or only RESYNC with the current cursor if your access was changed in that time, for example by a grant. To start from now, use the query `cursor`.',
       }),
-      cursor: t.string({
-        description: 'For `after`, to go on from here.',
-        resolve: ({ position }) => toJournalCursor(position),
+      under: t.arg.id({ description: 'Return only the changes of this folder and the folders inside it.' }),
+      first: t.arg.int({ description: `The maximum number of results: ${defaultPage} by default.` }),
+    },
+    extensions: longField,
+    resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
+      const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
+      const { view, position } = context;
+      return readChanges(view, position, await toFollowed(context, after, under), limit);
+    },
+  }),
+}));
+
+builder.subscriptionField('folderChanges', (t) =>
+  t.field({
+    type: FolderChange,
+    description:
+      'Receive the changes of the folders that you see, as they happen. Your access at the moment of the change decides. After a reconnect, pass the cursor of your last change: you then miss nothing, or receive RESYNC.',
+    args: {
+      under: t.arg.id({
+        description:
+          'Return only the changes of this folder and the folders inside it. NOT_FOUND if you do not see it.',
       }),
-      hasMore: t.exposeBoolean('hasMore', { description: 'Whether there may be more by now.' }),
-    }),
-  });
-
-  builder.queryFields((t) => ({
-    cursor: t.string({
-      description:
-        "The journal's place before anything of this answer was read. Read, then follow `folderChanges` after this cursor: nothing is missed in between.",
-      resolve: (_, __, { position }) => toJournalCursor(position),
-    }),
-    changes: t.field({
-      type: ChangePage,
-      description: 'What happened to the folders that you see, in order.',
-      args: {
-        after: t.arg.string({
-          description:
-            'Only what follows this cursor. Without it, all that is kept; or only RESYNC with the cursor of now, if your access has changed in that time, as any grant to you does: begin with `cursor`.',
-        }),
-        under: t.arg.id({ description: 'Only this folder and what is inside.' }),
-        first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
-      },
-      extensions: longField,
-      resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
-        const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
-        const { view, position } = context;
-        return readChanges(view, position, await toFollowed(context, after, under), limit);
-      },
-    }),
-  }));
-}
-
-export function defineFolderSubscription(
-  builder: Builder,
-  { FolderChange }: { readonly FolderChange: ObjectRefOf<ChangeNode> },
-): void {
-  builder.subscriptionType({
-    description: 'Over a WebSocket, or as server-sent events.',
-  });
-
-  builder.subscriptionField('folderChanges', (t) =>
-    t.field({
-      type: FolderChange,
-      description:
-        'What happens to the folders that you see, as it happens. Each change is judged by your access of that moment. Whoever comes back with the cursor of the last change they know misses nothing, or is told RESYNC.',
-      args: {
-        under: t.arg.id({
-          description: 'Only this folder and what is inside. NOT_FOUND if you do not see it.',
-        }),
-        after: t.arg.string({
-          extensions: startArgument,
-          description: 'What followed this cursor comes first; without it, from now on.',
-        }),
-      },
-      subscribe: async (_, { after, under }, context) => {
-        const { database, accessChanges, feed, scheduler, viewer, limits, view, position: head } = context;
-        const from = await toFollowed(context, after, under);
-        const { maxBacklog } = limits;
-        const runFairly = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
-          scheduler.run(viewer.userId, work, { signal, charge: eventCharge });
-        const services = { database, accessChanges, feed, runFairly };
-        return followFolders(services, view, { after: head, ...from, head, maxBacklog });
-      },
-      resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
-    }),
-  );
-}
+      after: t.arg.string({
+        extensions: startArgument,
+        description: 'Start with the changes after this cursor. By default, only new changes.',
+      }),
+    },
+    subscribe: async (_, { after, under }, context) => {
+      const { database, accessChanges, feed, scheduler, viewer, limits, view, position: head } = context;
+      const from = await toFollowed(context, after, under);
+      const { maxBacklog } = limits;
+      const runFairly = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
+        scheduler.run(viewer.userId, work, { signal, charge: eventCharge });
+      const services = { database, accessChanges, feed, runFairly };
+      return followFolders(services, view, { after: head, ...from, head, maxBacklog });
+    },
+    resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
+  }),
+);
 
 /** Refuses a folder that the viewer does not see. Without `after`, the caller chooses the start. */
 async function toFollowed(

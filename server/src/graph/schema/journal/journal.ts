@@ -1,218 +1,189 @@
 /** The type JournalEntry, and the query and subscription `journal`, for administrators. */
 
 import type { AccessSnapshot } from '../../../access/access-cache.ts';
+import { readGroups, type Group as GroupRow } from '../../../accounts/groups.ts';
 import { requireAdministrator } from '../../../accounts/users.ts';
-import { whenDone } from '../../../concurrency/promise-or-value.ts';
+import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { isRowId, firstId } from '../../../database/statement.ts';
-import type { TreeView } from '../../../folders/folders.ts';
+import type { TreeView } from '../../../folders/tree-view.ts';
 import {
+  countJournal,
   fromJournalCursor,
   journalKinds,
+  listJournal,
   toJournalCursor,
   type JournalEntry as Entry,
-  type JournalKind as Kind,
+  type JournalFilter as Filter,
 } from '../../../journal/journal-entry.ts';
-import { countJournal, listJournal, type JournalFilter as Filter } from '../../../journal/journal-list.ts';
 import { JournalSubscription, requireKept } from '../../../journal/journal-subscription.ts';
 import { Refusal } from '../../../refusal.ts';
-import { startArgument } from '../../document-fields.ts';
-import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
-import {
-  defineKeysetConnection,
-  KeysetConnection,
-  pageArguments,
-  toKeyNumber,
-  type KeysetList,
-  type PageInfoRef,
-} from '../connections/keyset-connection.ts';
-import type { FolderTypes } from '../folders/folder.ts';
-import type { PeopleTypes } from '../people/people.ts';
-import { References } from './references.ts';
+import { startArgument } from '../../field-marks.ts';
+import { builder, Folder, Group, User, type GraphContext } from '../builder.ts';
+import { chargeText } from '../charges.ts';
+import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import { KeysetConnection, toKeyNumber, type KeysetList } from '../connections/relay-connection.ts';
+import { readFolderNodes, type FolderNode } from '../folders/folder-batch.ts';
+import { readTogether, readUserNodes, type UserNode } from '../people/people-batch.ts';
 
-export type JournalTypes = ReturnType<typeof defineJournal>;
-
-interface EntryNode {
-  readonly entry: Entry;
-  readonly references: References;
+/** An entry, with functions that read what all entries of the same response refer to. */
+interface EntryNode extends Entry {
+  readonly folderOf: (id: string | null) => PromiseOrValue<FolderNode | null>;
+  readonly userOf: (id: string | null) => PromiseOrValue<UserNode | null>;
+  readonly groupOf: (id: string | null) => PromiseOrValue<GroupRow | null>;
 }
 
-export function defineJournal(
-  builder: Builder,
-  { Folder }: Pick<FolderTypes, 'Folder'>,
-  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
-  { PageInfo }: { readonly PageInfo: PageInfoRef },
-) {
-  const JournalKind = defineJournalKind(builder);
-  const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
-    description:
-      'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
-    fields: (t) => ({
-      number: t.float({
-        description: 'A whole number, which may be larger than an Int.',
-        resolve: ({ entry }) => entry.number,
-      }),
-      cursor: t.string({
-        description:
-          'For `after` of `changes`, `folderChanges` and the subscription `journal`; the query `journal` has its own in its edges.',
-        resolve: ({ entry }) => toJournalCursor(entry),
-      }),
-      at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
-      kind: t.field({ type: JournalKind, resolve: ({ entry }) => entry.kind }),
-      byId: t.id({
-        nullable: true,
-        description: 'Of who did it; null for the server itself.',
-        resolve: ({ entry }) => entry.byUserId,
-      }),
-      by: t.field({
-        type: User,
-        nullable: true,
-        description: 'Who did it; null also if the user has been deleted since.',
-        resolve: ({ entry, references }) => references.userOf(entry.byUserId),
-      }),
-    }),
-  });
-  defineFolderFields(builder, JournalEntry, { Folder });
-  defineSubjectFields(builder, JournalEntry, { User, Group });
-  const Connection = defineKeysetConnection(builder, {
-    PageInfo,
-    Node: JournalEntry,
-    plural: 'journal entries',
-  });
-  const JournalFilter = defineJournalFilter(builder, JournalKind);
-  builder.queryField('journal', (t) =>
-    t.field({
-      type: Connection,
-      description: 'Everything that was done, the latest first. For administrators.',
-      args: {
-        filter: t.arg({ type: JournalFilter }),
-        ...pageArguments(t.arg),
-      },
-      resolve: (_, { filter, ...page }, { access, view }) => {
-        requireAdministrator(access);
-        return new KeysetConnection(journalList(view, toFilter(filter)), page);
-      },
-    }),
-  );
+const JournalKind = builder.enumType('JournalKind', {
+  description:
+    'The kind of a change, with the name of its mutation. CHANGE_PASSWORD by another user is a reset. END_SESSION ends one session or several. PURGE_FOLDER purges a deleted folder. ROTATE_KEY and RETIRE_KEY are changes of signing keys.',
+  values: journalKinds,
+});
 
-  return { JournalEntry, JournalFilter };
-}
-
-function defineJournalKind(builder: Builder) {
-  return builder.enumType('JournalKind', {
-    description:
-      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
-    values: journalKinds,
-  });
-}
-
-function defineJournalFilter(builder: Builder, JournalKind: ReturnType<typeof defineJournalKind>) {
-  return builder.inputType('JournalFilter', {
-    description: 'All of what is given must fit.',
-    fields: (t) => ({
-      byId: t.id({ description: 'Who did it.' }),
-      userId: t.id({ description: 'Whom it concerns.' }),
-      groupId: t.id(),
-      folderId: t.id({ description: 'The folder itself; not what is inside.' }),
-      kinds: t.field({ type: [JournalKind], description: 'One of these.' }),
-      from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
-      until: t.field({ type: 'DateTime', description: 'Before this time.' }),
-    }),
-  });
-}
-
-function defineFolderFields(
-  builder: Builder,
-  JournalEntry: ObjectRefOf<EntryNode>,
-  { Folder }: Pick<FolderTypes, 'Folder'>,
-): void {
-  builder.objectFields(JournalEntry, (t) => ({
-    folderId: t.id({
-      nullable: true,
-      description: 'Which folder; of an import, where to.',
-      resolve: ({ entry }) => entry.folderId,
-    }),
-    folder: t.field({
-      type: Folder,
-      nullable: true,
-      description: 'As it is now; null if it is not on the tree any more.',
-      resolve: ({ entry, references }) => references.folderOf(entry.folderId),
-    }),
-    ancestorIds: t.idList({
-      nullable: true,
+const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
+  description:
+    'A change of the server. The numbers of the entries have no gaps and are in the order of the changes.',
+  fields: (t) => ({
+    number: t.exposeFloat('number', { description: 'A whole number, which may exceed the range of an Int.' }),
+    cursor: t.string({
       description:
-        'Above the folder when it was done, the root first; for a move, after it. Null where it does not matter: for grants.',
-      resolve: ({ entry }) => entry.pathIds?.slice(0, -1),
+        'For the argument `after` of `changes`, `folderChanges` and the subscription `journal`. The query `journal` has other cursors, in its edges.',
+      resolve: (entry) => toJournalCursor(entry),
     }),
-    formerAncestorIds: t.idList({
+    at: t.expose('at', { type: 'DateTime' }),
+    kind: t.expose('kind', { type: JournalKind }),
+    byId: t.exposeID('byUserId', {
       nullable: true,
-      description: 'Above a folder before it was moved.',
-      resolve: ({ entry }) => entry.oldPathIds?.slice(0, -1),
+      description: 'The id of the user who made the change. Null for the server itself.',
     }),
-  }));
-}
-
-/** The user, group and session that an entry concerns, and what has changed. */
-function defineSubjectFields(
-  builder: Builder,
-  JournalEntry: ObjectRefOf<EntryNode>,
-  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
-): void {
-  builder.objectFields(JournalEntry, (t) => ({
-    userId: t.id({
-      nullable: true,
-      description: 'Whom it concerns.',
-      resolve: ({ entry }) => entry.userId,
-    }),
-    user: t.field({
+    by: t.field({
       type: User,
       nullable: true,
-      description: 'Whom it concerns; null also if the user has been deleted since.',
-      resolve: ({ entry, references }) => references.userOf(entry.userId),
+      description: 'The user who made the change. Also null if the user no longer exists.',
+      resolve: ({ byUserId, userOf }) => userOf(byUserId),
     }),
-    groupId: t.id({
-      nullable: true,
-      description: 'Which group.',
-      resolve: ({ entry }) => entry.groupId,
-    }),
-    group: t.field({
-      type: Group,
-      nullable: true,
-      description: 'Which group; null also if it has been deleted since.',
-      resolve: ({ entry, references }) => references.groupOf(entry.groupId),
-    }),
-    sessionId: t.id({
-      nullable: true,
-      description: 'Which session was ended, if it was one.',
-      resolve: ({ entry }) => entry.sessionId,
-    }),
-    before: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: 'What it was, of what is small: long texts are cut.',
-      resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.before, info),
-    }),
-    after: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: 'What it became.',
-      resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.after, info),
-    }),
-  }));
-}
+  }),
+});
 
-type Argument<T> = T | null | undefined;
+builder.objectFields(JournalEntry, (t) => ({
+  folderId: t.exposeID('folderId', {
+    nullable: true,
+    description: 'The id of the changed folder. For an import, the folder that contains the new folders.',
+  }),
+  folder: t.field({
+    type: Folder,
+    nullable: true,
+    description: 'The current state of the folder. Null if it is no longer in the tree.',
+    resolve: ({ folderId, folderOf }) => folderOf(folderId),
+  }),
+  ancestorIds: t.idList({
+    nullable: true,
+    description:
+      'The ids of the ancestors at the time of the change, from the root to the parent. For a move, the ancestors after it. Null for changes of other kinds, for example grants.',
+    resolve: ({ pathIds }) => pathIds?.slice(0, -1),
+  }),
+  formerAncestorIds: t.idList({
+    nullable: true,
+    description: 'For a move: the ids of the ancestors before it.',
+    resolve: ({ oldPathIds }) => oldPathIds?.slice(0, -1),
+  }),
+  userId: t.exposeID('userId', {
+    nullable: true,
+    description: 'The id of the user that the change concerns.',
+  }),
+  user: t.field({
+    type: User,
+    nullable: true,
+    description: 'The user that the change concerns. Also null if the user no longer exists.',
+    resolve: ({ userId, userOf }) => userOf(userId),
+  }),
+  groupId: t.exposeID('groupId', {
+    nullable: true,
+    description: 'The id of the group that the change concerns.',
+  }),
+  group: t.field({
+    type: Group,
+    nullable: true,
+    description: 'The group that the change concerns. Also null if the group no longer exists.',
+    resolve: ({ groupId, groupOf }) => groupOf(groupId),
+  }),
+  sessionId: t.exposeID('sessionId', {
+    nullable: true,
+    description: 'The id of the session that ended. Null if the change ended several sessions.',
+  }),
+  before: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: 'The values before the change. Long texts are shortened.',
+    resolve: chargeText(({ before }) => before),
+  }),
+  after: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: 'The values after the change. Long texts are shortened.',
+    resolve: chargeText(({ after }) => after),
+  }),
+}));
 
-function toFilter(
-  filter: Argument<{
-    readonly byId?: Argument<string>;
-    readonly userId?: Argument<string>;
-    readonly groupId?: Argument<string>;
-    readonly folderId?: Argument<string>;
-    readonly kinds?: Argument<readonly Kind[]>;
-    readonly from?: Argument<number>;
-    readonly until?: Argument<number>;
-  }>,
-): Filter {
+const JournalEntryConnection = defineConnection(JournalEntry, 'journal entries');
+
+const JournalFilter = builder.inputType('JournalFilter', {
+  description: 'An entry must meet all of the conditions.',
+  fields: (t) => ({
+    byId: t.id({ description: 'Changes by this user.' }),
+    userId: t.id({ description: 'Changes that concern this user.' }),
+    groupId: t.id(),
+    folderId: t.id({ description: 'Changes of this folder itself, not of the folders inside it.' }),
+    kinds: t.field({ type: [JournalKind], description: 'Changes of one of these kinds.' }),
+    from: t.field({ type: 'DateTime', description: 'Changes at this time or later.' }),
+    until: t.field({ type: 'DateTime', description: 'Changes before this time.' }),
+  }),
+});
+
+builder.queryField('journal', (t) =>
+  t.field({
+    type: JournalEntryConnection,
+    description: 'All changes of the server, newest first. For administrators.',
+    args: { filter: t.arg({ type: JournalFilter }), ...pageArguments(t.arg) },
+    resolve: (_, { filter, ...page }, { access, view }) => {
+      requireAdministrator(access);
+      return new KeysetConnection(journalList(view, toFilter(filter)), page);
+    },
+  }),
+);
+
+builder.subscriptionField('journal', (t) =>
+  t.field({
+    type: JournalEntry,
+    description:
+      'Receive all changes of the server, as they happen. For administrators: the subscription ends with FORBIDDEN when you lose this right. After a reconnect, pass the cursor of your last entry: you then miss nothing, or receive NOT_FOUND. In this case, read the query `journal` again.',
+    args: {
+      filter: t.arg({ type: JournalFilter }),
+      after: t.arg.string({
+        extensions: startArgument,
+        description:
+          'Start with the entries after this cursor, which is the field `cursor` of an entry, a query or a mutation. By default, only new entries.',
+      }),
+    },
+    subscribe: async (_, { filter, after }, context) => {
+      const { access, position: head, reader, feed, limits } = context;
+      requireAdministrator(access);
+      const from = typeof after === 'string' ? fromJournalCursor(after, 'after') : head;
+      const { maxBacklog } = limits;
+      await requireKept(reader, from, { head, maxBacklog });
+      return new JournalSubscription(feed, {
+        after: from,
+        filter: toFilter(filter),
+        maxBacklog,
+        isStillAllowed: createAdministratorCheck(context),
+      });
+    },
+    resolve: ({ entry }, _, { access, view }) => {
+      requireAdministrator(access);
+      return toEntryNodes(view, [entry])[0]!;
+    },
+  }),
+);
+
+function toFilter(filter: (typeof JournalFilter)['$inferInput'] | null | undefined): Filter {
   const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
   return {
     byUserId: toRowId(byId),
@@ -234,7 +205,7 @@ function toRowId(id: string | null | undefined): string | undefined {
 function journalList(view: TreeView, filter: Filter): KeysetList<EntryNode> {
   return {
     name: `journal ${JSON.stringify(filter)}`,
-    keyOf: ({ entry }) => String(entry.number),
+    keyOf: ({ number }) => String(number),
     read: ({ after, limit }) => {
       const before = after === undefined ? undefined : toKeyNumber(after);
       return whenDone(listJournal(view.reader, filter, { before, limit }), (entries) =>
@@ -246,50 +217,19 @@ function journalList(view: TreeView, filter: Filter): KeysetList<EntryNode> {
 }
 
 function toEntryNodes(view: TreeView, entries: readonly Entry[]): readonly EntryNode[] {
-  const references = new References(view, {
-    folders: entries.map(({ folderId }) => folderId),
-    users: entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),
-    groups: entries.map(({ groupId }) => groupId),
-  });
-  return entries.map((entry) => ({ entry, references }));
-}
-
-export function defineJournalSubscription(
-  builder: Builder,
-  { JournalEntry, JournalFilter }: JournalTypes,
-): void {
-  builder.subscriptionField('journal', (t) =>
-    t.field({
-      type: JournalEntry,
-      description:
-        'Everything that is done, as it is done. For administrators: whoever is none any more has it end with FORBIDDEN. Whoever comes back with the cursor of the last entry they know misses nothing, or is refused with NOT_FOUND: then read `journal` anew.',
-      args: {
-        filter: t.arg({ type: JournalFilter }),
-        after: t.arg.string({
-          extensions: startArgument,
-          description:
-            'What followed this `cursor` of an entry, a query or a mutation comes first; without it, from now on.',
-        }),
-      },
-      subscribe: async (_, { filter, after }, context) => {
-        const { access, position: head, reader, feed, limits } = context;
-        requireAdministrator(access);
-        const from = typeof after === 'string' ? fromJournalCursor(after, 'after') : head;
-        const { maxBacklog } = limits;
-        await requireKept(reader, from, { head, maxBacklog });
-        return new JournalSubscription(feed, {
-          after: from,
-          filter: toFilter(filter),
-          maxBacklog,
-          isStillAllowed: createAdministratorCheck(context),
-        });
-      },
-      resolve: ({ entry }, _, { access, view }) => {
-        requireAdministrator(access);
-        return toEntryNodes(view, [entry])[0]!;
-      },
-    }),
+  const folderOf = readTogether(
+    entries.map(({ folderId }) => folderId),
+    (ids) => readFolderNodes(view, ids),
   );
+  const userOf = readTogether(
+    entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),
+    (ids) => readUserNodes(view.reader, ids),
+  );
+  const groupOf = readTogether(
+    entries.map(({ groupId }) => groupId),
+    (ids) => readGroups(view.reader, ids),
+  );
+  return entries.map((entry) => ({ ...entry, folderOf, userOf, groupOf }));
 }
 
 /** Called for every entry. Reads the viewer's rights again only after a change of access. */
@@ -302,7 +242,7 @@ function createAdministratorCheck({
   let rights: AccessSnapshot = { access, position };
   return async () => {
     try {
-      if (feed.accessChangedAt > rights.position.number) rights = await accessCache.accessOf(access.userId);
+      if (feed.lastAccessChange > rights.position.number) rights = await accessCache.accessOf(access.userId);
     } catch (error) {
       if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return false;
       throw error;

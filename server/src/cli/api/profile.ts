@@ -1,0 +1,138 @@
+/**
+ * Stores a login between commands, in a file that only its owner can read. Concurrent commands share it: one command refreshes
+ * the tokens, under a lock file.
+ */
+
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EspalierError, type Tokens, type TokenStorage } from '@espalier/client';
+import type { Clock } from '../../clock.ts';
+import { StartError } from '../../config/start-error.ts';
+import { FileLock } from './file-lock.ts';
+
+export interface Profile {
+  readonly url: string;
+  readonly username: string;
+  readonly tokens: Tokens;
+}
+
+const ofOthers = 0o077;
+
+export class ProfileFile {
+  readonly path: string;
+  readonly #lock: FileLock;
+
+  constructor(folder: string, name: string, clock: Clock) {
+    this.path = join(folder, `${name}.json`);
+    this.#lock = new FileLock(`${this.path}.lock`, clock);
+  }
+
+  /** Returns undefined if there is no file. Throws LOGGED_OUT if the file is invalid. */
+  async read(): Promise<Profile | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (cause) {
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw new StartError(`Cannot read the session in ${this.path}: ${(cause as Error).message}.`, {
+        cause,
+      });
+    }
+    const profile = toProfile(text);
+    if (!profile)
+      throw new EspalierError('LOGGED_OUT', `The file ${this.path} does not contain a valid session.`);
+    return profile;
+  }
+
+  /** Makes the file private. Returns whether other users could read it. */
+  async close(): Promise<boolean> {
+    const mode = (await stat(this.path).catch(() => undefined))?.mode ?? 0;
+    if ((mode & ofOthers) === 0 || process.platform === 'win32') return false;
+    await chmod(this.path, 0o600).catch(() => undefined);
+    return true;
+  }
+
+  /** Writes the file atomically, even if the disk is full. */
+  async write(profile: Profile): Promise<void> {
+    const beside = `${this.path}.${process.pid}.new`;
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await writeFile(beside, toText(profile), { mode: 0o600, flush: true });
+      await rename(beside, this.path);
+    } catch (cause) {
+      await rm(beside, { force: true }).catch(() => undefined);
+      throw this.#cannotStore(cause);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+
+  /** For the client: the tokens of this profile. */
+  storage(): TokenStorage {
+    return {
+      read: async () => (await this.read())?.tokens,
+      write: async (tokens) => {
+        const profile = await this.read();
+        if (tokens === undefined) await this.remove();
+        else if (profile) await this.#replace({ ...profile, tokens });
+      },
+      lock: (work) =>
+        this.#lock.hold(work).catch((error: unknown) => {
+          throw this.#explained(error);
+        }),
+    };
+  }
+
+  /** On a full disk, overwrites the file in place: its tokens are spent, so a failure loses nothing. */
+  async #replace(profile: Profile): Promise<void> {
+    try {
+      await this.write(profile);
+    } catch (error) {
+      if (codeOf((error as Error).cause) !== 'ENOSPC') throw error;
+      const file = await open(this.path, 'r+');
+      try {
+        const { bytesWritten } = await file.write(toText(profile), 0);
+        await file.truncate(bytesWritten);
+      } catch {
+        throw error;
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  /** Explains a file error of the lock. An error of the work stays unchanged. */
+  #explained(error: unknown): unknown {
+    return error instanceof Error && 'syscall' in error ? this.#cannotStore(error) : error;
+  }
+
+  #cannotStore(cause: unknown): StartError {
+    return new StartError(`Cannot store the session in ${this.path}: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+function toText(profile: Profile): string {
+  return `${JSON.stringify(profile, null, 2)}\n`;
+}
+
+function toProfile(text: string): Profile | undefined {
+  try {
+    const profile = JSON.parse(text) as Profile;
+    const { url, username, tokens } = profile;
+    const texts = [url, username, tokens.authToken, tokens.refreshToken];
+    const numbers = [tokens.expiresAt, tokens.lifetimeSeconds];
+    const isWhole =
+      texts.every((each) => typeof each === 'string') && numbers.every((each) => typeof each === 'number');
+    return isWhole && URL.canParse(url) ? profile : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

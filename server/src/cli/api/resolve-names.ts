@@ -1,0 +1,117 @@
+/**
+ * Resolves references that users type: a user or a group by name, a folder by path, or any object by `id:` and its id. An object
+ * that the user may not see is not found.
+ */
+
+import { EspalierError } from '@espalier/client';
+import type { Word } from '../command.ts';
+import type { Connection } from './connection.ts';
+import { escapeControls } from '../terminal/escape-text.ts';
+
+/** The part of a connection that queries need. */
+export type ApiConnection = Pick<Connection, 'client' | 'signal'>;
+
+export interface NamedUser {
+  readonly id: string;
+  readonly username: string;
+}
+
+export interface NamedGroup {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface NamedFolder {
+  readonly id: string;
+  readonly path: string;
+}
+
+export const userWord = { name: 'user', about: 'The name of a user, or id:<id>' } as const satisfies Word;
+export const groupWord = { name: 'group', about: 'The name of a group, or id:<id>' } as const satisfies Word;
+export const folderWord = {
+  name: 'path',
+  about: 'The path of a folder from the root, for example "/Places/Floor 2", or id:<id>',
+} as const satisfies Word;
+
+const idPrefix = 'id:';
+/** The number of names in one query. */
+const maxPerRequest = 50;
+
+/** The id in an `id:…` reference, without a lookup: callers that accept deleted objects use it directly. */
+export function idIn(reference: string): string | undefined {
+  return reference.startsWith(idPrefix) ? reference.slice(idPrefix.length) : undefined;
+}
+
+export async function findUser(connection: ApiConnection, reference: string): Promise<NamedUser> {
+  const [found] = await findUsers(connection, [reference]);
+  return found;
+}
+
+/** Returns each user once, in the order of the references, of which there must be at least one. */
+export async function findUsers(
+  connection: ApiConnection,
+  references: readonly string[],
+): Promise<readonly [NamedUser, ...NamedUser[]]> {
+  const found = new Map<string, NamedUser>();
+  for (let start = 0; start < references.length; start += maxPerRequest) {
+    const batch = references.slice(start, start + maxPerRequest);
+    const users = await queryByReference<NamedUser>(connection, batch, 'user', 'username', 'id username');
+    for (const user of users) found.set(user.id, user);
+  }
+  return [...found.values()] as [NamedUser, ...NamedUser[]];
+}
+
+export async function findGroup(connection: ApiConnection, reference: string): Promise<NamedGroup> {
+  const [found] = await queryByReference<NamedGroup>(connection, [reference], 'group', 'name', 'id name');
+  return found!;
+}
+
+export async function findFolderReference(
+  connection: ApiConnection,
+  reference: string,
+): Promise<NamedFolder> {
+  const [found] = await queryByReference<NamedFolder>(connection, [reference], 'folder', 'path', 'id path');
+  return found!;
+}
+
+type LookupResult<Found> = Readonly<Record<string, Found | null>> & {
+  readonly viewer: { readonly user: { readonly isAdministrator: boolean } };
+};
+
+async function queryByReference<Found>(
+  { client, signal }: ApiConnection,
+  references: readonly string[],
+  kind: 'user' | 'group' | 'folder',
+  argument: string,
+  fields: string,
+): Promise<readonly Found[]> {
+  const lookups = references.map((reference, index) => {
+    const id = idIn(reference);
+    return {
+      reference,
+      variable: `v${index}`,
+      value: id ?? reference,
+      argument: id === undefined ? argument : 'id',
+      type: id === undefined ? 'String' : 'ID',
+    };
+  });
+  const variables = Object.fromEntries(lookups.map(({ variable, value }) => [variable, value]));
+  const query = `query (${lookups.map(({ variable, type }) => `$${variable}: ${type}`).join(', ')}) {
+    ${lookups.map((each) => `${each.variable}: ${kind}(${each.argument}: $${each.variable}) { ${fields} }`).join('\n    ')}
+    viewer { user { isAdministrator } }
+  }`;
+  const { viewer, ...found } = await client.query<LookupResult<Found>>(query, variables, { signal });
+  return lookups.map(({ reference, variable }) => {
+    const each = found[variable];
+    if (each) return each;
+    throw new EspalierError('NOT_FOUND', notFound(kind, reference, viewer.user.isAdministrator));
+  });
+}
+
+/** Mentions missing rights, because the user would otherwise look for a mistake in the name. */
+function notFound(kind: 'user' | 'group' | 'folder', reference: string, isAdministrator: boolean): string {
+  const name = `${kind} ${escapeControls(reference)}`;
+  if (isAdministrator) return `There is no ${name}.`;
+  if (kind === 'folder') return `There is no ${name}, or you do not have access to it.`;
+  return `There is no ${name}, or you may not see it. Only administrators and users who manage a folder can see other users and groups.`;
+}

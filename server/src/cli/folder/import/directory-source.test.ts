@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { StartError } from '../../../config/start-error.ts';
+import { readDirectory } from './directory-source.ts';
+
+const options = {
+  withFiles: false,
+  withHidden: false,
+  onRead: () => undefined,
+  signal: new AbortController().signal,
+};
+
+function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-directory-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('a directory that cannot be read is an error that names it', async () => {
+  await assert.rejects(
+    readDirectory('/none/at all', options),
+    (error) => error instanceof StartError && /^Cannot read \/none\/at all: ENOENT/.test(error.message),
+  );
+});
+
+test('a name that is not of UTF-8 is an error that shows it', async (t) => {
+  const folder = newFolder(t);
+  mkdirSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('Gr\xfcn', 'latin1')]));
+  await assert.rejects(readDirectory(folder, options), /is not valid UTF-8: "Grün"/);
+});
+
+test('reading stops when it is no longer wanted', async (t) => {
+  const folder = newFolder(t);
+  await assert.rejects(readDirectory(folder, { ...options, signal: AbortSignal.abort() }), /aborted/);
+});

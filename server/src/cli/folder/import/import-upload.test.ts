@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { createClient, memoryStorage } from '@espalier/client';
+import { Stopped } from '../../api/connection.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { ImportUpload } from './import-upload.ts';
+
+const clock = { now: () => 0 };
+const input = { parentId: 'p', list: [{ path: 'x'.repeat(500_000) }] };
+
+interface Sent {
+  readonly key: string | undefined;
+  readonly body: string;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, sent: Sent[]) => Promise<void>;
+
+async function withUpload(
+  answer: Answer,
+  work: (send: (signal: AbortSignal) => Promise<number>) => Promise<void>,
+): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  const server = createServer((request, response) => void answer(request, response, sent));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const upload = new ImportUpload(createProgress(clock, { write: () => undefined }));
+  const storage = memoryStorage();
+  await storage.write({ authToken: 'a', refreshToken: 'r', expiresAt: Infinity, lifetimeSeconds: 600 });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createClient({ url, storage, fetch: upload.fetch, retrySeconds: 0 });
+  try {
+    await work((signal) => upload.send(client, input, signal));
+  } finally {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+  }
+  return sent;
+}
+
+const receive = async (request: IncomingMessage, sent: Sent[]) => {
+  const body = await text(request);
+  sent.push({ key: request.headers['idempotency-key'] as string | undefined, body });
+};
+const reply = (response: ServerResponse, value: object) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+const stopsWith = (message: RegExp) => (error: unknown) =>
+  error instanceof Stopped && message.test(error.message);
+
+test('an import is sent whole, and answers how many were made', async () => {
+  const [only] = await withUpload(
+    async (request, response, sent) => {
+      await receive(request, sent);
+      reply(response, { data: { importFolders: { folderCount: 7 } } });
+    },
+    async (send) => assert.equal(await send(new AbortController().signal), 7),
+  );
+  const { variables } = JSON.parse(only!.body) as { variables: unknown };
+  assert.deepEqual(variables, { input });
+});
+
+for (const [what, answer, message] of [
+  [
+    'and is not made by then: it never will be',
+    { data: { importFolders: { folder: { id: 'p' } } } },
+    /^Nothing was/,
+  ],
+  [
+    'and is already made: reports that',
+    { errors: [{ message: 'used', extensions: { code: 'BAD_INPUT' } }], data: { importFolders: null } },
+    /^The import was completed before/,
+  ],
+  [
+    'on a server with an invalid response: reports that the outcome is unknown',
+    { data: null },
+    /^The stop request failed/,
+  ],
+] as const) {
+  test(`an import that is stopped takes its key away, ${what}`, async () => {
+    const stopping = new AbortController();
+    const [first, second, ...more] = await withUpload(
+      async (request, response, sent) => {
+        await receive(request, sent);
+        // The first is not answered: the server works on it.
+        if (sent.length === 1) stopping.abort();
+        else reply(response, answer);
+      },
+      (send) => assert.rejects(send(stopping.signal), stopsWith(message)),
+    );
+    assert.ok(first!.key);
+    assert.equal(second!.key, first!.key);
+    assert.match(second!.body, /importFolders: updateFolder/);
+    assert.deepEqual(more, []);
+  });
+}
+
+test('an import that is stopped before it is sent sends nothing', async () => {
+  const sent = await withUpload(
+    async (request, _response, all) => receive(request, all),
+    (send) => assert.rejects(send(AbortSignal.abort())),
+  );
+  assert.deepEqual(sent, []);
+});

@@ -1,0 +1,179 @@
+/** `espalier folder import`: creates many folders at once, all or none, from a directory or a file. */
+
+import { endpoints } from '@espalier/contract';
+import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import { systemClock } from '../../../clock.ts';
+import { StartError, UsageError } from '../../../config/start-error.ts';
+import { command, json } from '../../command.ts';
+import { connectionSettings, withConnection, type Connection } from '../../api/connection.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { count, countFolders, createProgress, type Progress } from '../../terminal/progress.ts';
+import { escapeControls } from '../../terminal/escape-text.ts';
+import { checkEntries } from './validate-entries.ts';
+import { idIn } from '../../api/resolve-names.ts';
+import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
+import type { Entry } from './import-call.ts';
+import type { Source } from './directory-source.ts';
+import { formats, readSource, type Format } from './import-source.ts';
+import { ImportUpload } from './import-upload.ts';
+
+/** Leaves space for the query in the request body. */
+const maxBytes = endpoints.graph.request.limitBytes - 4_096;
+/** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
+const retrySeconds = 60;
+/** Time to undo an import, which may need a request to the server. */
+const stopSeconds = 60;
+
+export const importFolders = command({
+  words: [
+    { name: 'source', about: 'A directory, a file, or - for standard input', completes: 'file' },
+    { name: 'to-path', about: 'The folder to import into; default: the root', isOptional: true },
+  ],
+  options: {
+    format: {
+      value: 'format',
+      completes: formats,
+      about: `${formats.join(', ')}; default: by the extension of the file`,
+    },
+    parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
+    files: { about: 'In a directory, also create a folder for each file' },
+    all: { short: 'a', about: 'In a directory, include names that start with a dot' },
+    dryRun: { short: 'n', about: 'Check the import and count the new folders without creating them' },
+    json,
+  },
+  settings: connectionSettings,
+  details: `Imports all folders or none, even if it is interrupted. The contents of a directory go into <to-path>; symbolic links are not
+followed. The first line of a CSV file names the columns: path, title, icon, description, properties (a JSON object) or
+properties.<name>. A JSON file contains a list of folders, nested ({"name": …, "folders": […]}) or flat ({"path": …}). An
+NDJSON file contains one flat folder per line. Reads all files that espalier folder export writes.`,
+  async run({ words: [source = '', to = '/'], options, flags }) {
+    const input = { ...options, source, to, format: toFormat(options.format) };
+    const progress = createProgress(systemClock);
+    const upload = new ImportUpload(progress);
+    try {
+      await withConnection({ flags }, (connection) => importInto(connection, input, { progress, upload }), {
+        fetch: upload.fetch,
+        retrySeconds,
+        stopSeconds,
+      });
+    } finally {
+      progress.end();
+    }
+  },
+});
+
+interface CommandInput {
+  readonly source: string;
+  readonly to: string;
+  readonly format: Format | undefined;
+  readonly parents: boolean;
+  readonly files: boolean;
+  readonly all: boolean;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+async function importInto(
+  { client, signal }: Connection,
+  input: CommandInput,
+  { progress, upload }: { readonly progress: Progress; readonly upload: ImportUpload },
+): Promise<void> {
+  const begunAt = systemClock.now();
+  const { parent, missing } = await destination(client, input);
+  const source = await readSource(input.source, {
+    format: input.format,
+    withFiles: input.files,
+    withHidden: input.all,
+    onProgress: progress.show,
+    signal,
+  });
+  const list = missing.length === 0 ? source.entries : below(missing.join('/'), source.entries);
+  const expected = checkEntries(list);
+  const into = pathOf([...namesOf(parent.path), ...missing]);
+  if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLarge(list.length);
+  let made = 0;
+  if (input.dryRun) await checkTops(client, parent, list);
+  else if (list.length > 0) {
+    made = await upload.send(client, { parentId: parent.id, list }, signal).catch((error: unknown) => {
+      throw explain(error);
+    });
+  }
+  progress.end();
+  const seconds = (systemClock.now() - begunAt) / 1000;
+  if (input.json) {
+    const folderCount = input.dryRun ? expected : made;
+    await printJson({ folderCount, path: into, isDryRun: input.dryRun, seconds, skipped: source.skipped });
+  } else await print(describeResult({ ...source, expected, made, into, seconds, isDryRun: input.dryRun }));
+}
+
+async function destination(
+  client: Client,
+  { to, parents }: CommandInput,
+): Promise<{ parent: FolderDetails; missing: readonly string[] }> {
+  if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
+  const { nearest: parent, missing } = await findNearest(client, to);
+  if (missing.length === 0 || parents) return { parent, missing };
+  const { code, message } = noSuchFolder(to);
+  throw new EspalierError(code, `${message} To create it, use --parents.`);
+}
+
+function below(prefix: string, entries: readonly Entry[]): Entry[] {
+  return entries.map((entry) => ({ ...entry, path: `${prefix}/${entry.path.replace(/^\//, '')}` }));
+}
+
+/** Checks that the names at the top are free, for as many as one query can read. */
+async function checkTops(client: Client, parent: FolderDetails, list: readonly Entry[]): Promise<void> {
+  const tops = [...new Set(list.map(({ path }) => namesOf(path)[0]!))].slice(0, 100);
+  if (tops.length === 0) return;
+  const paths = Object.fromEntries(tops.map((name, index) => [`p${index}`, childPath(parent.path, name)]));
+  const declared = Object.keys(paths).map((name) => `$${name}: String`);
+  const fields = Object.keys(paths).map((name) => `${name}: folder(path: $${name}) { path }`);
+  type Answer = Record<string, { path: string } | null>;
+  const found = await client.query<Answer, object>(
+    `query(${declared.join(', ')}) { ${fields.join(' ')} }`,
+    paths,
+  );
+  const taken = Object.values(found).find((folder) => folder !== null);
+  if (taken) throw new EspalierError('CONFLICT', `${taken.path} already exists, so the import would fail.`);
+}
+
+function explain(error: unknown): unknown {
+  if (!(error instanceof EspalierError)) return error;
+  const { code, message, status } = error;
+  const [first = ''] = message.split(/(?<=\.) /);
+  const explanation = {
+    CONFLICT: `${first} Nothing was imported. To add to an existing folder, import into it.`,
+    TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, for example one directory at a time.`,
+    UNREACHABLE: `${message} The server imports all folders or none. Check whether the import was made before you repeat it.`,
+  }[code as string];
+  return explanation === undefined ? error : new EspalierError(code, explanation, { status, cause: error });
+}
+
+function tooLarge(entries: number): StartError {
+  return new StartError(
+    `${count(entries)} folders are too many for one import. Nothing was imported. Import in several parts, for example one directory at a time.`,
+  );
+}
+
+function describeResult(
+  done: Source & {
+    readonly expected: number;
+    readonly made: number;
+    readonly into: string;
+    readonly seconds: number;
+    readonly isDryRun: boolean;
+  },
+): string {
+  const skipped = done.skipped.length > 0 ? ` Skipped: ${done.skipped.join(', ')}.` : '';
+  if (done.entries.length === 0) return `There is nothing to import.${skipped}`;
+  const into = `into ${escapeControls(done.into)}`;
+  if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
+  const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
+  return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;
+}
+
+function toFormat(input: string | undefined): Format | undefined {
+  const format = formats.find((each) => each === input);
+  if (input !== undefined && !format) throw new UsageError(`--format takes ${formats.join(', ')}.`);
+  return format;
+}

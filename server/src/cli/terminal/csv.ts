@@ -1,0 +1,46 @@
+/**
+ * Reads and writes CSV as defined by RFC 4180: quotes, doubled quotes inside them, any line ends. Not a library, because
+ * libraries guess separators and types, but an export must be imported unchanged.
+ */
+
+import { formatCsvRow } from '@espalier/contract';
+
+export interface CsvRow {
+  /** The number of its first line in the text, starting with 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+export class CsvError extends Error {
+  override readonly name = 'CsvError';
+}
+
+/** Skips empty lines. */
+export function* parseCsv(text: string): Generator<CsvRow> {
+  let line = 1;
+  let begunAt = 1;
+  let cells: string[] = [];
+  // A cell, and what ends it: a comma, the end of the line or the end of the text.
+  const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+  cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
+  while (cell.lastIndex < text.length || cells.length > 0) {
+    const found = cell.exec(text);
+    if (!found) throw new CsvError(`Line ${line}: a quote is misplaced or not closed.`);
+    const [, quoted, plain, end] = found;
+    cells.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    line += countLines(quoted ?? '');
+    if (end === ',') continue;
+    line++;
+    if (cells.length > 1 || cells[0] !== '' || quoted !== undefined) yield { line: begunAt, cells };
+    begunAt = line;
+    cells = [];
+  }
+}
+
+function countLines(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}
+
+export function csvLine(cells: readonly string[]): string {
+  return `${formatCsvRow(cells)}\r\n`;
+}

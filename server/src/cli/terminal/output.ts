@@ -1,0 +1,90 @@
+/** Prints to standard output, with backpressure. Stops printing after the reader has closed the pipe. */
+
+import { constants } from 'node:os';
+import { formatJson } from '@espalier/contract';
+import { ExitError } from '../failures.ts';
+
+export { formatJson };
+
+/** A reader that closes the pipe must not stop the command halfway. */
+export function ignoreOutputErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
+/** Prints the text with a line end. */
+export function print(text: string): Promise<void> {
+  return write(`${text}\n`);
+}
+
+/** Prints the text unchanged. */
+export async function write(text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(whyNotPrinted(error)) : resolve()));
+  });
+}
+
+/** Prints several lines on a terminal, otherwise one line. */
+export async function printJson(value: unknown, { isCompact = !process.stdout.isTTY } = {}): Promise<void> {
+  await print(formatJson(value, isCompact ? undefined : 2));
+}
+
+/** Prints an array with one item per line. Prints each item at once, because there may be very many. */
+export async function printJsonList(items: AsyncIterable<unknown>): Promise<void> {
+  const lines = createLines();
+  let isFirst = true;
+  for await (const item of items) {
+    await lines.add(`${isFirst ? '[' : ','}\n${formatJson(item)}`);
+    isFirst = false;
+  }
+  await lines.end(isFirst ? '[]\n' : '\n]\n');
+}
+
+/** Prints each line when it arrives. */
+export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+  const printed = createLines();
+  for await (const line of lines) await printed.add(`${line}\n`);
+  await printed.end();
+}
+
+const portion = 16 * 1024;
+
+/** Writes in batches: one write per line would take most of the time for a million lines. */
+export function createLines(to: (text: string) => Promise<void> = write) {
+  let waiting = '';
+  const flush = async () => {
+    const text = waiting;
+    waiting = '';
+    if (text) await to(text);
+  };
+  return {
+    async add(text: string): Promise<void> {
+      waiting += text;
+      if (waiting.length >= portion || process.stdout.isTTY) await flush();
+    },
+    async end(text = ''): Promise<void> {
+      waiting += text;
+      await flush();
+    },
+  };
+}
+
+/** For a closed pipe, the exit code of shells for SIGPIPE. Other causes, for example a full disk, have a message. */
+function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
+  if (error.code === 'EPIPE') return new ExitError(128 + constants.signals.SIGPIPE);
+  return new ExitError(1, `Cannot write the output: ${error.message}.`);
+}
+
+/** Prints a table with headings. An empty cell is a dash. Without rows, prints `whenNone`. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+  whenNone?: string,
+): string {
+  if (rows.length === 0 && whenNone !== undefined) return whenNone;
+  const lines = [headings, ...rows.map((cells) => cells.map((cell) => cell || '-'))];
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((cells) => [...(cells[column] ?? '')].length)),
+  );
+  const pad = (cell: string, column: number) => cell + ' '.repeat(widths[column]! - [...cell].length);
+  return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+}

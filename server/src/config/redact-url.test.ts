@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { containsPassword, redactPassword } from './redact-url.ts';
+
+test('keeps the host, the port and the database name', () => {
+  const redacted = {
+    'postgres://me:hunter2@db.example:5432/tree': 'postgres://…@db.example:5432/tree',
+    'postgres://me:hunter2@db.example/tree?sslmode=require': 'postgres://…@db.example/tree',
+    'postgres://db.example:5432/tree': 'postgres://db.example:5432/tree',
+    'postgresql://[::1]:5432/tree': 'postgresql://[::1]:5432/tree',
+    'mysql://me:hunter2@db.example/tree': 'mysql://…@db.example/tree',
+    'sqlite:./espalier-data/espalier.db': 'sqlite:./espalier-data/espalier.db',
+    'sqlite:/srv/what? #1.db': 'sqlite:/srv/what? #1.db',
+    'espalier.db': 'espalier.db',
+    'two words': 'two words',
+    '::1,,::2': '::1,,::2',
+    'https://a.example/x': 'https://a.example/x',
+    '': '',
+  };
+  for (const [input, expected] of Object.entries(redacted)) assert.equal(redactPassword(input), expected);
+});
+
+const password = 'hunter2';
+const signs = ['', '@', '/', '?', '#', ':', ' ', '%', '\n', '@/', '?@', '#@', '/@:', '//', '://'];
+for (const [name, write] of Object.entries<(secret: string) => string>({
+  'as it should be': (secret) => `postgres://me:${secret}@db.example/tree`,
+  'with one slash': (secret) => `postgres:/me:${secret}@db.example/tree`,
+  'with three slashes': (secret) => `postgres:///me:${secret}@db.example/tree`,
+  'without slashes': (secret) => `postgres:me:${secret}@db.example/tree`,
+  'without its scheme': (secret) => `me:${secret}@db.example/tree`,
+  'for another database': (secret) => `mysql://me:${secret}@db.example/tree`,
+  'without its host': (secret) => `postgres://me:${secret}/tree`,
+  'as a parameter': (secret) => `postgres://db.example/tree?user=me&password=${secret}`,
+  'as a parameter of another database': (secret) => `mysql://db.example/tree?password=${secret}`,
+  'as words of libpq': (secret) => `host=db.example user=me password=${secret}`,
+  'as words of libpq, with spaces': (secret) => `host = db.example password = '${secret}'`,
+})) {
+  test(`removes any password from a URL ${name}`, () => {
+    for (const sign of signs) {
+      for (const secret of [password + sign, sign + password, `${password}${sign}${password}`]) {
+        const url = write(secret);
+        // This is a host.
+        if (name === 'without its host' && secret.includes('@')) continue;
+        assert.ok(!redactPassword(url).includes(password), `${url} is shown as ${redactPassword(url)}`);
+      }
+    }
+  });
+}
+
+test('detects a password in a URL', () => {
+  for (const url of [
+    'postgres://me:hunter2@db.example/tree',
+    'postgres://:hunter2@db.example/tree',
+    'postgres://db.example/tree?password=hunter2',
+    'postgres://me:hunter2@db example/tree',
+    'host=db.example password=hunter2',
+  ]) {
+    assert.equal(containsPassword(url), true, url);
+  }
+  for (const url of [
+    'postgres://me@db.example/tree',
+    'postgres://db.example:5432/tree?sslmode=verify-full',
+    'sqlite:./espalier-data/espalier.db',
+    '',
+  ]) {
+    assert.equal(containsPassword(url), false, url);
+  }
+});

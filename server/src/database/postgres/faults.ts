@@ -1,0 +1,207 @@
+/**
+ * Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients, and records the faults
+ * that this process has met: damage, connections to servers of different age, and failed writes.
+ */
+
+import { Refusal } from '../../refusal.ts';
+import { StartError } from '../../config/start-error.ts';
+import {
+  Faults,
+  summaryOf,
+  type DatabaseFault,
+  type FaultOptions,
+  type WriteFailureReason,
+} from '../faults.ts';
+
+const retryAfterSeconds = 2;
+
+/**
+ * SQLSTATE classes and codes of temporary errors: connections, resources (a full disk), shutdown, input and output,
+ * a server that is read-only, locks and timeouts, refused logins, and statements after a failed one. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const temporary = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
+
+/** Damage of the server's files: data_corrupted and index_corrupted. */
+const damaged = /^XX00[12]$/;
+
+/** The server shuts down or is no longer the primary: a new connection may lead to another server. */
+const ending = /^(08|57P|25006)/;
+
+/** Collisions with other transactions: the same work may succeed when it is run again. */
+const colliding = /^(40001|40P01)$/;
+
+/** Has only the message and the code, because the details of an error may contain the values of a row. */
+class PostgresFault extends Error {
+  override readonly name = 'PostgresFault';
+  readonly code: string;
+
+  constructor(cause: unknown) {
+    const { message, code } = cause as { message?: string; code?: string };
+    super(message || code || 'The connection failed.');
+    this.code = code ?? '';
+  }
+
+  /** Any other error comes from the network or the driver. */
+  get isFromServer(): boolean {
+    return /^[\dA-Z]{5}$/.test(this.code) && /\d/.test(this.code);
+  }
+
+  get isDamage(): boolean {
+    return damaged.test(this.code);
+  }
+
+  get isTemporary(): boolean {
+    return (
+      !this.isFromServer ||
+      temporary.test(this.code) ||
+      this.isDamage ||
+      writeFailureReason(this) !== undefined
+    );
+  }
+}
+
+export function isCollision(error: unknown): boolean {
+  return error instanceof PostgresFault && colliding.test(error.code);
+}
+
+/** The connection cannot be used again. */
+export function endsConnection(error: unknown): boolean {
+  const fault = error instanceof Refusal ? error.cause : error;
+  return fault instanceof PostgresFault && (!fault.isFromServer || ending.test(fault.code));
+}
+
+export function toFault(error: unknown): unknown {
+  if (error instanceof PostgresFault || error instanceof Refusal || error instanceof TypeError) return error;
+  return new PostgresFault(error);
+}
+
+const damagedMessage = 'The database is damaged, and must be restored from a backup.';
+
+function messageFor(fault: PostgresFault): string | undefined {
+  if (fault.code === '53300') return 'The database takes no more connections right now. Try again later.';
+  if (fault.isDamage) return damagedMessage;
+  const reason = writeFailureReason(fault);
+  return reason && summaryOf(reason);
+}
+
+/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them only in the message. */
+function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
+  if (code === '53100') return 'disk_full';
+  if (code === '25006') return 'read_only';
+  if (code === '42501') return 'permission';
+  if (code === '55P03') return 'locked';
+  if (code === '53300') return undefined;
+  if (code.startsWith('53')) return 'resources';
+  if (code.startsWith('58')) return 'io_error';
+  if (code !== 'XX000') return undefined;
+  if (/: File too large/.test(message)) return 'file_size_limit';
+  return /: Disk quota exceeded/.test(message) ? 'quota' : undefined;
+}
+
+export function unavailable(
+  cause: unknown,
+  message = 'The database cannot be used right now. Try again later.',
+): Refusal {
+  return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds });
+}
+
+/** Explains why the server cannot start on this database, and what to do. `safeUrl` is the URL without its password. */
+export function toStartError(error: unknown, safeUrl: string): unknown {
+  const fault = error instanceof Refusal ? error.cause : error;
+  if (!(fault instanceof PostgresFault)) return error;
+  const { code, message } = fault;
+  const advice = adviceFor(code, message);
+  return new StartError(`The database ${safeUrl} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
+    cause: error,
+  });
+}
+
+function adviceFor(code: string, message: string): string {
+  if (code === '28P01') return ' Check the user and the password in the URL.';
+  if (code === '28000') return ' Check the user in the URL, and the rules in pg_hba.conf.';
+  if (code === '3D000') return ' Create an empty database with the encoding UTF8.';
+  if (code === '53300')
+    return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections on the server.';
+  if (/trgm/.test(message)) {
+    return ' Espalier needs the extension pg_trgm for search. Ask an administrator of the database to run CREATE EXTENSION pg_trgm in a schema of the search_path.';
+  }
+  if (/unsupported startup parameter/.test(message)) {
+    return ' If it is a proxy that pools connections, such as PgBouncer, set ESPALIER_DATABASE_POOL_MODE=transaction.';
+  }
+  if (code === '42501' && /for table/.test(message)) {
+    return ' Grant the user SELECT, INSERT, UPDATE and DELETE on all tables.';
+  }
+  if (code === '42501')
+    return ' The user needs permission to create tables in the schema. Make the user its owner.';
+  if (/does not support SSL/.test(message))
+    return ' Remove sslmode from the URL, or turn on TLS on the server.';
+  if (/altnames/.test(message)) {
+    return ' The certificate of the server is for another host name. Use that name in the URL, or set sslmode=verify-ca.';
+  }
+  if (/certificate/.test(message))
+    return ' Set sslrootcert=<file> in the URL to the certificate of the authority.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in the URL.';
+  if (code === 'ECONNREFUSED')
+    return ' Check that the server is running, and check the host and port in the URL.';
+  return '';
+}
+
+const damagedSummary = 'The database is damaged. Restore a backup or repair it, and restart every node.';
+const outdatedSummary =
+  'Connections to the database lead to copies of different age. Make sure that every connection leads to the same primary server.';
+
+export class PostgresFaults extends Faults {
+  readonly #safeUrl: string;
+  readonly #onOutdated: () => void;
+  #outdated: DatabaseFault | undefined;
+
+  /** `onOutdated` is called when connections lead to servers of different age. */
+  constructor(safeUrl: string, options: FaultOptions, onOutdated: () => void) {
+    super(options);
+    this.#safeUrl = safeUrl;
+    this.#onOutdated = onOutdated;
+  }
+
+  findFault(): DatabaseFault | undefined {
+    return this.damage ?? this.#outdated;
+  }
+
+  reportDamage(finding: string): Refusal {
+    const detail = `The database ${this.#safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node. See docs/durability.md.`;
+    this.recordDamage({ summary: damagedSummary, detail });
+    return unavailable(undefined, damagedMessage);
+  }
+
+  reportOutdated(): Refusal {
+    if (!this.#outdated) {
+      const detail = `The database ${this.#safeUrl} returned an older state than before: connections lead to copies of different age, for example because the former primary still runs after a failover. Stop the former primary, and make sure that every connection leads to the current one. This node connects again, and is ready when its connections agree.`;
+      this.#outdated = { summary: outdatedSummary, detail };
+      this.log('error', detail);
+    }
+    this.#onOutdated();
+    return unavailable(undefined);
+  }
+
+  confirmCurrent(): void {
+    if (this.#outdated) this.log('info', 'All connections to the database lead to the same state again.');
+    this.#outdated = undefined;
+  }
+
+  /** A temporary error of the database is not the fault of the request. */
+  toRefusal(error: unknown): unknown {
+    if (!(error instanceof PostgresFault)) return error;
+    if (error.isDamage) this.reportDamage(error.message);
+    return error.isTemporary ? unavailable(error, messageFor(error)) : error;
+  }
+
+  /** The same for the error of a transaction that had changed this number of rows. */
+  toWriteRefusal(error: unknown, rows: number): unknown {
+    const fault = error instanceof Refusal ? error.cause : error;
+    const reason = fault instanceof PostgresFault ? writeFailureReason(fault) : undefined;
+    if (reason) {
+      const { code, message } = fault as PostgresFault;
+      this.recordWriteFailure(reason, `${code}: ${message}.`, rows);
+    }
+    return this.toRefusal(error);
+  }
+}

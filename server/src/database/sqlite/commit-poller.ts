@@ -1,0 +1,85 @@
+/**
+ * Calls listeners when any process has changed the file. It uses a spare connection in two ways: it polls for commits of other
+ * processes, and between polls its open read transaction holds the read lock, which makes the reads of this process cheaper. SQLite
+ * takes a lock for each statement that reads, which costs more than finding a row, unless another connection of the process holds
+ * the same lock already.
+ */
+
+import type { Database as Connection } from 'better-sqlite3';
+import type { DatabaseOptions } from '../database.ts';
+
+/** How often the file is checked for changes by other processes. */
+const pollMs = 200;
+
+interface PollerOptions extends Pick<DatabaseOptions, 'notifyOtherProcesses'> {
+  /** The connection may be used at any moment. */
+  readonly isNeeded: () => boolean;
+}
+
+export class CommitPoller {
+  readonly #spare: Connection;
+  readonly #options: PollerOptions;
+  readonly #begin;
+  readonly #end;
+  readonly #readVersion;
+  readonly #listeners: (() => void)[] = [];
+  #version: unknown;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** The open read transaction sees an old state, so nothing else may read with the spare connection meanwhile. */
+  constructor(spare: Connection, options: PollerOptions) {
+    this.#spare = spare;
+    this.#options = options;
+    this.#begin = spare.prepare('begin');
+    this.#end = spare.prepare('commit');
+    // https://www.sqlite.org/pragma.html#pragma_data_version
+    this.#readVersion = spare.prepare('pragma data_version').pluck();
+    this.#version = this.#readVersion.get();
+  }
+
+  onCommit(listener: () => void): void {
+    this.#listeners.push(listener);
+    this.#timer ??= setInterval(() => this.#poll(), pollMs).unref();
+  }
+
+  /** Called after a commit of this process. */
+  notify(): void {
+    this.#callListeners();
+    this.#options.notifyOtherProcesses?.();
+  }
+
+  /** Must be called before the connection is used, and before this process writes. */
+  releaseReadLock(): void {
+    if (this.#spare.inTransaction) this.#end.run();
+  }
+
+  stop(): void {
+    this.#listeners.length = 0;
+    clearInterval(this.#timer);
+  }
+
+  #callListeners(): void {
+    this.#listeners.forEach((listener) => listener());
+  }
+
+  #poll(): void {
+    const version = this.#readIfPossible();
+    const isChanged = version === undefined || version !== this.#version;
+    this.#version = version;
+    if (!isChanged) return;
+    // A reader keeps writers from restarting the write-ahead log, so the lock is released while others write.
+    this.releaseReadLock();
+    this.#callListeners();
+  }
+
+  /** Undefined if the file cannot be read: the next read fails with the same error, and reports it. */
+  #readIfPossible(): unknown {
+    try {
+      this.releaseReadLock();
+      if (!this.#options.isNeeded()) this.#begin.run();
+      return this.#readVersion.get();
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** The types of connections in the schema. */
+
+import type { ArgBuilder } from '@pothos/core';
+import { whenDone } from '../../../concurrency/promise-or-value.ts';
+import { completeInSlices } from '../../time-slices.ts';
+import { builder, PageInfo, type ExtendedTypes, type ObjectRefOf } from '../builder.ts';
+import { chargeLongList, chargeText } from '../charges.ts';
+import { defaultPageSize, maxPageSize, type Connection, type Edge } from './relay-connection.ts';
+
+PageInfo.implement({
+  description: 'Whether a list has more pages, and the cursors to continue from.',
+  fields: (t) => ({
+    hasNextPage: t.boolean({ resolve: (page) => page.hasNextPage }),
+    hasPreviousPage: t.boolean({ resolve: (page) => page.hasPreviousPage }),
+    startCursor: t.string({ nullable: true, resolve: chargeText((page) => page.startCursor) }),
+    endCursor: t.string({ nullable: true, resolve: chargeText((page) => page.endCursor) }),
+  }),
+});
+
+/** Defines the types of a connection and its edges. `plural` is the word for its nodes. */
+export function defineConnection<Node>(
+  Node: ObjectRefOf<Node>,
+  plural: string,
+  {
+    Connection = builder.objectRef<Connection<Node>>(`${Node.name}Connection`),
+    Edge = defineEdge(Node, plural),
+  } = {},
+): ObjectRefOf<Connection<Node>> {
+  return Connection.implement({
+    description: `A page of a list of ${plural}.`,
+    fields: (t) => ({
+      edges: t.field({ type: [Edge], resolve: chargeLongList(({ edges }) => edges) }),
+      items: t.field({
+        // Pothos cannot resolve the type of a generic node.
+        type: [Node as ObjectRefOf<unknown>],
+        description: 'The nodes of the edges.',
+        resolve: ({ edges }, _, context, info) =>
+          whenDone(edges, (all) => {
+            const nodes = context.budget.spend(all, info).map(({ node }) => node);
+            return completeInSlices(nodes, context, info);
+          }),
+      }),
+      pageInfo: t.field({ type: PageInfo, resolve: (connection) => connection }),
+      totalCount: t.int({
+        description: `The number of ${plural} in the whole list.`,
+        resolve: ({ totalCount }) => totalCount,
+      }),
+    }),
+  });
+}
+
+function defineEdge<Node>(Node: ObjectRefOf<Node>, plural: string) {
+  // Pothos cannot resolve the type of a generic node.
+  const nodeRef: ObjectRefOf<unknown> = Node;
+  return builder.objectRef<Edge<Node>>(`${Node.name}Edge`).implement({
+    description: `An element of a list of ${plural}, with its cursor.`,
+    fields: (t) => ({
+      cursor: t.exposeString('cursor'),
+      node: t.field({ type: nodeRef, resolve: ({ node }) => node }),
+    }),
+  });
+}
+
+const keysetLimits = `${defaultPageSize} by default, ${maxPageSize} at most`;
+
+/** The arguments of a field that returns a list in pages. `limits` describes the page size. */
+export function pageArguments(arg: ArgBuilder<ExtendedTypes>, limits = keysetLimits) {
+  return {
+    first: arg.int({ description: `The maximum number of results: ${limits}.` }),
+    after: arg.string({ description: 'Return only the results after this cursor.' }),
+  };
+}

@@ -1,0 +1,130 @@
+/** Adds fields to Mutation. Each makes its change through the domain; `mutations.ts` opens the snapshot of its response. */
+
+import type {
+  FieldMap,
+  InputFieldBuilder,
+  InputFieldMap,
+  InputShapeFromFields,
+  ObjectFieldBuilder,
+} from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Groups } from '../../accounts/groups.ts';
+import type { Task } from '../../concurrency/fair-scheduler.ts';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { Grants } from '../../folders/folder-access.ts';
+import type { SeenFolder } from '../../folders/folder-writes.ts';
+import { Folders } from '../../folders/folders.ts';
+import { ChangeRunner, type Caller, type Changed } from '../../journal/change-runner.ts';
+import { toJournalCursor } from '../../journal/journal-entry.ts';
+import { SessionRevocations } from '../../sessions/revocation.ts';
+import { Users } from '../../sessions/manage-users.ts';
+import {
+  builder,
+  type ExtendedTypes,
+  type GraphContext,
+  type GraphServices,
+  type ObjectRefOf,
+} from './builder.ts';
+
+export type Domain = ReturnType<typeof createDomain>;
+
+export function createDomain(services: GraphServices) {
+  const { database, clock, accessCache, limits, trashDays } = services;
+  const changes = new ChangeRunner(database, clock, accessCache);
+  return {
+    folders: new Folders(changes, { maxImportFolders: limits.maxImportFolders, trashDays }),
+    grants: new Grants(changes),
+    groups: new Groups(changes),
+    users: new Users(changes, services),
+    sessions: new SessionRevocations(changes),
+  };
+}
+
+/** What the payload of a mutation is read from, and what happened between the commit and its snapshot. */
+export interface MutationResponse {
+  readonly context: GraphContext;
+  /** No other change. */
+  readonly isLatest: boolean;
+  /** No change of access, and no folder was moved, deleted or restored. */
+  readonly isAccessSame: boolean;
+}
+
+/** The context of a root field while it is executed. */
+export interface MutationField {
+  readonly domain: Domain;
+  readonly caller: Caller;
+  readonly task: Task;
+  /** Opens the snapshot that the response is read from. None is needed if the change has read the whole response: `seen`. */
+  openResponse(
+    made: Omit<Changed<unknown>, 'result'>,
+    seen: SeenFolder | undefined,
+  ): Promise<MutationResponse>;
+}
+
+/** The context that graphql-js passes to all fields of a request with mutations. `schema.ts` replaces it. */
+export abstract class MutationContext {
+  abstract beginField(info: GraphQLResolveInfo, input: unknown): MutationField;
+  /** The context of a field below a root field. */
+  abstract contextFor(info: GraphQLResolveInfo): GraphContext;
+}
+
+interface Mutation<Fields extends InputFieldMap, Result, Payload> {
+  readonly description: string;
+  readonly input: (t: InputFieldBuilder<ExtendedTypes, 'InputObject'>) => Fields;
+  readonly change: (
+    domain: Domain,
+    caller: Caller,
+    input: InputShapeFromFields<Fields>,
+    task: Task,
+  ) => Promise<Changed<Result>>;
+  readonly seenIn?: (result: Result) => SeenFolder | undefined;
+  readonly toPayload: (
+    result: Result,
+    response: MutationResponse,
+    input: InputShapeFromFields<Fields>,
+  ) => PromiseOrValue<Payload>;
+  readonly payload: (t: ObjectFieldBuilder<ExtendedTypes, Payload>) => FieldMap;
+  /** These types come after all others of their kind in the schema text. */
+  readonly last?: readonly ('input' | 'payload')[];
+}
+
+/**
+ * Adds a field to Mutation, with the types of its only argument, `input`, and of its payload. The field can be null: an error in one
+ * mutation must not remove the results of the mutations before it. TypeScript infers the types of a mutation's properties from
+ * those before them, so write them in the order of `Mutation`.
+ */
+export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
+  name: string,
+  mutation: Mutation<Fields, Result, Payload>,
+): void {
+  const { description, change, seenIn, toPayload, last = [] } = mutation;
+  const typeName = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const defineInput = () => builder.inputType(`${typeName}Input`, { fields: mutation.input });
+  // Pothos cannot resolve the type of a generic payload.
+  const definePayload = (): ObjectRefOf<unknown> =>
+    builder.objectRef<Payload>(`${typeName}Payload`).implement({ fields: mutation.payload });
+  const inputType = last.includes('input') ? undefined : defineInput();
+  const payloadType = last.includes('payload') ? undefined : definePayload();
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payloadType ?? definePayload(),
+      nullable: true,
+      description,
+      args: { input: t.arg({ type: inputType ?? defineInput(), required: true }) },
+      resolve: async (_, args, context) => {
+        // Pothos cannot resolve the type of a generic input. All resolvers have one type of context; this one is that of a root field.
+        const { input } = args as unknown as { input: InputShapeFromFields<Fields> };
+        const field = context as unknown as MutationField;
+        const { result, ...made } = await change(field.domain, field.caller, input, field.task);
+        return toPayload(result, await field.openResponse(made, seenIn?.(result)), input);
+      },
+    }),
+  );
+}
+
+/** The field `cursor` of a mutation's payload. The position in the context is that of the mutation. */
+export const changeCursor = {
+  description:
+    'The position of this change in the journal, for the argument `after` of `changes` and `folderChanges`: they return only later changes.',
+  resolve: (_: unknown, __: object, { position }: GraphContext) => toJournalCursor(position),
+};

@@ -1,0 +1,188 @@
+/** The mutations of users, passwords, groups and sessions. */
+
+import type { InputFieldBuilder, ObjectFieldBuilder } from '@pothos/core';
+import {
+  readGroup,
+  requireGroup,
+  type ChangedGroup,
+  type Group as GroupRow,
+} from '../../../accounts/groups.ts';
+import { readUser, requireUser } from '../../../accounts/users.ts';
+import type { ChangedUser } from '../../../sessions/manage-users.ts';
+import { Group, User, type ExtendedTypes } from '../builder.ts';
+import { defineMutation, type MutationResponse } from '../mutation.ts';
+import { toUserNode, type UserNode } from './people-batch.ts';
+
+const nameLimits = '1 to 128 characters without control characters. Unique, without regard to case.';
+const passwordLimits =
+  '8 to 128 characters of any kind. Not the user name, and none of the 10,000 most common passwords.';
+
+const userPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly user: UserNode }>) => ({
+  user: t.expose('user', { type: User }),
+});
+
+defineMutation('createUser', {
+  description: 'Create a user. For administrators. CONFLICT if the name is already in use.',
+  input: (t) => ({
+    username: t.string({ required: true, description: nameLimits }),
+    password: t.string({ required: true, description: passwordLimits }),
+    isAdministrator: t.boolean({ required: true, defaultValue: false }),
+  }),
+  change: ({ users }, caller, input) => users.create(caller, input),
+  toPayload: toCurrentUser,
+  payload: userPayload,
+});
+
+defineMutation('updateUser', {
+  description:
+    'Change a user. Fields that you omit do not change. For administrators. CONFLICT if the name is already in use, or if you disable or demote yourself: this keeps at least one administrator.',
+  input: (t) => ({
+    id: t.id({ required: true }),
+    username: t.string({ description: nameLimits }),
+    isAdministrator: t.boolean(),
+    isDisabled: t.boolean({ description: 'If true, this also ends all sessions of the user.' }),
+  }),
+  change: ({ users }, caller, input) => users.update(caller, input),
+  toPayload: toCurrentUser,
+  payload: userPayload,
+});
+
+defineMutation('deleteUser', {
+  description:
+    'Delete a user with all sessions, group memberships and grants. For administrators. CONFLICT if you delete yourself.',
+  input: (t) => ({ id: t.id({ required: true }) }),
+  change: ({ users }, caller, { id }) => users.delete(caller, id),
+  toPayload: (_, __, { id }) => ({ deletedUserId: id }),
+  payload: (t) => ({ deletedUserId: t.exposeID('deletedUserId') }),
+});
+
+const endedSessionsPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly endedSessions: number }>) => ({
+  endedSessions: t.exposeInt('endedSessions', { description: 'The number of sessions that ended.' }),
+});
+
+defineMutation('resetPassword', {
+  description:
+    'Set a new password for another user, and end all sessions of the user. For administrators. CONFLICT for your own password: use `changePassword`.',
+  input: (t) => ({
+    userId: t.id({ required: true }),
+    password: t.string({ required: true, description: passwordLimits }),
+  }),
+  change: ({ users }, caller, input) => users.resetPassword(caller, input),
+  toPayload: (endedSessions) => ({ endedSessions }),
+  payload: endedSessionsPayload,
+});
+
+defineMutation('changePassword', {
+  description:
+    'Change your password, and end your other sessions. FORBIDDEN if the old password is wrong. After 50 wrong attempts, UNAVAILABLE for a time, with `retryAfterSeconds`.',
+  input: (t) => ({
+    oldPassword: t.string({ required: true }),
+    newPassword: t.string({ required: true, description: passwordLimits }),
+  }),
+  change: ({ users }, caller, input) => users.changePassword(caller, input),
+  toPayload: (endedSessions) => ({ endedSessions }),
+  payload: endedSessionsPayload,
+});
+
+/** Reads the user from the snapshot of the response. Keeps the result of the change if the user was deleted since. */
+async function toCurrentUser({ id, user }: ChangedUser, { context: { reader } }: MutationResponse) {
+  return {
+    user: toUserNode((user && (await readUser(reader, id))) ?? user ?? (await requireUser(reader, id))),
+  };
+}
+
+const groupPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly group: GroupRow }>) => ({
+  group: t.expose('group', { type: Group }),
+});
+
+defineMutation('createGroup', {
+  description: 'Create a group. For administrators. CONFLICT if the name is already in use.',
+  input: (t) => ({ name: t.string({ required: true, description: nameLimits }) }),
+  change: ({ groups }, caller, input) => groups.create(caller, input),
+  toPayload: withCurrentGroup,
+  payload: groupPayload,
+});
+
+defineMutation('updateGroup', {
+  description: 'Rename a group. For administrators. CONFLICT if the name is already in use.',
+  input: (t) => ({
+    id: t.id({ required: true }),
+    name: t.string({ description: `${nameLimits} If you omit it, the name does not change.` }),
+  }),
+  change: ({ groups }, caller, input) => groups.update(caller, input),
+  toPayload: withCurrentGroup,
+  payload: groupPayload,
+});
+
+defineMutation('deleteGroup', {
+  description: 'Delete a group with its grants. The users in it remain. For administrators.',
+  input: (t) => ({ id: t.id({ required: true }) }),
+  change: ({ groups }, caller, { id }) => groups.delete(caller, id),
+  toPayload: (_, __, { id }) => ({ deletedGroupId: id }),
+  payload: (t) => ({ deletedGroupId: t.exposeID('deletedGroupId') }),
+});
+
+const membershipInput = (t: InputFieldBuilder<ExtendedTypes, 'InputObject'>) => ({
+  groupId: t.id({ required: true }),
+  userIds: t.idList({ required: true, description: 'At most 1,000 users in one call.' }),
+});
+
+defineMutation('addToGroup', {
+  description: 'Add users to a group. If a user does not exist, no user is added. For administrators.',
+  input: membershipInput,
+  change: ({ groups }, caller, input) => groups.addMembers(caller, input),
+  toPayload: (changed, response) => withCurrentGroup(changed, response),
+  payload: (t) => ({
+    group: t.expose('group', { type: Group }),
+    added: t.exposeInt('count', { description: 'The number of users who were not in the group before.' }),
+  }),
+});
+
+defineMutation('removeFromGroup', {
+  description: 'Remove users from a group. Ignores users who are not in the group. For administrators.',
+  input: membershipInput,
+  change: ({ groups }, caller, input) => groups.removeMembers(caller, input),
+  toPayload: (changed, response) => withCurrentGroup(changed, response),
+  payload: (t) => ({
+    group: t.expose('group', { type: Group }),
+    removed: t.exposeInt('count', { description: 'The number of users who were in the group.' }),
+  }),
+});
+
+/** Reads the group from the snapshot of the response. Keeps the result of the change if the group was deleted since. */
+async function withCurrentGroup<T extends ChangedGroup>(
+  changed: T,
+  { context: { reader } }: MutationResponse,
+): Promise<T & { readonly group: GroupRow }> {
+  const { id, group } = changed;
+  return {
+    ...changed,
+    group: (group && (await readGroup(reader, id))) ?? group ?? (await requireGroup(reader, id)),
+  };
+}
+
+defineMutation('revokeSession', {
+  description:
+    'End a session: its refresh token becomes invalid immediately. Only administrators may end the sessions of other users. NOT_FOUND if the session has already ended, or if you may not end it.',
+  input: (t) => ({ id: t.id({ required: true }) }),
+  change: ({ sessions }, caller, { id }) => sessions.revoke(caller, id),
+  toPayload: (_, __, { id }) => ({ revokedSessionId: id }),
+  payload: (t) => ({ revokedSessionId: t.exposeID('revokedSessionId') }),
+});
+
+defineMutation('revokeSessions', {
+  description: 'End all sessions of a user, with or without the session of this request.',
+  input: (t) => ({
+    userId: t.id({
+      description: 'The user: yourself by default. Only administrators may name other users.',
+    }),
+    keepCurrent: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Keep the session of this request.',
+    }),
+  }),
+  change: ({ sessions }, caller, input) => sessions.revokeAll(caller, input),
+  toPayload: (endedSessions) => ({ endedSessions }),
+  payload: endedSessionsPayload,
+});

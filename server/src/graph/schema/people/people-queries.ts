@@ -1,0 +1,113 @@
+/** The queries for users, groups and sessions. Lists are for administrators. Viewers who manage a folder may look up single users and groups. */
+
+import type { ArgBuilder } from '@pothos/core';
+import { readGroup, readGroupByName } from '../../../accounts/groups.ts';
+import { readUser, readUserByName, requireAdministrator, requireUser } from '../../../accounts/users.ts';
+import { whenDone } from '../../../concurrency/promise-or-value.ts';
+import { Refusal } from '../../../refusal.ts';
+import {
+  builder,
+  Group,
+  GroupConnection,
+  SessionConnection,
+  User,
+  UserConnection,
+  type ExtendedTypes,
+} from '../builder.ts';
+import { pageArguments } from '../connections/relay-connection-types.ts';
+import { KeysetConnection } from '../connections/relay-connection.ts';
+import {
+  groupList,
+  sessionList,
+  sessionOrder,
+  sessionsOfUsers,
+  toUserNode,
+  userList,
+} from './people-batch.ts';
+
+function listArguments(arg: ArgBuilder<ExtendedTypes>) {
+  return {
+    text: arg.string({ description: 'Return only names that contain this text, without regard to case.' }),
+    ...pageArguments(arg),
+  };
+}
+
+builder.queryFields((t) => ({
+  users: t.field({
+    type: UserConnection,
+    description: 'All users, ordered by name. For administrators.',
+    args: listArguments(t.arg),
+    resolve: (_, { text, ...page }, { access, reader }) => {
+      requireAdministrator(access);
+      return new KeysetConnection(userList(reader, { text }), page);
+    },
+  }),
+  user: t.field({
+    type: User,
+    nullable: true,
+    description:
+      'Find a user by id or by name. For administrators and users with MANAGE on a folder; others find only themselves.',
+    args: { id: t.arg.id(), username: t.arg.string() },
+    resolve: (_, { id, username }, { access, reader }) => {
+      requireOne({ id, username });
+      const found = typeof id === 'string' ? readUser(reader, id) : readUserByName(reader, username!);
+      return whenDone(found, (user) =>
+        user && (access.managesSomething || user.id === access.userId) ? toUserNode(user) : null,
+      );
+    },
+  }),
+}));
+
+builder.queryFields((t) => ({
+  groups: t.field({
+    type: GroupConnection,
+    description: 'All groups, ordered by name. For administrators and users with MANAGE on a folder.',
+    args: listArguments(t.arg),
+    resolve: (_, { text, ...page }, { access, reader }) => {
+      if (!access.managesSomething) {
+        throw new Refusal(
+          'FORBIDDEN',
+          'Only administrators and users with MANAGE on a folder may list groups.',
+        );
+      }
+      return new KeysetConnection(groupList(reader, text), page);
+    },
+  }),
+  group: t.field({
+    type: Group,
+    nullable: true,
+    description:
+      'Find a group by id or by name. For administrators and users with MANAGE on a folder; others find only their own groups.',
+    args: { id: t.arg.id(), name: t.arg.string() },
+    resolve: (_, { id, name }, { access, reader }) => {
+      requireOne({ id, name });
+      const found = typeof id === 'string' ? readGroup(reader, id) : readGroupByName(reader, name!);
+      return whenDone(found, (group) =>
+        group && (access.managesSomething || access.subjectIds.has(group.id)) ? group : null,
+      );
+    },
+  }),
+  sessions: t.field({
+    type: SessionConnection,
+    description: 'The active sessions of all users or of one user, newest login first. For administrators.',
+    args: {
+      userId: t.arg.id({
+        description: 'Return only the sessions of this user. NOT_FOUND if the user does not exist.',
+      }),
+      ...pageArguments(t.arg),
+    },
+    resolve: async (_, { userId, ...page }, { access, reader, clock, budget }, info) => {
+      requireAdministrator(access);
+      const now = clock.now();
+      if (typeof userId !== 'string') return new KeysetConnection(sessionList(reader, now), page);
+      await requireUser(reader, userId);
+      return sessionsOfUsers(reader, [userId], now).connect(userId, sessionOrder, page, { budget, info });
+    },
+  }),
+}));
+
+function requireOne(args: Readonly<Record<string, string | null | undefined>>): void {
+  if (Object.values(args).filter((value) => typeof value === 'string').length === 1) return;
+  const names = Object.keys(args).map((name) => `\`${name}\``);
+  throw new Refusal('BAD_INPUT', `Give ${names.join(' or ')}, exactly one of them.`);
+}

@@ -1,0 +1,212 @@
+/** The types User, Group, Session and Viewer. Viewers see only the name of other users; administrators see everything. */
+
+import type { Access } from '../../../access/access.ts';
+import { readUser, requireAdministrator } from '../../../accounts/users.ts';
+import { whenDone } from '../../../concurrency/promise-or-value.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { Viewer as ViewerShape } from '../../../sessions/auth-token.ts';
+import { readSession, type SessionRefresh as RefreshRow } from '../../../sessions/session-reads.ts';
+import { personalField } from '../../field-marks.ts';
+import {
+  builder,
+  Group,
+  GroupConnection,
+  Session,
+  SessionConnection,
+  User,
+  UserConnection,
+  type GraphContext,
+} from '../builder.ts';
+import { chargeList } from '../charges.ts';
+import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import { KeysetConnection } from '../connections/relay-connection.ts';
+import {
+  groupOrder,
+  groupsOfUsers,
+  requireExisting,
+  sessionOrder,
+  sessionsOfUsers,
+  toSessionNodes,
+  toUserNode,
+  userList,
+  type UserNode,
+} from './people-batch.ts';
+
+defineConnection(User, 'users', { Connection: UserConnection });
+defineConnection(Group, 'groups', { Connection: GroupConnection });
+defineConnection(Session, 'sessions', { Connection: SessionConnection });
+
+export const forAdministrators = 'Only for administrators. Otherwise null, with the error FORBIDDEN.';
+export const orSelf = 'Only for administrators and the user. Otherwise null, with the error FORBIDDEN.';
+
+/** The options of a field that only administrators and the user see. */
+function detail<T>(description: string, read: (user: UserNode) => T) {
+  return {
+    extensions: personalField,
+    nullable: true as const,
+    description: description + orSelf,
+    resolve: (user: UserNode, _: object, { access }: GraphContext) => read(requireDetails(user, access)),
+  };
+}
+
+User.implement({
+  description: 'A user who can log in.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    username: t.exposeString('username', { description: 'Unique, without regard to case.' }),
+    isAdministrator: t.boolean(
+      detail('Administrators have all rights. ', ({ isAdministrator }) => isAdministrator),
+    ),
+    isDisabled: t.boolean(
+      detail('A disabled user cannot log in and has no sessions. ', ({ disabledAt }) => disabledAt !== null),
+    ),
+    createdAt: t.field({ type: 'DateTime', ...detail('', ({ createdAt }) => createdAt) }),
+    lastLoginAt: t.field({
+      type: 'DateTime',
+      ...detail('The time of the last login. Null if there was none. ', ({ lastLoginAt }) => lastLoginAt),
+    }),
+    groups: t.field({
+      extensions: personalField,
+      type: GroupConnection,
+      nullable: true,
+      description: `The groups of the user, ordered by name. ${orSelf}`,
+      args: pageArguments(t.arg),
+      resolve: (user, page, { access, reader, budget }, info) => {
+        const { id, batch } = requireDetails(user, access);
+        const groups = batch.readOnce('groups', () => groupsOfUsers(reader, readableIds(user, access)));
+        return groups.connect(id, groupOrder, page, { budget, info });
+      },
+    }),
+    sessions: t.field({
+      extensions: personalField,
+      type: SessionConnection,
+      nullable: true,
+      description: `The active sessions of the user, newest login first. ${orSelf}`,
+      args: pageArguments(t.arg),
+      resolve: (user, page, { access, reader, budget, clock }, info) => {
+        const { id, batch } = requireDetails(user, access);
+        const sessions = batch.readOnce('sessions', () =>
+          sessionsOfUsers(reader, readableIds(user, access), clock.now()),
+        );
+        return sessions.connect(id, sessionOrder, page, { budget, info });
+      },
+    }),
+  }),
+});
+
+/** The users of the batch whose details the viewer may read. */
+export function readableIds({ batch }: UserNode, access: Access): readonly string[] {
+  const ids = batch.nodes.map(({ id }) => id);
+  return access.isAdministrator ? ids : ids.filter((id) => id === access.userId);
+}
+
+/** Refuses a viewer who may see only the user's name. */
+export function requireDetails(user: UserNode, access: Access): UserNode {
+  if (user.id === access.userId || access.isAdministrator) return user;
+  throw new Refusal('FORBIDDEN', 'Only administrators see this field of other users.');
+}
+
+Group.implement({
+  description: 'A group of users. A grant to the group applies to all members.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    name: t.exposeString('name', { description: 'Unique among groups, without regard to case.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    members: t.field({
+      type: UserConnection,
+      nullable: true,
+      description: `The members of the group, ordered by user name. ${forAdministrators}`,
+      args: pageArguments(t.arg),
+      resolve: ({ id }, page, { access, reader }) => {
+        requireAdministrator(access);
+        return new KeysetConnection(userList(reader, { groupId: id }), page);
+      },
+    }),
+  }),
+});
+
+const SessionRefresh = builder.objectRef<RefreshRow>('SessionRefresh').implement({
+  description:
+    'The exchange of a refresh token for new tokens. The old token is then spent. If a client sends it again within one minute (by default), the server assumes a lost response or a second tab. Later, it assumes theft and ends the session.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime' }),
+    address: t.exposeString('address', { nullable: true, description: 'The IP address, if known.' }),
+    agent: t.exposeString('agent', { nullable: true, description: 'The `User-Agent` header.' }),
+    replays: t.exposeInt('replays', {
+      description:
+        'How often clients sent the spent token again. The server updates this number every ten seconds.',
+    }),
+    replayedAt: t.expose('replayedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time of the last replay.',
+    }),
+    replayAddress: t.exposeString('replayAddress', { nullable: true }),
+    replayAgent: t.exposeString('replayAgent', { nullable: true }),
+  }),
+});
+
+/** Only administrators and the session's user receive a Session. */
+Session.implement({
+  description: 'The period from a login until the client logs out or stops refreshing its tokens.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    user: t.field({ type: User, description: 'The user who logged in.', resolve: ({ user }) => user() }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The time of the login.' }),
+    refreshedAt: t.expose('refreshedAt', {
+      type: 'DateTime',
+      description: 'The last use: the time of the last refresh, or of the login.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When the current refresh token expires. Each refresh moves this time.',
+    }),
+    address: t.exposeString('address', {
+      nullable: true,
+      description: 'The IP address of the last use, if known.',
+    }),
+    agent: t.exposeString('agent', {
+      nullable: true,
+      description: 'The `User-Agent` header of the last use, which identifies the device.',
+    }),
+    refreshes: t.field({
+      type: [SessionRefresh],
+      description: 'The last 20 refreshes within seven days, newest first.',
+      resolve: chargeList(({ refreshes }) => refreshes()),
+    }),
+    isCurrent: t.boolean({
+      extensions: personalField,
+      description: 'Whether this is the session of the request.',
+      resolve: ({ id }, _, { viewer }) => id === viewer.sessionId,
+    }),
+  }),
+});
+
+const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+  description: 'The authenticated user of the request, with the session and the auth token.',
+  fields: (t) => ({
+    user: t.field({
+      type: User,
+      resolve: ({ userId }, _, { reader }) =>
+        whenDone(readUser(reader, userId), (user) => toUserNode(requireExisting(user))),
+    }),
+    session: t.field({
+      type: Session,
+      resolve: ({ sessionId }, _, { reader }) =>
+        whenDone(readSession(reader, sessionId), (row) => toSessionNodes(reader, [requireExisting(row)])[0]!),
+    }),
+    sessions: t.field({
+      type: SessionConnection,
+      description: 'The active sessions of the user, newest login first.',
+      args: pageArguments(t.arg),
+      resolve: ({ userId }, page, { reader, clock, budget }, info) =>
+        sessionsOfUsers(reader, [userId], clock.now()).connect(userId, sessionOrder, page, { budget, info }),
+    }),
+    tokenExpiresAt: t.expose('tokenExpiresAt', {
+      type: 'DateTime',
+      description: 'When the auth token of this request expires.',
+    }),
+  }),
+});
+
+builder.queryField('viewer', (t) => t.field({ type: Viewer, resolve: (_, __, { viewer }) => viewer }));

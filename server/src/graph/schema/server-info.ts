@@ -1,0 +1,186 @@
+/** The state of the server, for administrators: version, database, health, settings, keys and activity. */
+
+import { requireAdministrator } from '../../accounts/users.ts';
+import { whenDone } from '../../concurrency/promise-or-value.ts';
+import type { DisplayedSetting } from '../../config/setting.ts';
+import { readSchemaVersion } from '../../database/migrations.ts';
+import { maxMinutes, type ActivityMinute as MinuteCounts } from '../../observability/activity.ts';
+import type { HealthCheck as CheckResult } from '../../observability/health.ts';
+import { Refusal } from '../../refusal.ts';
+import { listKeyStatuses, type KeyStatus, type KeyState } from '../../sessions/manage-signing-keys.ts';
+import { countSessions } from '../../sessions/session-reads.ts';
+import { readKeyRows } from '../../sessions/signing-keys.ts';
+import { builder, type ServerFacts } from './builder.ts';
+import { chargeList } from './charges.ts';
+
+const DatabaseKind = builder.enumType('DatabaseKind', {
+  values: { SQLITE: { description: 'An embedded database in one file.' }, POSTGRESQL: {} },
+});
+
+const DatabaseInfo = builder.objectRef<ServerFacts>('DatabaseInfo').implement({
+  fields: (t) => ({
+    kind: t.expose('databaseKind', { type: DatabaseKind }),
+    schemaVersion: t.int({
+      description: 'The number of migrations of the database.',
+      resolve: (_, __, { reader }) => readSchemaVersion(reader),
+    }),
+  }),
+});
+
+const HealthCheck = builder.objectRef<CheckResult>('HealthCheck').implement({
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    isOk: t.exposeBoolean('isOk'),
+    detail: t.exposeString('detail', { description: 'A sentence to display.' }),
+  }),
+});
+
+const SettingSource = builder.enumType('SettingSource', {
+  values: {
+    DEFAULT: { description: 'The setting is not set.' },
+    ENVIRONMENT: { description: 'An environment variable.' },
+    FILE: { description: 'A file that an environment variable or a flag names.' },
+    COMMAND_LINE: { description: 'A flag of the command line.' },
+  } satisfies Record<DisplayedSetting['source'], object>,
+});
+
+const Setting = builder.objectRef<DisplayedSetting>('Setting').implement({
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name of the environment variable.' }),
+    subject: t.exposeString('subject', { description: 'The subject of the setting, for example Network.' }),
+    description: t.exposeString('description'),
+    accepts: t.exposeString('accepts', { description: 'The accepted values.' }),
+    value: t.exposeString('value', {
+      nullable: true,
+      description:
+        'The value as it was set, without passwords, or else the default. Null for a secret, and if there is neither.',
+    }),
+    default: t.exposeString('default', { nullable: true, description: 'Null if there is no default.' }),
+    source: t.expose('source', { type: SettingSource }),
+    givenBy: t.exposeString('givenBy', {
+      nullable: true,
+      description: 'The environment variable or the flag that sets the value.',
+    }),
+    isSecret: t.exposeBoolean('isSecret', { description: 'Whether the value is hidden.' }),
+  }),
+});
+
+const SigningKeyState = builder.enumType('SigningKeyState', {
+  values: {
+    PUBLISHED: { value: 'published', description: 'The key verifies tokens, and will sign later.' },
+    SIGNS: { value: 'signs', description: 'The key signs new tokens.' },
+    VERIFIES: { value: 'verifies', description: 'The key verifies the tokens that it has signed before.' },
+  } satisfies Record<Uppercase<KeyState>, { value: KeyState; description: string }>,
+});
+
+const SigningKey = builder.objectRef<KeyStatus>('SigningKey').implement({
+  description: 'A key that signs or verifies auth tokens.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    state: t.expose('state', { type: SigningKeyState }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    signsFrom: t.expose('signsFrom', { type: 'DateTime' }),
+    neededUntil: t.expose('neededUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'From this time on, no token that the key has signed can be in use. Null until the key stops signing.',
+    }),
+    sealedWith: t.exposeString('sealedWith', {
+      nullable: true,
+      description: 'The master key that seals this key. Null if none does.',
+    }),
+  }),
+});
+
+const ActivityMinute = builder.objectRef<MinuteCounts>('ActivityMinute').implement({
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'The start of the minute.' }),
+    requests: t.exposeInt('requests', { description: 'HTTP requests received.' }),
+    errors: t.exposeInt('errors', { description: 'Requests with a response status of 500 or higher.' }),
+    logins: t.exposeInt('logins'),
+    failedLogins: t.exposeInt('failedLogins', {
+      description:
+        'Logins with a wrong name or password, and logins that were refused after too many failures.',
+    }),
+    refreshes: t.exposeInt('refreshes'),
+  }),
+});
+
+const Activity = builder.objectRef<{ readonly minutes: number }>('Activity').implement({
+  description: 'The current and recent activity of a node.',
+  fields: (t) => ({
+    minutes: t.field({
+      type: [ActivityMinute],
+      description: 'The minutes in order of time. The last minute is not over yet.',
+      resolve: chargeList(({ minutes }, { server }) => server.activity.lastMinutes(minutes)),
+    }),
+    sockets: t.int({
+      description: 'The number of open WebSockets and event streams.',
+      resolve: (_, __, { server }) => server.activity.sockets,
+    }),
+    subscriptions: t.int({
+      description: 'The number of open subscriptions.',
+      resolve: (_, __, { server }) => server.activity.subscriptions,
+    }),
+    liveSessions: t.int({
+      description: 'The number of active sessions on all nodes.',
+      resolve: (_, __, { reader, clock }) => countSessions(reader, clock.now()),
+    }),
+  }),
+});
+
+const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
+  description: 'The state of the server, as seen by the node that responds.',
+  fields: (t) => ({
+    version: t.exposeString('version'),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When this node started.' }),
+    node: t.exposeString('node', { description: 'The name of the machine of this node.' }),
+    database: t.field({ type: DatabaseInfo, resolve: (server) => server }),
+    health: t.field({
+      type: [HealthCheck],
+      description: 'The health checks of this node.',
+      resolve: chargeList((server) => server.checkHealth()),
+    }),
+    settings: t.field({
+      type: [Setting],
+      description: 'The settings of this node.',
+      resolve: chargeList(({ settings }) => settings),
+    }),
+    keys: t.field({
+      type: [SigningKey],
+      description: 'The keys that sign and verify auth tokens, newest first.',
+      resolve: chargeList(({ refreshTokenSeconds }, { reader, clock }) =>
+        whenDone(readKeyRows(reader), (rows) =>
+          listKeyStatuses(rows, { now: clock.now(), refreshTokenSeconds }),
+        ),
+      ),
+    }),
+    activity: t.field({
+      type: Activity,
+      description: 'The recent activity of this node. Other nodes count their own.',
+      args: {
+        minutes: t.arg.int({
+          required: true,
+          defaultValue: maxMinutes,
+          description: `The number of minutes, including the current one: 1 to ${maxMinutes}.`,
+        }),
+      },
+      resolve: (_, { minutes }) => {
+        if (minutes >= 1 && minutes <= maxMinutes) return { minutes };
+        throw new Refusal('BAD_INPUT', `\`minutes\` must be from 1 to ${maxMinutes}.`);
+      },
+    }),
+  }),
+});
+
+builder.queryField('server', (t) =>
+  t.field({
+    type: ServerInfo,
+    description: 'The state of the server. For administrators.',
+    resolve: (_, __, { access, server }) => {
+      requireAdministrator(access);
+      return server;
+    },
+  }),
+);

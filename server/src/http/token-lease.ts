@@ -1,0 +1,57 @@
+/**
+ * The right of a connection to stay open: it ends when its auth token expires or its session ends, and a newer token renews
+ * it. Also decides when to warn the client that the token expires soon.
+ */
+
+import { Refusal } from '../refusal.ts';
+import type { Viewer } from '../sessions/auth-token.ts';
+import type { HttpServices } from './http-services.ts';
+
+type LeaseServices = Pick<HttpServices, 'sessions' | 'clock'>;
+
+const warningMs = 60_000;
+
+export class TokenLease {
+  readonly viewer: Viewer;
+  readonly #services: LeaseServices;
+  #warnAt: number;
+
+  constructor(viewer: Viewer, services: LeaseServices) {
+    this.viewer = viewer;
+    this.#services = services;
+    const leftMs = viewer.tokenExpiresAt - services.clock.now();
+    this.#warnAt = viewer.tokenExpiresAt - (leftMs < 2 * warningMs ? leftMs / 2 : warningMs);
+  }
+
+  /** The token has expired, its signing key was retired, its session was revoked, or its user was disabled or deleted. */
+  get hasEnded(): boolean {
+    return this.#hasExpired || this.#services.sessions.isEnded(this.viewer);
+  }
+
+  /** Why the lease has ended. */
+  get refusal(): Refusal {
+    const text = this.#hasExpired
+      ? 'The auth token has expired.'
+      : 'The session of this auth token has ended.';
+    return new Refusal('INVALID_AUTH_TOKEN', text);
+  }
+
+  get #hasExpired(): boolean {
+    return this.viewer.tokenExpiresAt <= this.#services.clock.now();
+  }
+
+  /** True once: a minute before the token expires or, if less than two minutes were left, at half of that time. */
+  takeWarning(): boolean {
+    if (this.#services.clock.now() < this.#warnAt) return false;
+    this.#warnAt = Infinity;
+    return true;
+  }
+
+  /** Accepts another token of the same user. An equal token changes nothing, otherwise the warning would be sent again. */
+  renew(viewer: Viewer): TokenLease {
+    if (viewer.userId !== this.viewer.userId) throw new Refusal('INVALID_AUTH_TOKEN');
+    const next = new TokenLease(viewer, this.#services);
+    if (next.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
+    return viewer.tokenExpiresAt > this.viewer.tokenExpiresAt ? next : this;
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * One WebSocket connection in either sub-protocol: init, acknowledgement, operations, and the auth token that is renewed or
+ * expires. An error of the connection closes it with a code of the contract; `operations.ts` sends the errors of operations.
+ */
+
+import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract';
+import type { RawData, WebSocket } from 'ws';
+import { Refusal } from '../../refusal.ts';
+import type { Viewer } from '../../sessions/auth-token.ts';
+import { payloadBearer } from '../request-context.ts';
+import type { ConnectionBackpressure } from '../guards/backpressure.ts';
+import type { HttpServices } from '../http-services.ts';
+import type { LiveConnection } from '../live-connections.ts';
+import { SocketOperations } from './operations.ts';
+import { FlowControlledSocket } from './flow-controlled-socket.ts';
+import {
+  readMessage,
+  writeMessage,
+  type ClientMessage,
+  type Payload,
+  type SocketProtocol,
+} from './protocols.ts';
+import { TokenLease } from '../token-lease.ts';
+
+export interface SocketOptions {
+  readonly socket: WebSocket;
+  readonly protocol: SocketProtocol;
+  /** From the token in the header of the upgrade, if there was one. */
+  readonly viewer: Viewer | undefined;
+  readonly requestId: string;
+}
+
+const initWithinMs = 10_000;
+const noToken = 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.';
+/** RFC 6455 §5.5: a control frame has at most 125 bytes, including two bytes for the code. */
+const maxReasonBytes = 123;
+
+export class SocketConnection implements LiveConnection {
+  readonly #services: HttpServices;
+  readonly #options: SocketOptions;
+  readonly #socket: FlowControlledSocket;
+  readonly #operations: SocketOperations;
+  readonly #openedAt: number;
+  #phase: 'opened' | 'admitting' | 'acknowledged' | 'closed' = 'opened';
+  /** The server is shutting down, so this connection accepts no new operations. */
+  #isServerStopping = false;
+  /** Defined from just before the acknowledgement, like `#backpressure`. */
+  #lease: TokenLease | undefined;
+  #backpressure: ConnectionBackpressure | undefined;
+  /** Messages of the older protocol that arrived before the acknowledgement. */
+  readonly #waiting: ClientMessage[] = [];
+
+  constructor(services: HttpServices, options: SocketOptions) {
+    this.#services = services;
+    this.#options = options;
+    this.#openedAt = services.clock.now();
+    this.#socket = new FlowControlledSocket(options.socket, {
+      onUnsent: () => this.#backpressure?.setUnsent(this.#socket.unsentBytes),
+      onGone: () => this.#stopOperations(),
+    });
+    this.#operations = new SocketOperations({
+      services,
+      protocol: options.protocol,
+      socket: this.#socket,
+      onFailure: (error) => this.#fail(error),
+    });
+    options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    // A frame is too large or broken. ws itself closes the socket with the code of RFC 6455.
+    options.socket.on('error', () => this.#stopOperations());
+    options.socket.on('close', (code) => {
+      this.#stopOperations();
+      services.connections.remove(this);
+      if (this.#lease) services.connections.release(this.#lease.viewer.userId);
+      services.log.debug({ requestId: options.requestId, code }, 'socket closed');
+    });
+    services.connections.add(this);
+  }
+
+  /** `LiveConnections` calls it several times per second. It closes the socket when the token lease has ended. */
+  check(): void {
+    if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initWithinMs) {
+      this.#close('INIT_TIMEOUT');
+    }
+    if (this.#phase !== 'acknowledged') return;
+    const lease = this.#lease!;
+    if (lease.hasEnded) this.#reject(lease.refusal);
+    else if (lease.takeWarning()) this.#warn(lease.viewer);
+  }
+
+  heartbeat(): void {
+    this.#socket.heartbeat();
+  }
+
+  /** Waits for pending responses. The close reason contains a cursor if all subscriptions have reached the same one. */
+  end(mustEnd: boolean): boolean {
+    this.#isServerStopping = true;
+    const isPending = this.#phase === 'acknowledged' && this.#operations.isResponsePending;
+    const { cursors } = this.#operations;
+    if (!mustEnd && (isPending || cursors.size > 1)) {
+      this.#operations.alignCursors();
+      return false;
+    }
+    const [cursor] = cursors.size === 1 ? cursors : [];
+    this.#close('GOING_AWAY', goingAwayReason(cursor));
+    return true;
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#phase === 'closed') return;
+    try {
+      if (isBinary) throw new Refusal('BAD_INPUT', 'A message must be text.');
+      this.#handle(readMessage((data as Buffer).toString(), this.#options.protocol));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #handle(message: ClientMessage): void {
+    switch (message.kind) {
+      case 'init':
+        return this.#init(message.payload);
+      case 'ping':
+        this.#renew(message.payload);
+        // Without the payload, which may contain a token.
+        return this.#send({ type: 'pong' });
+      case 'pong':
+        return this.#renew(message.payload);
+      case 'terminate':
+        return this.#close('TERMINATED');
+      case 'start':
+      case 'stop':
+        return this.#phase === 'acknowledged' ? this.#operate(message) : this.#wait(message);
+    }
+  }
+
+  #init(payload: Payload): void {
+    if (this.#phase !== 'opened') return this.#close('SECOND_INIT');
+    this.#phase = 'admitting';
+    // Later messages stay in the buffers of the client until the acknowledgement.
+    if (this.#options.protocol.allowsEarlyStart) this.#socket.pauseReading();
+    this.#admit(payload).catch((error: unknown) => this.#refuseInit(error));
+  }
+
+  async #admit(payload: Payload): Promise<void> {
+    const viewer = this.#authenticate(payload) ?? this.#options.viewer;
+    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
+    const lease = new TokenLease(viewer, this.#services);
+    await this.#services.graph.admit(viewer);
+    if (lease.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (this.#phase !== 'admitting') return;
+    this.#services.connections.reserve(viewer.userId);
+    this.#lease = lease;
+    this.#backpressure = this.#services.admission.connect(viewer.userId);
+    this.#phase = 'acknowledged';
+    this.#socket.resumeReading();
+    this.#send({ type: 'connection_ack' });
+    for (const message of this.#waiting.splice(0)) this.#handle(message);
+  }
+
+  #refuseInit(error: unknown): void {
+    if (!(error instanceof Refusal)) return this.#fail(error);
+    const { requestId } = this.#options;
+    this.#services.log.info({ requestId, code: error.code, detail: error.message }, 'socket refused');
+    this.#reject(error);
+  }
+
+  /** The client of the older protocol reports no close unless its option `reconnect` is set, so it also gets the reason as a message. */
+  #reject({ code, message }: Refusal): void {
+    const isUnavailable = code === 'UNAVAILABLE';
+    const name = isUnavailable ? code : 'INVALID_AUTH_TOKEN';
+    const { connectionError } = this.#options.protocol;
+    if (connectionError) {
+      this.#send({ type: connectionError, payload: { message, extensions: { code: name } } });
+    }
+    this.#close(name, isUnavailable ? message : undefined);
+  }
+
+  /** Renews the lease with a token in a ping or pong. Ignores a token before the acknowledgement. */
+  #renew(payload: Payload): void {
+    const viewer = this.#lease && this.#authenticate(payload);
+    if (viewer) this.#lease = this.#lease!.renew(viewer);
+  }
+
+  #warn({ tokenExpiresAt }: Viewer): void {
+    if (!this.#options.protocol.hasPing) return;
+    const expiresAt = new Date(tokenExpiresAt).toISOString();
+    this.#send({ type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt } });
+  }
+
+  #wait(message: ClientMessage): void {
+    const mayWait = this.#options.protocol.allowsEarlyStart && this.#phase === 'admitting';
+    if (mayWait && this.#waiting.length < this.#services.settings.maxSubscriptions)
+      this.#waiting.push(message);
+    else if (message.kind === 'start') this.#close('NOT_ACKNOWLEDGED');
+  }
+
+  #operate(message: ClientMessage & { kind: 'start' | 'stop' }): void {
+    const { id } = message;
+    if (message.kind === 'stop') return this.#operations.stop(id);
+    if (this.#isServerStopping) return;
+    const lease = this.#lease!;
+    if (lease.hasEnded) return this.#reject(lease.refusal);
+    if (this.#operations.has(id)) {
+      if (!this.#options.protocol.replacesSameId) {
+        return this.#close('ID_IN_USE', `Subscriber for ${id} already exists`);
+      }
+      this.#operations.stop(id);
+    }
+    this.#operations.start(message, lease.viewer, this.#backpressure!);
+  }
+
+  /** Undefined if the payload has no token. Throws if the token is invalid. */
+  #authenticate(payload: Payload): Viewer | undefined {
+    const authToken = payloadBearer(payload);
+    return authToken === undefined ? undefined : this.#services.sessions.authenticate(authToken);
+  }
+
+  #send(message: { type: string; payload?: unknown }): void {
+    if (this.#phase !== 'closed') void this.#socket.send(writeMessage(message));
+  }
+
+  #fail(error: unknown): void {
+    const code = error instanceof Refusal ? error.code : 'INTERNAL';
+    if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
+    if (code === 'INVALID_AUTH_TOKEN' || code === 'UNAVAILABLE') return this.#reject(error as Refusal);
+    this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
+    this.#close('INTERNAL');
+  }
+
+  #close(name: CloseName, reason: string = closeCodes[name].reason): void {
+    if (this.#phase === 'closed') return;
+    this.#stopOperations();
+    const isTooLong = Buffer.byteLength(reason) > maxReasonBytes;
+    this.#socket.close(closeCodes[name].code, isTooLong ? closeCodes[name].reason : reason);
+  }
+
+  /** Called before the connection closes the socket, or after the socket has closed or failed. */
+  #stopOperations(): void {
+    this.#phase = 'closed';
+    this.#waiting.length = 0;
+    this.#operations.stopAll();
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Runs the changes that viewers request: fairly by user, each in one transaction under the lock of the journal, with the
+ * rights of that moment, and once for each idempotency key.
+ */
+
+import type { Clock } from '../clock.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
+import { together, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { ChangeOptions, Database, Snapshot, Transaction } from '../database/database.ts';
+import { abandoned, Refusal } from '../refusal.ts';
+import { readMade, recordMade, toMade, type ChangeIdentity } from './idempotency.ts';
+import type { JournalPosition } from './journal-entry.ts';
+import { readLockedHead, lockForChange, type ChangedBy, type JournalHead } from './journal.ts';
+
+/** The viewer who requests a change. */
+export interface Caller {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Aborted when no client waits for the response: a change that has not begun is not begun. */
+  readonly signal?: AbortSignal | undefined;
+  /** Only if the request has an idempotency key. */
+  readonly identity?: ChangeIdentity | undefined;
+}
+
+/** A committed change. */
+export interface Changed<T> {
+  readonly result: T;
+  /** The journal's last entry when the change was made. */
+  readonly position: JournalPosition;
+  /** The journal's access number then. Missing if the change was made earlier, under the same idempotency key. */
+  readonly accessNumber?: number;
+}
+
+/** How the result of a change is stored under an idempotency key, and read again. */
+export interface ResultCodec<T, Stored> {
+  /** Ids and numbers; never a text of a folder, nor a secret. */
+  readonly toStored: (result: T) => Stored;
+  readonly fromStored: (stored: Stored) => T;
+}
+
+export const voidCodec: ResultCodec<void, null> = { toStored: () => null, fromStored: () => undefined };
+/** Only the id of the changed object is stored. */
+export const idCodec: ResultCodec<{ readonly id: string }, string> = {
+  toStored: ({ id }) => id,
+  fromStored: (id) => ({ id }),
+};
+export const numberCodec: ResultCodec<number, number> = {
+  toStored: (number) => number,
+  fromStored: (number) => number,
+};
+
+interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
+  /** Without it, the change may be made any number of times: for example a dry run. */
+  readonly codec: ResultCodec<T, Stored> | undefined;
+  /** Throws refusals that do not depend on data. Called before the change waits for the lock, and again under the lock. */
+  readonly check?: (rights: Rights) => void;
+  /** What the work reads first: a remote database gets it together with the statements before the work. */
+  readonly prefetch?: ((transaction: Transaction) => PromiseOrValue<Read>) | undefined;
+  readonly work: (
+    transaction: Transaction,
+    rights: Rights,
+    by: ViewerChange,
+    prefetched: Read | undefined,
+  ) => PromiseOrValue<T>;
+}
+
+type ViewerChange = ChangedBy & { readonly byUserId: string };
+
+/** Reads the rights of a user, and refuses a user who is disabled or deleted. */
+interface RightsReader<Rights> {
+  accessOf(userId: string): PromiseOrValue<{ readonly access: Rights }>;
+  accessFor(snapshot: Snapshot, userId: string): PromiseOrValue<{ readonly access: Rights }>;
+  accessIn(
+    transaction: Transaction,
+    userId: string,
+    head: JournalHead,
+  ): PromiseOrValue<{ readonly access: Rights }>;
+}
+
+/** For all users together. One user may have half of these entries. */
+const maxWaiting = 2_000;
+
+export class ChangeRunner<Rights> {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly #rights: RightsReader<Rights>;
+  readonly #queue: FairQueue;
+
+  constructor(database: Database, clock: Clock, rights: RightsReader<Rights>) {
+    this.database = database;
+    this.clock = clock;
+    this.#rights = rights;
+    this.#queue = new FairQueue({
+      permits: database.maxConcurrentChanges,
+      // One user cannot fill the shared transactions: another always finds a permit.
+      permitsPerKey: Math.ceil((database.maxConcurrentChanges * 3) / 4),
+      maxWaiting,
+      maxWaitingPerKey: maxWaiting / 2,
+      fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
+    });
+  }
+
+  /** Refuses early; the change itself is checked again under the lock. */
+  async check({ userId }: Caller, check: (rights: Rights) => void): Promise<void> {
+    check((await this.#rights.accessOf(userId)).access);
+  }
+
+  /** Runs short reads in one snapshot, with the caller's rights of that moment. */
+  read<T>({ userId }: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
+    return this.database.shortSnapshot(async (snapshot) =>
+      work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
+    );
+  }
+
+  async run<T, Stored, Read = undefined>(
+    caller: Caller,
+    change: Change<Rights, T, Stored, Read>,
+  ): Promise<Changed<T>> {
+    if (change.check) await this.check(caller, change.check);
+    return this.#queue.run({ key: caller.userId }, () => {
+      requireClient(caller);
+      return this.database.change((transaction) => this.#make(transaction, caller, change), change);
+    });
+  }
+
+  async #make<T, Stored, Read>(
+    transaction: Transaction,
+    caller: Caller,
+    { codec, check, prefetch, work }: Change<Rights, T, Stored, Read>,
+  ): Promise<Changed<T>> {
+    const { userId } = caller;
+    const identity = codec && caller.identity;
+    const [head, [row, prefetched]] = await together(
+      () => lockForChange(transaction),
+      () =>
+        together(
+          () => identity && readMade(transaction, identity),
+          () => prefetch?.(transaction),
+        ),
+    );
+    // Nothing was done yet: the client may have disconnected while the change waited.
+    requireClient(caller);
+    const { access } = await this.#rights.accessIn(transaction, userId, head);
+    check?.(access);
+    if (identity && row) return toMade(row, identity, codec.fromStored);
+    const now = this.clock.now();
+    const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
+    // No other change runs meanwhile: the last entry is this change's own.
+    const { number, nonce, accessNumber } = readLockedHead(transaction);
+    const position = { number, nonce };
+    if (identity) recordMade(transaction, identity, { result: codec.toStored(result), position, now });
+    return { result, position, accessNumber };
+  }
+
+  /** For long work that ends with `run`: it does not start if the change was made before. */
+  async runUnlessMade<T, Stored>(
+    { identity }: Caller,
+    codec: ResultCodec<T, Stored>,
+    work: () => Promise<Changed<T>>,
+  ): Promise<Changed<T>> {
+    if (!identity) return work();
+    const find = async (): Promise<Changed<T> | undefined> => {
+      const row = await readMade(this.database, identity);
+      return row && toMade(row, identity, codec.fromStored);
+    };
+    const made = await find();
+    if (made) return made;
+    try {
+      return await work();
+    } catch (error) {
+      // The same request, sent twice at the same time, may have been faster.
+      const since = error instanceof Refusal ? await find() : undefined;
+      if (!since) throw error;
+      return since;
+    }
+  }
+}
+
+function requireClient({ signal }: Caller): void {
+  if (signal?.aborted) throw abandoned();
+}

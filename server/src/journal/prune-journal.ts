@@ -1,0 +1,47 @@
+/** Prunes the journal: deletes entries that are older than the configured days, and those beyond the configured number. */
+
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { readHead, runChange } from './journal.ts';
+
+interface Retention {
+  readonly journalDays: number;
+  readonly journalEntries: number;
+}
+
+const dayMs = 86_400_000;
+const pruneBatch = 1_000;
+const maxPrunedPerRun = 20_000;
+
+const findOldest = sql<{ limit: number }, { number: number; at: number }>`
+  select number, at from journal order by number limit ${'limit'}`;
+
+const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
+
+/**
+ * Deletes old entries in batches, and returns their number. After that, a cursor before the remaining entries leads to RESYNC in a
+ * subscription to folders, and to NOT_FOUND in a subscription to the journal.
+ */
+export async function pruneJournal(
+  database: Database,
+  now: number,
+  { journalDays, journalEntries }: Retention,
+): Promise<number> {
+  const { number: last } = await readHead(database);
+  const isOld = ({ number, at }: { number: number; at: number }) =>
+    number <= last - journalEntries || at <= now - journalDays * dayMs;
+  let pruned = 0;
+  while (pruned < maxPrunedPerRun) {
+    const oldest = await database.all(findOldest, { limit: pruneBatch });
+    // Stops at the first entry to keep, so that no gap appears even if the clocks of nodes differ.
+    const firstKept = oldest.findIndex((entry) => !isOld(entry));
+    const { number } = (firstKept < 0 ? oldest.at(-1) : oldest[firstKept - 1]) ?? {};
+    if (number === undefined) break;
+    pruned += await runChange(database, (transaction) => transaction.run(removeUpTo, { number }), {
+      takesLong: true,
+    });
+    if (firstKept >= 0) break;
+    await new Promise(setImmediate);
+  }
+  return pruned;
+}

@@ -1,0 +1,146 @@
+/**
+ * The changes of users and passwords that viewers can request. They are here and not in `accounts/`, because they can revoke
+ * sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
+ */
+
+import { checkPassword, hashQueueEntry, requireGoodPassword, type Passwords } from '../accounts/passwords.ts';
+import {
+  changePassword,
+  createUser,
+  deleteUser,
+  requireAccountName,
+  requireAdministrator,
+  requireUser,
+  resetPassword,
+  runAsAdministrator,
+  updateUser,
+  type NewUser,
+  type User,
+  type UserChanges,
+  type ViewerRights,
+} from '../accounts/users.ts';
+import {
+  idCodec,
+  numberCodec,
+  voidCodec,
+  type Caller,
+  type Changed,
+  type ChangeRunner,
+} from '../journal/change-runner.ts';
+import { Refusal } from '../refusal.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import { revokeUserSessions } from './revocation.ts';
+
+export interface ChangedUser {
+  readonly id: string;
+  /** The user after the change. Missing if the change was made earlier, under the same idempotency key. */
+  readonly user?: User;
+}
+
+interface UserServices {
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+}
+
+export class Users {
+  readonly #changes: ChangeRunner<ViewerRights>;
+  readonly #services: UserServices;
+
+  constructor(changes: ChangeRunner<ViewerRights>, services: UserServices) {
+    this.#changes = changes;
+    this.#services = services;
+  }
+
+  async create(caller: Caller, { password, ...user }: NewUser): Promise<Changed<ChangedUser>> {
+    await this.#changes.check(caller, requireAdministrator);
+    return this.#changes.runUnlessMade(caller, idCodec, async () => {
+      const username = requireAccountName(user.username, 'user name');
+      const passwordHash = await this.#hash(caller, password, username);
+      return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
+        const id = await createUser(transaction, { ...user, username, passwordHash }, by);
+        return { id, user: await requireUser(transaction, id) };
+      });
+    });
+  }
+
+  /** Disabling a user revokes all of the user's sessions. */
+  update(
+    caller: Caller,
+    { id, ...input }: UserChanges & { readonly id: string },
+  ): Promise<Changed<ChangedUser>> {
+    return runAsAdministrator(this.#changes, caller, idCodec, async (transaction, by) => {
+      await updateUser(transaction, id, input, by);
+      if (input.isDisabled) {
+        await revokeUserSessions(transaction, { userId: id }, { because: 'disabled', ...by });
+      }
+      return { id, user: await requireUser(transaction, id) };
+    });
+  }
+
+  delete(caller: Caller, id: string): Promise<Changed<void>> {
+    return runAsAdministrator(this.#changes, caller, voidCodec, (transaction, by) =>
+      deleteUser(transaction, id, by),
+    );
+  }
+
+  /** Sets the password of another user. Returns how many sessions were revoked: all of that user's. */
+  async resetPassword(
+    caller: Caller,
+    { userId, password }: { readonly userId: string; readonly password: string },
+  ): Promise<Changed<number>> {
+    await this.#changes.check(caller, requireAdministrator);
+    if (userId === caller.userId) {
+      throw new Refusal(
+        'CONFLICT',
+        'Change your own password with `changePassword`: it asks for the old one.',
+      );
+    }
+    return this.#changes.runUnlessMade(caller, numberCodec, async () => {
+      const { username } = await requireUser(this.#changes.database, userId);
+      const passwordHash = await this.#hash(caller, password, username);
+      return runAsAdministrator(this.#changes, caller, numberCodec, async (transaction, by) => {
+        await resetPassword(transaction, { userId, passwordHash }, by);
+        return revokeUserSessions(transaction, { userId }, { because: 'password', ...by });
+      });
+    });
+  }
+
+  /** Sets the caller's own password. Returns how many sessions were revoked: all but the caller's. */
+  changePassword(
+    caller: Caller,
+    { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
+  ): Promise<Changed<number>> {
+    const { userId, sessionId } = caller;
+    const { database } = this.#changes;
+    const { passwords, throttle } = this.#services;
+    return this.#changes.runUnlessMade(caller, numberCodec, async () => {
+      const { username } = await requireUser(database, userId);
+      await requireGoodPassword(newPassword, username);
+      // By session: a stolen session must not prevent its user from changing the password in another session.
+      const changed = await throttle.attempt({ sessionId }, async (forgive) => {
+        const login = { userId, sessionId, password: oldPassword };
+        const checked = await checkPassword(database, passwords, login);
+        if (!checked) return undefined;
+        const newHash = await passwords.hash(newPassword, hashQueueEntry(caller));
+        return this.#changes.run(caller, {
+          codec: numberCodec,
+          work: async (transaction, _, by) => {
+            if (!(await changePassword(transaction, checked, newHash, by.now))) {
+              throw new Refusal('CONFLICT', 'The password was changed in the meantime. Try again.');
+            }
+            await forgive(transaction);
+            const others = { userId, exceptId: sessionId };
+            return revokeUserSessions(transaction, others, { because: 'password', ...by });
+          },
+        });
+      });
+      if (!changed) throw new Refusal('FORBIDDEN', 'The old password is wrong.');
+      return changed;
+    });
+  }
+
+  async #hash(caller: Caller, password: string, username: string): Promise<string> {
+    await requireGoodPassword(password, username);
+    return this.#services.passwords.hash(password, hashQueueEntry(caller));
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Eight people with different rights, a tree, mirrors for each person, and a history of what each person saw.
+ */
+
+import assert from 'node:assert/strict';
+import type { DatabaseKind } from '../../support/databases.ts';
+import { mutation } from '../../support/graph-testbed.ts';
+import type { JournalEntry } from '../../../server/src/journal/journal-entry.ts';
+import { MirrorTestbed } from './mirror-testbed.ts';
+import { Watcher, type Pace } from './mirror-watcher.ts';
+import type { Change } from './mirror.ts';
+import { changeKindByEntry } from '../change-kinds.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface TreeFolder {
+  readonly id: string;
+  readonly accessLevel: string;
+  readonly parent: { readonly id: string } | null;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+  isAdministrator: boolean;
+  isDisabled: boolean;
+  readonly watchers: Watcher[];
+  /** The folders that they see in the newest state, without the root. */
+  seen: readonly TreeFolder[];
+  /** The access levels that they had in each state. */
+  readonly history: Levels[];
+}
+
+/** Access levels by folder id. */
+type Levels = ReadonlyMap<string, string>;
+
+export interface Grant {
+  readonly folderId: string;
+  readonly subject: Subject;
+}
+
+export type Subject = { readonly userId: string } | { readonly groupId: string };
+
+/** The first one is the administrator. */
+const names = ['admin', 'reader', 'writer', 'deep', 'deeper', 'member', 'guest', 'nobody'];
+const paces: readonly Pace[] = ['prompt', 'slow', 'prompt', 'prompt', 'slow'];
+const readSeen = '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
+
+const changeKinds: Partial<Record<JournalEntry['kind'], Change['kind']>> = changeKindByEntry;
+
+export class MirrorWorld {
+  readonly testbed: MirrorTestbed;
+  readonly people: Person[] = [];
+  readonly groupIds: string[] = [];
+  readonly grants: Grant[] = [];
+  readonly trash: string[] = [];
+  rootId = '';
+  /** The number of the last journal entry in each state. */
+  readonly #heads: number[] = [];
+  readonly #entries: JournalEntry[] = [];
+  #count = 0;
+
+  static async start(kind: DatabaseKind): Promise<MirrorWorld> {
+    const world = new MirrorWorld(await MirrorTestbed.start(kind));
+    await world.#setUp();
+    return world;
+  }
+
+  private constructor(testbed: MirrorTestbed) {
+    this.testbed = testbed;
+  }
+
+  get administrator(): Person {
+    return this.people[0]!;
+  }
+
+  get watchers(): readonly Watcher[] {
+    return this.people.flatMap(({ watchers }) => watchers);
+  }
+
+  /** All folders except the root. */
+  get tree(): readonly TreeFolder[] {
+    return this.administrator.seen;
+  }
+
+  /** Returns an unused name. */
+  newName(): string {
+    return `n${++this.#count}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const watcher of this.watchers) await watcher.disconnect();
+    await this.testbed.stop();
+  }
+
+  /** Returns the payload, or undefined if the operation is refused. */
+  async run<Payload>(person: Person, name: string, input: Variables, selection = '__typename') {
+    const { data, errors } = await this.testbed.run<Record<string, Payload>>(
+      person.id,
+      mutation(name, selection),
+      { input },
+    );
+    const codes = errors?.map(({ extensions }) => extensions?.code);
+    assert.ok(!codes?.includes('INTERNAL') && this.testbed.bugs.length === 0, String(this.testbed.bugs[0]));
+    return errors ? undefined : data![name]!;
+  }
+
+  async grant(by: Person, { folderId, subject }: Grant, level: string): Promise<void> {
+    const done = await this.run(by, 'grantAccess', { folderId, ...subject, level });
+    if (done) this.grants.push({ folderId, subject });
+  }
+
+  /** Runs after each operation. It records what each person sees, and prompt watchers take their changes. */
+  async observe(): Promise<void> {
+    const { number: head } = await this.testbed.awaitFeed();
+    if (head !== this.#heads.at(-1)) {
+      this.#entries.push(...(await this.testbed.entriesAfter(this.#heads.at(-1) ?? 0)));
+      this.#heads.push(head);
+      for (const person of this.people) await this.#recordView(person);
+    }
+    for (const watcher of this.watchers) if (watcher.pace === 'prompt') await watcher.take();
+  }
+
+  async check(watchers: readonly Watcher[]): Promise<void> {
+    for (const watcher of watchers) await watcher.check();
+  }
+
+  /**
+   * Asserts that the administrator's mirrors of the whole tree received every folder entry once and in order.
+   */
+  checkAdministrator(): void {
+    for (const watcher of this.administrator.watchers.slice(0, 2)) {
+      const entries = this.#entries.filter(
+        ({ kind, number }) => number > this.#watchedFrom && changeKinds[kind],
+      );
+      assert.deepEqual(
+        watcher.received.map(({ kind, folderId, cursor }) => [
+          kind,
+          folderId,
+          this.testbed.entryNumber(cursor),
+        ]),
+        entries.map(({ kind, folderId, number }) => [changeKinds[kind], folderId, number]),
+        watcher.name,
+      );
+    }
+  }
+
+  #watchedFrom = 0;
+
+  async #setUp(): Promise<void> {
+    const admin = this.#join(await this.testbed.administratorId(), 'admin');
+    admin.isAdministrator = true;
+    for (const name of names.slice(1)) {
+      const input = { username: name, password: `walnut cabin of ${name}` };
+      const created = await this.run<{ user: { id: string } }>(admin, 'createUser', input, 'user{id}');
+      this.#join(created!.user.id, name);
+    }
+    for (const name of ['first', 'second']) this.groupIds.push(await this.createGroup(name));
+    const branch = (depth: number): object[] =>
+      ['a', 'b', 'c'].map((name) => ({ name, folders: depth > 1 ? branch(depth - 1) : [] }));
+    await this.run(admin, 'importFolders', { tree: branch(3) });
+    await this.#recordView(admin);
+    await this.#share();
+    await this.observe();
+    this.#watchedFrom = this.#heads.at(-1)!;
+    for (const person of this.people) {
+      for (const [slot, watcher] of person.watchers.entries()) {
+        await watcher.open(slot < 2 ? undefined : person.seen[slot * 5]?.id);
+      }
+    }
+  }
+
+  async createGroup(name: string): Promise<string> {
+    const input = { name };
+    const created = await this.run<{ group: { id: string } }>(
+      this.administrator,
+      'createGroup',
+      input,
+      'group{id}',
+    );
+    return created!.group.id;
+  }
+
+  #join(id: string, name: string): Person {
+    const runQuery = async <Data>(query: string, variables: Variables) => {
+      const { data, errors } = await this.testbed.run<Data>(id, query, variables);
+      assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)} ${String(this.testbed.bugs[0])}`);
+      return data!;
+    };
+    const person: Person = {
+      id,
+      name,
+      isAdministrator: false,
+      isDisabled: false,
+      seen: [],
+      history: [],
+      watchers: paces.map(
+        (pace, slot) =>
+          new Watcher({
+            name: `${name} ${slot}`,
+            pace,
+            userId: id,
+            source: this.testbed.openSource(),
+            runQuery,
+            onChange: (change, isBehind) => this.#checkMayReceive(person, change, isBehind),
+          }),
+      ),
+    };
+    this.people.push(person);
+    return person;
+  }
+
+  async #share(): Promise<void> {
+    const [admin, reader, writer, deep, deeper, member, guest] = this.people as [Person, ...Person[]];
+    const folder = (index: number) => this.tree[index]!.id;
+    const grantTo = (index: number | undefined, subject: Subject, level: string) =>
+      this.grant(admin, { folderId: index === undefined ? this.rootId : folder(index), subject }, level);
+    await grantTo(undefined, { userId: reader!.id }, 'READ');
+    await grantTo(4, { userId: reader!.id }, 'NONE');
+    await grantTo(0, { userId: writer!.id }, 'WRITE');
+    await grantTo(13, { userId: writer!.id }, 'MANAGE');
+    await grantTo(16, { userId: deep!.id }, 'READ');
+    await grantTo(29, { userId: deeper!.id }, 'WRITE');
+    await grantTo(26, { groupId: this.groupIds[0]! }, 'READ');
+    await grantTo(27, { groupId: this.groupIds[0]! }, 'NONE');
+    await grantTo(1, { groupId: this.groupIds[1]! }, 'WRITE');
+    const add = (index: number, person: Person) =>
+      this.run(admin, 'addToGroup', { groupId: this.groupIds[index], userIds: [person.id] });
+    await add(0, member!);
+    await add(1, member!);
+    await add(1, guest!);
+  }
+
+  async #recordView(person: Person): Promise<void> {
+    if (person.isDisabled) {
+      person.seen = [];
+      person.history.push(new Map());
+      return;
+    }
+    const { data } = await this.testbed.run<{
+      folder: TreeFolder & { descendants: { items: TreeFolder[] } };
+    }>(person.id, readSeen);
+    const { descendants, ...root } = data!.folder;
+    this.rootId = root.id;
+    person.seen = descendants.items;
+    person.history.push(new Map([root, ...person.seen].map(({ id, accessLevel }) => [id, accessLevel])));
+  }
+
+  /**
+   * A change may name only folders that the person saw just before it, when it happened, or since. A late
+   * watcher is judged by its current access: then it is enough that the person has read an ancestor since.
+   */
+  #checkMayReceive(person: Person, change: Change, isBehind: boolean): void {
+    const { kind, cursor, folderId, folder, oldParent, newParent } = change;
+    const number = this.testbed.entryNumber(cursor);
+    const first = this.#heads.findLastIndex((head) => head < number);
+    const states = person.history.slice(Math.max(0, first));
+    const entries = this.#entries.filter((entry) => entry.number === number || entry.number === number + 1);
+    const above = entries.flatMap(({ pathIds, oldPathIds }) => [...(pathIds ?? []), ...(oldPathIds ?? [])]);
+    for (const mentionedId of [folderId, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
+      const isRead = (levels: Levels) => above.some((each) => (levels.get(each) ?? 'NONE') !== 'NONE');
+      const isFine =
+        !mentionedId ||
+        states.some(
+          (levels) => levels.has(mentionedId) || (isBehind && mentionedId === folderId && isRead(levels)),
+        );
+      assert.ok(
+        isFine,
+        `${person.name} received ${mentionedId}, never seen: ${kind} ${folderId}, entry ${number}`,
+      );
+    }
+  }
+}

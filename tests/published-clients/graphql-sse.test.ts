@@ -1,0 +1,82 @@
+/** The npm package graphql-sse, for networks that block sockets, across several token expiries. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { createClient, type Client, type RequestParams } from 'graphql-sse';
+import { databaseKinds } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
+import { createFolderRequest, tokenSeconds, WatchTestbed, viewerQuery } from '../live/watch-testbed.ts';
+import { SubscribingProgram, type Result } from '../live/subscribing-program.ts';
+
+for (const kind of databaseKinds) {
+  describe(`graphql-sse on ${kind.name}`, { timeout: 60_000 }, () => {
+    let server: WatchTestbed;
+    let ann: Person;
+    before(async () => {
+      server = await WatchTestbed.start(kind);
+      ann = await server.createWatcher();
+    });
+    after(() => server.stop());
+
+    const connect = (program: SubscribingProgram, test: TestContext): Client => {
+      const client = createClient({
+        url: `${server.testbed.url}/graphql`,
+        headers: async () => ({ authorization: await program.authorization() }),
+      });
+      test.after(() => client.dispose());
+      return client;
+    };
+
+    test('reports an expired token, and misses nothing after it subscribes again from its cursor', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
+      const client = connect(program, context);
+      let subscriptions = 0;
+      let isWatching = true;
+      context.after(() => (isWatching = false));
+      let ended = Promise.withResolvers<void>();
+      const watch = async () => {
+        while (isWatching) {
+          subscriptions++;
+          for await (const result of client.iterate(program.subscription)) {
+            if (readCode(result) !== 'INVALID_AUTH_TOKEN') program.receive(result);
+            else program.markTokenExpired();
+          }
+          ended.resolve();
+        }
+      };
+      watch().catch((error: unknown) => program.fail(error));
+      await server.writeFolders(1);
+      await program.until(1);
+
+      for (let tokens = 1; tokens <= 3; tokens++) {
+        await server.advance(tokenSeconds);
+        await server.writeFolders(1);
+        await ended.promise;
+        ended = Promise.withResolvers();
+        await server.writeFolders(2);
+        await program.until(1 + tokens * 3);
+        assert.equal(subscriptions, tokens + 1);
+      }
+      await program.assertMissedNothing();
+    });
+
+    test('runs queries and mutations, and reports errors', async (context) => {
+      const client = connect(await SubscribingProgram.start(server, ann), context);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      assert.deepEqual(await readResult(client, viewerQuery), { data: { viewer } });
+      const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
+      assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);
+      assert.equal(readCode(await readResult(client, createFolderRequest('orchard'))), 'CONFLICT');
+      assert.equal(readCode(await readResult(client, { query: '{nothing}' })), 'GRAPHQL_VALIDATION_FAILED');
+    });
+  });
+}
+
+function readCode({ errors }: Result): unknown {
+  return errors?.[0]?.extensions?.['code'];
+}
+
+async function readResult(client: Client, request: RequestParams): Promise<Result> {
+  for await (const result of client.iterate(request)) return result;
+  throw new Error('No result came.');
+}

@@ -1,0 +1,144 @@
+/** The npm package subscriptions-transport-ws, unmaintained but still in use, across token expiry. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { SubscriptionClient, type ClientOptions, type OperationOptions } from 'subscriptions-transport-ws';
+import { WebSocket } from 'ws';
+import { databaseKinds } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
+import { createFolderRequest, tokenSeconds, WatchTestbed, viewerQuery } from '../live/watch-testbed.ts';
+import { SubscribingProgram, type Result } from '../live/subscribing-program.ts';
+
+const tokenExpired = {
+  message: 'The auth token has expired.',
+  extensions: { code: 'INVALID_AUTH_TOKEN' },
+};
+
+/**
+ * The package abandons a socket that connects slowly. An unhandled error of that socket would end the
+ * process.
+ */
+class ErrorIgnoringSocket extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols);
+    this.on('error', () => {});
+  }
+}
+
+for (const kind of databaseKinds) {
+  describe(`subscriptions-transport-ws on ${kind.name}`, { timeout: 60_000 }, () => {
+    let server: WatchTestbed;
+    let ann: Person;
+    before(async () => {
+      server = await WatchTestbed.start(kind);
+      ann = await server.createWatcher();
+    });
+    after(() => server.stop());
+
+    const connect = (program: SubscribingProgram, test: TestContext, more: ClientOptions = {}) => {
+      const connectionParams = async () => ({ authorization: await program.authorization() });
+      const options = { reconnect: true, connectionParams, ...more };
+      const client = new SubscriptionClient(server.socketUrl, options, ErrorIgnoringSocket);
+      test.after(() => client.close());
+      return client;
+    };
+
+    test('reconnects after each token expiry, and misses nothing', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
+      const rejections: unknown[] = [];
+      const client = connect(program, context, {
+        connectionCallback: (error) => error && rejections.push(error),
+      });
+      let reconnections = 0;
+      client.onReconnected(() => reconnections++);
+      let disconnected = Promise.withResolvers<void>();
+      client.onDisconnected(() => {
+        program.markTokenExpired();
+        disconnected.resolve();
+      });
+      client.request(program.subscription).subscribe({
+        next: (result) => program.receive(result),
+        error: (error) => program.fail(error),
+        complete: () => program.fail(new Error('The subscription ended.')),
+      });
+      await server.writeFolders(1);
+      await program.until(1);
+
+      for (let tokens = 1; tokens <= 3; tokens++) {
+        await server.advance(tokenSeconds);
+        await server.writeFolders(1);
+        await disconnected.promise;
+        disconnected = Promise.withResolvers();
+        await server.writeFolders(2);
+        await program.until(1 + tokens * 3);
+        assert.equal(reconnections, tokens);
+        assert.deepEqual(rejections, Array(tokens).fill(tokenExpired));
+      }
+      await program.assertMissedNothing();
+    });
+
+    test('reports an expired token when it does not reconnect, and leaves the subscription open', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
+      const rejected = Promise.withResolvers<unknown>();
+      const disconnected = Promise.withResolvers<void>();
+      const client = connect(program, context, {
+        reconnect: false,
+        connectionCallback: (error) => error && rejected.resolve(error),
+      });
+      client.onDisconnected(() => disconnected.resolve());
+      let hasEnded = false;
+      const end = () => (hasEnded = true);
+      client
+        .request(program.subscription)
+        .subscribe({ next: (result) => program.receive(result), error: end, complete: end });
+      await server.writeFolders(1);
+      await program.until(1);
+      await server.advance(tokenSeconds);
+      await disconnected.promise;
+      rejected.resolve('no connection_error before the close');
+      assert.deepEqual(await rejected.promise, tokenExpired);
+      assert.equal(
+        hasEnded,
+        false,
+        'an error frame for the operation would end it on clients that reconnect',
+      );
+    });
+
+    test('runs queries and mutations over the socket, and reports errors', async (context) => {
+      const client = connect(await SubscribingProgram.start(server, ann), context);
+      const { data } = await readResult(client, viewerQuery);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      assert.deepEqual(data, { viewer });
+      const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
+      assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);
+      const { errors } = await readResult(client, createFolderRequest('orchard'));
+      assert.equal(errors?.[0]?.extensions?.['code'], 'CONFLICT');
+      await assert.rejects(readResult(client, { query: '{nothing}' }), (refused: { message: string }) =>
+        refused.message.includes('Cannot query field'),
+      );
+    });
+
+    test('reports an expired token when it connects, and connects with a fresh one', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
+      await server.advance(tokenSeconds);
+      const refused = Promise.withResolvers<unknown>();
+      const client = connect(program, context, {
+        connectionCallback: (error) => {
+          if (!error) return;
+          program.markTokenExpired();
+          refused.resolve(error);
+        },
+      });
+      const response = readResult(client, viewerQuery);
+      assert.deepEqual(await refused.promise, tokenExpired);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      assert.deepEqual(await response, { data: { viewer } });
+    });
+  });
+}
+
+function readResult(client: SubscriptionClient, request: OperationOptions): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    client.request(request).subscribe({ next: resolve, error: reject });
+  });
+}
