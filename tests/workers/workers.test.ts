@@ -95,23 +95,18 @@ for (const kind of databaseKinds) {
       for (let count = 0; count < maxConnections; count++) {
         clients.push(await SocketClient.connect(testbed.node.url, token));
       }
-      const headers = { authorization: `Bearer ${token}` };
-      await assert.rejects(async () => {
-        const late = await SocketClient.open(testbed.node.url, { headers });
-        late.init(token);
-        const frame = await late.next();
-        await late.close();
-        assert.equal(frame.type, 'connection_ack');
-      });
-      await Promise.all(clients.map((client) => client.close()));
-      await eventually(async () => {
+      const canConnect = async () => {
         try {
           await (await SocketClient.connect(testbed.node.url, token)).close();
           return true;
         } catch {
           return false;
         }
-      }, 'there is room again');
+      };
+      // A worker learns of the sockets of the other one by a message, so a socket that opens before it is accepted.
+      await eventually(async () => !(await canConnect()), 'another socket is refused');
+      await Promise.all(clients.map((client) => client.close()));
+      await eventually(canConnect, 'there is room again');
     });
 
     test('counts guessed passwords of both workers together', async () => {
