@@ -1,6 +1,6 @@
 /** The tree of folders that the scenarios read and change. It is imported over HTTP, so it does not depend on tables. */
 
-import type { ImportedFolder } from '@espalier/client';
+import type { FolderToImport } from '@espalier/client';
 import type { Credentials } from '../tests/support/api-client.ts';
 
 /** Runs a query as the administrator. */
@@ -45,7 +45,7 @@ export async function createTree(
   await importFolders(ask, campusId, fixed);
   let left = folders - 3 - countFolders(fixed);
   for (let store = 1; left > 0;) {
-    const batch: ImportedFolder[] = [];
+    const batch: FolderToImport[] = [];
     for (let room = Math.min(left, maxImported); room > 0; store++) {
       const newStore = createStore(store, room);
       batch.push(newStore);
@@ -72,7 +72,7 @@ export async function createTree(
 }
 
 /** The same in every tree, so responses have the same bytes on a thousand folders and on a million. */
-function createFixedFolders(): ImportedFolder[] {
+function createFixedFolders(): FolderToImport[] {
   return [
     createFolderInput('Atrium', 1, (index) =>
       createFolderInput(`Wing ${index}`, index, (desk) => createFolderInput(`Desk ${desk}`, desk)),
@@ -101,9 +101,9 @@ function formatTitle(letter: number): string {
 }
 
 /** A store of at most `limit` folders: aisles, racks and boxes. */
-function createStore(index: number, limit: number): ImportedFolder {
+function createStore(index: number, limit: number): FolderToImport {
   let left = limit - 1;
-  const inside = (make: (index: number) => ImportedFolder) =>
+  const inside = (make: (index: number) => FolderToImport) =>
     repeat(10, (index) => (left-- > 0 ? [make(index)] : [])).flat();
   return {
     ...createFolderInput(`Store ${index}`, index),
@@ -120,8 +120,8 @@ function createStore(index: number, limit: number): ImportedFolder {
 function createFolderInput(
   name: string,
   index: number,
-  child?: (index: number) => ImportedFolder,
-): ImportedFolder {
+  child?: (index: number) => FolderToImport,
+): FolderToImport {
   return {
     name,
     title: `${name} of the harbour authority`,
@@ -143,7 +143,7 @@ async function createFolder(ask: RunQuery, name: string, parentId?: string): Pro
 async function importFolders(
   ask: RunQuery,
   parentId: string,
-  tree: readonly ImportedFolder[],
+  tree: readonly FolderToImport[],
 ): Promise<void> {
   const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
   await ask(query, { input: { parentId, tree } });
@@ -163,6 +163,6 @@ export function repeat<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index + 1));
 }
 
-function countFolders(folders: readonly ImportedFolder[]): number {
+function countFolders(folders: readonly FolderToImport[]): number {
   return folders.reduce((sum, folder) => sum + 1 + countFolders(folder.folders ?? []), 0);
 }

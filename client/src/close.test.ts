@@ -53,7 +53,7 @@ class ScriptedSocket extends EventTarget {
   }
 }
 
-/** Returns the timers that were set and neither cancelled nor called. */
+/** Returns the timers that were set and neither canceled nor called. */
 function pendingTimers(context: TestContext): Set<number> {
   const pending = new Set<number>();
   let count = 0;

@@ -1,6 +1,6 @@
 /** The folder types of the client, and the mapping from GraphQL results to them. */
 
-/** The viewer's access to a folder. Each level includes the levels before it. */
+/** Your access to a folder. Each level includes the levels before it. */
 export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
 
 /** A folder in a list or in a watched tree. */
@@ -22,7 +22,7 @@ export interface Folder {
   readonly updatedAt: string;
 }
 
-/** A folder with its position in the tree. */
+/** A folder with its path and depth. */
 export interface FolderDetails extends Folder {
   /** The path from the root, for example `/Places/Harbour Campus`. */
   readonly path: string;
@@ -44,7 +44,7 @@ export interface NewFolder extends FolderTexts {
   readonly parentId?: string | undefined;
 }
 
-/** The fields to change. A missing field stays; null removes a text or all properties. */
+/** The fields to change. A missing field is left unchanged; null removes a text or all properties. */
 export interface FolderChanges extends FolderTexts {
   readonly name?: string | undefined;
   /** Rejects with CONFLICT if the folder has another version. */
@@ -63,32 +63,38 @@ export interface TrashedFolder {
   readonly title: string;
   readonly version: number;
   readonly deletedAt: string;
-  /** The server deletes it permanently at this time. */
+  /** From this time on it cannot be restored; the server deletes it soon after. */
   readonly purgedAt: string;
   /** The parent it had, or null if that no longer exists. */
   readonly formerParentId: string | null;
 }
 
 /** A folder to import, with its sub-folders. */
-export interface ImportedFolder extends FolderTexts {
+export interface FolderToImport extends FolderTexts {
   readonly name: string;
-  readonly folders?: readonly ImportedFolder[] | undefined;
+  readonly folders?: readonly FolderToImport[] | undefined;
 }
 
-/** A folder to import by its path below another folder, for example `Places/Floor 2`. */
-export interface ImportedPath extends FolderTexts {
+/** A folder to import by its path below another folder, for example `Places/Floor 2`. `export` returns the same form. */
+export interface PathToImport extends FolderTexts {
   readonly path: string;
 }
 
-/** The fields that every query selects. They do not include `path`, because the server computes it for each folder. */
+/** The fields of a `Folder` in every query. They do not include `path`, because the server computes it for each folder. */
 export const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
 
 /** A folder in a GraphQL result. */
-export type FolderResult<Folder extends { readonly parentId: string | null }> = Omit<Folder, 'parentId'> & {
+export type FolderResult<SomeFolder extends { readonly parentId: string | null }> = Omit<
+  SomeFolder,
+  'parentId'
+> & {
   readonly parent: { readonly id: string } | null;
 };
 
-export function toFolder<Kind extends Folder = Folder>({ parent, ...folder }: FolderResult<Kind>): Kind {
-  return { ...folder, parentId: parent && parent.id } as unknown as Kind;
+export function toFolder<SomeFolder extends Folder = Folder>({
+  parent,
+  ...folder
+}: FolderResult<SomeFolder>): SomeFolder {
+  return { ...folder, parentId: parent && parent.id } as unknown as SomeFolder;
 }

@@ -10,8 +10,8 @@ import {
   type FolderChanges,
   type FolderDetails,
   type FolderResult,
-  type ImportedFolder,
-  type ImportedPath,
+  type FolderToImport,
+  type PathToImport,
   type NewFolder,
   type TrashedFolder,
 } from './folder.ts';
@@ -73,11 +73,11 @@ export interface Folders {
     options?: { readonly parentId?: string | undefined; readonly name?: string | undefined },
   ): Promise<FolderDetails>;
   /** Creates all folders or none, and returns how many. */
-  importTree(tree: readonly ImportedFolder[], options?: ImportOptions): Promise<number>;
+  importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<number>;
   /** Like `importTree`, with the paths that `export` returns, in any order. Missing parent folders are created. */
-  importList(list: readonly ImportedPath[], options?: ImportOptions): Promise<number>;
+  importList(list: readonly PathToImport[], options?: ImportOptions): Promise<number>;
   /** Returns all descendants of a folder, or of the root, in one response. */
-  export(id?: string, options?: ExportOptions): Promise<readonly ImportedPath[]>;
+  export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
 }
 
 export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
@@ -110,7 +110,7 @@ function createReads(client: DocumentRunner): Pick<Folders, 'root' | 'byId' | 'b
     async export(id, { depth, ...options } = {}) {
       const query =
         'query($id:ID,$depth:Int){exportFolders(id:$id,depth:$depth){path title icon description properties}}';
-      type Data = { exportFolders: ImportedPath[] };
+      type Data = { exportFolders: PathToImport[] };
       const variables = { id, depth };
       return (await client.query<Data, object>(query, variables, { ...bulkOptions, ...options }))
         .exportFolders;

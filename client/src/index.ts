@@ -19,8 +19,8 @@ export type {
   Folder,
   FolderChanges,
   FolderDetails,
-  ImportedFolder,
-  ImportedPath,
+  FolderToImport,
+  PathToImport,
   NewFolder,
   TrashedFolder,
 } from './folder.ts';

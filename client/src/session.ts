@@ -29,7 +29,7 @@ const maxRefreshEarlyMs = 60_000;
 const refreshTimeoutSeconds = 10;
 /** A logout retries only this long, because the user waits for it. */
 const logoutRetrySeconds = 5;
-/** How often, and at which interval, the storage is polled for tokens that another tab has refreshed. */
+/** How many times, and at which interval, the storage is polled for tokens that another tab has refreshed. */
 const otherTabPolls = 10;
 const otherTabPollMs = 50;
 /** How long a call waits for a refresh while its current token is still valid. */
@@ -49,7 +49,7 @@ export class Session {
   #announced: Tokens | undefined;
   #hasEnded = false;
   #refreshing: Promise<Tokens> | undefined;
-  /** Tokens that the storage failed to write, and the outdated ones that it still holds. */
+  /** Tokens that the storage failed to write, and the earlier ones that it still holds. */
   #unsaved: { readonly stored: Tokens; readonly next: Tokens } | undefined;
   #logoutController = new AbortController();
 
