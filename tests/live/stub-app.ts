@@ -135,7 +135,7 @@ function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
 export function dataOf(data: unknown): GraphResult {
   return {
     isExecuted: true,
-    // Computed on access, because the serialisation may fail.
+    // Computed on access, because the serialization may fail.
     get text() {
       return JSON.stringify({ data });
     },
@@ -153,8 +153,8 @@ export class StubStream implements GraphStream {
   /** The cursor to resume from. */
   cursor: string | undefined;
   reached = 0;
-  /** The argument of `stopAfter`. */
-  stopsAfter = Infinity;
+  /** The argument of `endAfter`. */
+  endsAfter = Infinity;
 
   push(...data: unknown[]): void {
     this.#responses.push(...data.map(dataOf));
@@ -193,8 +193,8 @@ export class StubStream implements GraphStream {
     return this.cursor;
   }
 
-  stopAfter(number: number): void {
-    this.stopsAfter = number;
+  endAfter(number: number): void {
+    this.endsAfter = number;
   }
 
   [Symbol.asyncIterator](): this {

@@ -62,7 +62,7 @@ class PacedStream implements GraphStream {
     return undefined;
   }
 
-  stopAfter(): void {
+  endAfter(): void {
     this.#left = 0;
   }
 

@@ -41,7 +41,7 @@ describe('a socket of a stopping service', () => {
     Object.assign(ahead, { cursor: 'b', reached: 2 });
     Object.assign(behind, { cursor: 'a', reached: 1 });
     const stopped = app.stop();
-    await eventually(() => ahead.stopsAfter === 2 && behind.stopsAfter === 2, 'none is to go on alone');
+    await eventually(() => ahead.endsAfter === 2 && behind.endsAfter === 2, 'none is to go on alone');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
     behind.push('late');

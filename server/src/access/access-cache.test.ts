@@ -25,9 +25,9 @@ function databaseWith(numberOf: (snapshot: number) => number) {
       assert.ok(++counted.snapshots <= 100, 'reads endlessly');
       return work(reader(numberOf(counted.snapshots)));
     },
-    reportOutdated: () => {
+    reportStale: () => {
       counted.reports++;
-      return new Refusal('UNAVAILABLE', 'outdated');
+      return new Refusal('UNAVAILABLE', 'stale');
     },
   } as unknown as Database;
   return { database, counted };
@@ -35,7 +35,7 @@ function databaseWith(numberOf: (snapshot: number) => number) {
 
 test('refuses, after a few attempts, a database whose snapshots stay older than its head', async () => {
   const { database, counted } = databaseWith(() => 3);
-  await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'outdated' });
+  await assert.rejects(async () => new AccessCache(database).accessOf('ann'), { message: 'stale' });
   assert.deepEqual(counted, { snapshots: maxAttempts, reports: 1 });
 });
 

@@ -116,7 +116,7 @@ export class AccessCache {
       const latest = await pending;
       if (latest.position.accessNumber >= accessNumber) return latest;
     }
-    throw this.#database.reportOutdated();
+    throw this.#database.reportStale();
   }
 
   async #readFromSnapshot(userId: string): Promise<LatestAccess> {

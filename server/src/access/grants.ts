@@ -19,7 +19,7 @@ import {
   type ListOfEach,
   type Statement,
 } from '../database/statement.ts';
-import { record, type ChangedBy } from '../journal/journal.ts';
+import { record, type ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { readAccess } from './access-cache.ts';
 import { accessLevelName, accessLevels, type Access, type AccessLevel } from './access.ts';
@@ -209,7 +209,7 @@ export async function requireSubject(reader: Reader, requested: RequestedSubject
 export async function putGrant(
   transaction: Transaction,
   grant: Omit<Grant, 'grantedAt'>,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<void> {
   const { folderId, level } = grant;
   const old = await transaction.get(findGrant, grant);
@@ -230,7 +230,7 @@ export async function putGrant(
 export async function removeGrant(
   transaction: Transaction,
   grant: GrantKey,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<boolean> {
   const old = await transaction.get(findGrant, grant);
   if (!old) return false;
@@ -250,7 +250,12 @@ export async function recordPurgedGrants(
   }
 }
 
-function recordRemoved(transaction: Transaction, grant: Grant, by: ChangedBy, changesAccess: boolean): void {
+function recordRemoved(
+  transaction: Transaction,
+  grant: Grant,
+  by: ChangeOrigin,
+  changesAccess: boolean,
+): void {
   const ids = { folderId: grant.folderId, ...subjectColumn(grant) };
   const before = { level: accessLevelName(grant.level) };
   record(transaction, { kind: 'REVOKE_ACCESS', ...by, ...ids, before, changesAccess });

@@ -8,7 +8,7 @@ import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.t
 import type { Reader, Transaction } from '../database/database.ts';
 import { isRowId, list, sql, type Statement } from '../database/statement.ts';
 import type { Caller, Changed, ChangeRunner, ResultCodec } from '../journal/change-runner.ts';
-import { differences, record, type ChangedBy } from '../journal/journal.ts';
+import { differences, record, type ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface User {
@@ -47,7 +47,7 @@ export function runAsAdministrator<T, Stored>(
   changes: ChangeRunner<ViewerRights>,
   caller: Caller,
   codec: ResultCodec<T, Stored>,
-  work: (transaction: Transaction, by: ChangedBy) => Promise<T>,
+  work: (transaction: Transaction, by: ChangeOrigin) => Promise<T>,
 ): Promise<Changed<T>> {
   const check = requireAdministrator;
   return changes.run(caller, { codec, check, work: (transaction, _, by) => work(transaction, by) });
@@ -230,7 +230,7 @@ const insertDeletedUser = sql<{ id: string; now: number }>`
 export async function createUser(
   transaction: Transaction,
   { passwordHash, isAdministrator, ...user }: Omit<NewUser, 'password'> & { readonly passwordHash: string },
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<string> {
   const username = requireAccountName(user.username, 'user name');
   requireFreeName('user name', username, await readUserByName(transaction, username));
@@ -254,7 +254,7 @@ export async function updateUser(
   transaction: Transaction,
   id: string,
   changes: UserChanges,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
   const old = {
@@ -287,7 +287,7 @@ export async function updateUser(
 export async function resetPassword(
   transaction: Transaction,
   { userId, passwordHash }: CheckedCredentials,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<void> {
   await requireUser(transaction, userId);
   await transaction.run(updatePassword, { userId, passwordHash });
@@ -307,7 +307,7 @@ export async function changePassword(
 }
 
 /** Also deletes the user's grants, memberships and sessions. */
-export async function deleteUser(transaction: Transaction, id: string, by: ChangedBy): Promise<void> {
+export async function deleteUser(transaction: Transaction, id: string, by: ChangeOrigin): Promise<void> {
   const { username, isAdministrator } = await requireUser(transaction, id);
   if (id === by.byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
   await transaction.run(deleteGrants, { id });

@@ -25,7 +25,7 @@ export interface Task {
   pause(): void;
   /** Called after such a wait. */
   resume(): void;
-  /** How often it has yielded. */
+  /** How many times it has yielded. */
   readonly yields: number;
   /** The reads that wait for a time slice or for the database. */
   readonly pendingReads: Set<Promise<unknown>>;

@@ -34,8 +34,8 @@ export interface Snapshot extends ConsistentReader {
 export interface Transaction extends ConsistentReader {
   /** Returns the number of changed rows. */
   run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number>;
-  /** Runs a statement with each of the parameters, in order, without waiting in between. */
-  runEach<P>(statement: Statement<P, never>, each: readonly P[]): PromiseOrValue<void>;
+  /** Runs a statement with each set of parameters, in order, without waiting in between. */
+  runEach<P>(statement: Statement<P, never>, parameterSets: readonly P[]): PromiseOrValue<void>;
   /**
    * Runs a statement before the next one, or at the end of the transaction's work. A remote database receives all queued
    * statements as one. So no queued statement may read rows that another one writes, and only the same statement may be
@@ -83,8 +83,8 @@ export interface Database extends Reader {
   /** Records that the stored data contradicts itself. Returns the refusal for the client. */
   reportDamage(finding: string): Refusal;
   /** Records that a new snapshot is older than data read before. Returns the refusal for the client. */
-  reportOutdated(): Refusal;
-  /** Clears the fault of `reportOutdated`, if the database can recover without a restart. */
+  reportStale(): Refusal;
+  /** Clears the fault of `reportStale`, if the database can recover without a restart. */
   confirmCurrent(): void;
   /** The current number of connections, and of requests that wait for one or for a lock. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };

@@ -14,7 +14,7 @@ import {
 } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
 import { voidCodec, type Caller, type Changed, type ChangeRunner } from '../journal/change-runner.ts';
-import type { ChangedBy } from '../journal/journal.ts';
+import type { ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { MovedPaths } from './folder-writes.ts';
 import { requireLevel } from './change-rules.ts';
@@ -54,7 +54,7 @@ export class Grants {
   #run(
     caller: Caller,
     folderId: string,
-    work: (transaction: Transaction, by: ChangedBy) => Promise<void>,
+    work: (transaction: Transaction, by: ChangeOrigin) => Promise<void>,
   ): Promise<Changed<void>> {
     return this.#changes.run(caller, {
       codec: voidCodec,

@@ -6,7 +6,7 @@
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { differences, record, type ChangedBy, type Details } from '../journal/journal.ts';
+import { differences, record, type ChangeOrigin, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -117,7 +117,7 @@ export async function createFolder(
   transaction: Transaction,
   view: TreeView,
   input: NewFolder,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<ChangedFolder> {
   const name = toFolderName(input.name);
   const texts = toTexts(input);
@@ -151,7 +151,7 @@ export async function updateFolder(
   transaction: Transaction,
   view: TreeView,
   input: FolderUpdate,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<ChangedFolder> {
   const changed = toTexts(input);
   const inputName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
@@ -222,7 +222,7 @@ export async function checkMove(
 export async function moveFolder(
   transaction: Transaction,
   { folder, from, to, addedDepth, paths }: CheckedMove,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<void> {
   if (from.id === to.id) return;
   transaction.queue(setParent, { id: folder.id, parentId: to.id, now: by.now });
@@ -245,7 +245,7 @@ export async function deleteFolder(
   transaction: Transaction,
   view: TreeView,
   input: FolderDeletion,
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<readonly string[]> {
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const parent = await requireWritableParent(view, folder, 'deleted');

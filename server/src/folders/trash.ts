@@ -8,7 +8,7 @@ import { readAccess } from '../access/access-cache.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { isRowId, lastId, list, sql } from '../database/statement.ts';
-import { record, runChange, type ChangedBy } from '../journal/journal.ts';
+import { record, runChange, type ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -49,7 +49,7 @@ const interruptedImportMs = 3_600_000;
 const batchSize = 200;
 /** The maximum number of deleted folders that one page examines. */
 export const maxExamined = 1_000;
-const purgeBatch = 500;
+const purgeBatchSize = 500;
 const maxPerPurge = 10_000;
 
 const trashedColumns = sql`id, name, title, version, detached_at as "deletedAt", detached_from as "formerParentId"`;
@@ -117,7 +117,7 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
 
 interface TrashPage {
   readonly folders: readonly TrashedFolder[];
-  /** Where the next page begins, possibly at a hidden folder; undefined on the last page. */
+  /** The position after which the next page begins. It may be that of a hidden folder. Undefined on the last page. */
   readonly next: TrashPosition | undefined;
 }
 
@@ -151,7 +151,7 @@ export async function restoreFolder(
   transaction: Transaction,
   view: TreeView,
   input: Restoration,
-  { trashDays, ...by }: ChangedBy & { readonly trashDays: number },
+  { trashDays, ...by }: ChangeOrigin & { readonly trashDays: number },
 ): Promise<void> {
   const trashed = isRowId(input.id) ? await transaction.get(findTrashed, { id: input.id }) : undefined;
   const rights = trashed && (await rightsOf(view, [trashed])).get(trashed.id);
@@ -190,13 +190,13 @@ export async function restoreFolder(
  * The deleted folder with its former path, for the response of the deletion. If it was restored meanwhile, with its current path.
  */
 export async function viewBeforeDeletion(
-  now: TreeView,
+  currentView: TreeView,
   pathIds: readonly string[],
 ): Promise<{ view: TreeView; folder: Folder }> {
-  const { reader, access } = now;
+  const { reader, access } = currentView;
   const id = pathIds.at(-1)!;
-  const restored = await readFolder(now, id);
-  if (restored) return { view: now, folder: restored };
+  const restored = await readFolder(currentView, id);
+  if (restored) return { view: currentView, folder: restored };
   const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, pathIds));
   view.ancestry.setPath(pathIds);
   return { view, folder: await requireFolder(view, id) };
@@ -215,11 +215,11 @@ async function rightsOf({ access, ancestry, reader }: TreeView, trashed: readonl
   await ancestry.load(trashed.map(({ formerParentId }) => formerParentId));
   const parameters = { ids: trashed.map(({ id }) => id), subjectIds: [...access.subjectIds] };
   const rows = access.isAdministrator ? [] : await reader.all(findOwnLevels, parameters);
-  const owns = new Map(rows.map(({ id, level }) => [id, level]));
+  const ownLevels = new Map(rows.map(({ id, level }) => [id, level]));
   return new Map(
     trashed.map(({ id, formerParentId }) => {
       const inherited = access.levelAt(ancestry.pathTo(formerParentId) ?? []);
-      const level = owns.get(id) ?? inherited;
+      const level = ownLevels.get(id) ?? inherited;
       return [id, { level, isWritable: Math.min(level, inherited) >= WRITE }] as const;
     }),
   );
@@ -230,24 +230,24 @@ export async function purgeTrash(database: Database, now: number, trashDays: num
   await markExpired(database, { because: 'delete', before: purgeCutoff(now, trashDays) }, now);
   await markExpired(database, { because: 'import', before: now - interruptedImportMs }, now);
   for (let purged = 0; ;) {
-    const tops = (await database.all(findMarked, { limit: purgeBatch })).map(({ id }) => id);
-    if (tops.length === 0 || purged >= maxPerPurge) return purged;
-    purged += await purgeFolders(database, tops, { now, max: maxPerPurge - purged });
+    const topIds = (await database.all(findMarked, { limit: purgeBatchSize })).map(({ id }) => id);
+    if (topIds.length === 0 || purged >= maxPerPurge) return purged;
+    purged += await purgeFolders(database, topIds, { now, max: maxPerPurge - purged });
   }
 }
 
 async function markExpired(database: Database, expired: Expired, now: number): Promise<void> {
-  for (let count = 0; count < maxPerPurge; count += purgeBatch) {
-    const search = { ...expired, limit: purgeBatch };
+  for (let count = 0; count < maxPerPurge; count += purgeBatchSize) {
+    const search = { ...expired, limit: purgeBatchSize };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
     await runChange(
       database,
       async (transaction) => {
-        const tops = await transaction.all(findExpired, search);
-        await transaction.run(markForPurge, { ids: tops.map(({ id }) => id) });
+        const folders = await transaction.all(findExpired, search);
+        await transaction.run(markForPurge, { ids: folders.map(({ id }) => id) });
         // The folders of an interrupted import were never visible, so the journal has no entry for them.
         if (expired.because === 'import') return;
-        for (const { id: folderId, name } of tops) {
+        for (const { id: folderId, name } of folders) {
           record(transaction, { kind: 'PURGE_FOLDER', now, byUserId: null, folderId, before: { name } });
         }
       },
@@ -269,7 +269,7 @@ export async function purgeFolders(
       async (transaction) => {
         let ids = topIds;
         for (;;) {
-          const inside = await transaction.all(findInside, { ids, limit: purgeBatch });
+          const inside = await transaction.all(findInside, { ids, limit: purgeBatchSize });
           if (inside.length === 0) break;
           ids = inside.map(({ id }) => id);
         }

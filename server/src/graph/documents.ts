@@ -29,7 +29,7 @@ interface ValidDocument {
   /** The weighted number of its fields. */
   readonly cost: number;
   readonly errors?: undefined;
-  /** How often it was executed since it was checked. */
+  /** How many times it was executed since it was checked. */
   timesRun: number;
 }
 

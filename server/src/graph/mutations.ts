@@ -157,7 +157,7 @@ class MutationRun extends MutationContext {
       const reader = (this.#snapshot = opened?.reader ?? database.openSnapshot());
       const latest = opened ?? (await accessCache.accessFor(reader, viewer.userId));
       // The connection leads to a replica that does not have the change yet.
-      if (latest.position.number < number) throw database.reportOutdated();
+      if (latest.position.number < number) throw database.reportStale();
       return { task: this.#task, ...latest, reader };
     } catch (cause) {
       if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;

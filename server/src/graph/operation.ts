@@ -59,5 +59,5 @@ export interface GraphStream {
   /** The number of the last journal entry that was returned. */
   readonly reached: number;
   /** Returns the responses of the entries up to that number, and then waits for `return`. */
-  stopAfter(number: number): void;
+  endAfter(number: number): void;
 }

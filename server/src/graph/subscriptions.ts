@@ -201,7 +201,7 @@ class ResponseStream implements GraphStream {
 
   return(): Promise<void> {
     this.#close();
-    this.#changes.return();
+    this.#changes.end();
     return Promise.resolve();
   }
 
@@ -213,8 +213,8 @@ class ResponseStream implements GraphStream {
     return (this.#returned ?? this.#changes.deliveredUpTo).number;
   }
 
-  stopAfter(number: number): void {
-    this.#changes.stopAfter(number);
+  endAfter(number: number): void {
+    this.#changes.endAfter(number);
   }
 
   #close(): void {

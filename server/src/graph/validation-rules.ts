@@ -132,11 +132,11 @@ export function countComparisons({ definitions }: DocumentNode, limit: number) {
 
   const seen = new Set<string>();
   let count = 0;
-  let most = { name: 'query', pairs: 0 };
+  let mostCompared = { name: 'query', pairs: 0 };
   const add = (name: string, length: number) => {
     const pairs = (length * (length - 1)) / 2;
     count += pairs;
-    if (pairs > most.pairs) most = { name, pairs };
+    if (pairs > mostCompared.pairs) mostCompared = { name, pairs };
   };
 
   for (let sets = work.pop(); sets && count <= limit; sets = work.pop()) {
@@ -152,7 +152,7 @@ export function countComparisons({ definitions }: DocumentNode, limit: number) {
       if (below.length > 0) work.push(below);
     }
   }
-  return { count, mostCompared: most.name };
+  return { count, mostCompared: mostCompared.name };
 }
 
 /** Merges the selection sets of one object and expands fragments, without regard to types. */

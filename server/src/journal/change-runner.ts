@@ -8,9 +8,9 @@ import { FairQueue } from '../concurrency/fair-queue.ts';
 import { together, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ChangeOptions, Database, Snapshot, Transaction } from '../database/database.ts';
 import { abandoned, Refusal } from '../refusal.ts';
-import { readMade, recordMade, toMade, type ChangeIdentity } from './idempotency.ts';
+import { findStoredResult, storeResult, toResult, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPosition } from './journal-entry.ts';
-import { readLockedHead, lockForChange, type ChangedBy, type JournalHead } from './journal.ts';
+import { readLockedHead, lockForChange, type ChangeOrigin, type JournalHead } from './journal.ts';
 
 /** The viewer who requests a change. */
 export interface Caller {
@@ -59,12 +59,12 @@ interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
   readonly work: (
     transaction: Transaction,
     rights: Rights,
-    by: ViewerChange,
+    by: ViewerChangeOrigin,
     prefetched: Read | undefined,
   ) => PromiseOrValue<T>;
 }
 
-type ViewerChange = ChangedBy & { readonly byUserId: string };
+type ViewerChangeOrigin = ChangeOrigin & { readonly byUserId: string };
 
 /** Reads the rights of a user, and refuses a user who is disabled or deleted. */
 interface RightsReader<Rights> {
@@ -130,11 +130,11 @@ export class ChangeRunner<Rights> {
   ): Promise<Changed<T>> {
     const { userId } = caller;
     const identity = codec && caller.identity;
-    const [head, [row, prefetched]] = await together(
+    const [head, [stored, prefetched]] = await together(
       () => lockForChange(transaction),
       () =>
         together(
-          () => identity && readMade(transaction, identity),
+          () => identity && findStoredResult(transaction, identity),
           () => prefetch?.(transaction),
         ),
     );
@@ -142,13 +142,13 @@ export class ChangeRunner<Rights> {
     requireClient(caller);
     const { access } = await this.#rights.accessIn(transaction, userId, head);
     check?.(access);
-    if (identity && row) return toMade(row, identity, codec.fromStored);
+    if (identity && stored) return toResult(stored, identity, codec.fromStored);
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
     // No other change runs meanwhile: the last entry is this change's own.
     const { number, nonce, accessNumber } = readLockedHead(transaction);
     const position = { number, nonce };
-    if (identity) recordMade(transaction, identity, { result: codec.toStored(result), position, now });
+    if (identity) storeResult(transaction, identity, { result: codec.toStored(result), position, now });
     return { result, position, accessNumber };
   }
 
@@ -160,8 +160,8 @@ export class ChangeRunner<Rights> {
   ): Promise<Changed<T>> {
     if (!identity) return work();
     const find = async (): Promise<Changed<T> | undefined> => {
-      const row = await readMade(this.database, identity);
-      return row && toMade(row, identity, codec.fromStored);
+      const stored = await findStoredResult(this.database, identity);
+      return stored && toResult(stored, identity, codec.fromStored);
     };
     const made = await find();
     if (made) return made;

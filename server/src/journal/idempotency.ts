@@ -1,7 +1,6 @@
 /**
- * Idempotency keys: a change that a client sends again under the same key, because its response was lost, is recognised and not made
- * again. The record is part of the change's own transaction. The key itself is not stored, and without it nothing can be learned
- * about the request.
+ * Idempotency keys: a change that a client sends again under the same key, because its response was lost, is recognized and not made
+ * again. The stored result is part of the change's own transaction. The key and the input are stored only as keyed digests.
  */
 
 import { createHmac } from 'node:crypto';
@@ -15,31 +14,31 @@ import { pruneInBatches, pruneStatements } from './prune-in-batches.ts';
 /** Identifies one change of one request. */
 export interface ChangeIdentity {
   readonly userId: string;
-  /** Digest of the key and of the change's path in the request. */
-  readonly digest: Uint8Array;
-  /** Digest of the change and its input. */
+  /** Digest of the change's path in the request, keyed with the idempotency key. */
+  readonly keyDigest: Uint8Array;
+  /** Digest of the change and its input, keyed in the same way. */
   readonly changeDigest: Uint8Array;
 }
 
-interface MadeRow extends JournalPosition {
+interface StoredResult extends JournalPosition {
   readonly changeDigest: Uint8Array;
   readonly result: string;
 }
 
 const retentionMs = 86_400_000;
-const batch = 1_000;
+const batchSize = 1_000;
 const maxBatches = 20;
 
-const find = sql<Omit<ChangeIdentity, 'changeDigest'>, MadeRow>`
+const findByKey = sql<Omit<ChangeIdentity, 'changeDigest'>, StoredResult>`
   select change_digest as "changeDigest", result, journal_number as number, journal_nonce as nonce
-  from idempotency_keys where user_id = ${'userId'} and key_digest = ${'digest'}`;
+  from idempotency_keys where user_id = ${'userId'} and key_digest = ${'keyDigest'}`;
 
-const insert = sql<ChangeIdentity & MadeRow & { now: number }>`
+const insert = sql<ChangeIdentity & StoredResult & { now: number }>`
   insert into idempotency_keys
     (user_id, key_digest, change_digest, result, journal_number, journal_nonce, created_at)
-  values (${'userId'}, ${'digest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
+  values (${'userId'}, ${'keyDigest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
 
-const outdated = pruneStatements<{ before: number }>(
+const expiredKeys = pruneStatements<{ before: number }>(
   sql`delete from idempotency_keys`,
   sql`user_id, key_digest`,
   sql`from idempotency_keys where created_at <= ${'before'}`,
@@ -54,34 +53,34 @@ export function identifyChange(
   // Keyed, because the input may contain a password: a plain digest would allow guessing it. The digests are stored, so
   // the words in them never change.
   const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
-  return { userId, digest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
+  return { userId, keyDigest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
 }
 
-export function readMade(
+export function findStoredResult(
   reader: Reader,
-  { userId, digest }: ChangeIdentity,
-): PromiseOrValue<MadeRow | undefined> {
-  return reader.get(find, { userId, digest });
+  { userId, keyDigest }: ChangeIdentity,
+): PromiseOrValue<StoredResult | undefined> {
+  return reader.get(findByKey, { userId, keyDigest });
 }
 
 /** The result and the position of a change that was made earlier. Refuses a key that was used for another change. */
-export function toMade<T, Stored>(
-  row: MadeRow,
+export function toResult<T, Stored>(
+  stored: StoredResult,
   { changeDigest }: ChangeIdentity,
   fromStored: (stored: Stored) => T,
 ): { readonly result: T; readonly position: JournalPosition } {
-  if (!Buffer.from(changeDigest).equals(row.changeDigest)) {
+  if (!Buffer.from(changeDigest).equals(stored.changeDigest)) {
     throw new Refusal(
       'BAD_INPUT',
       'This Idempotency-Key was used for another change. Use a new key for each change.',
     );
   }
-  const { result, number, nonce } = row;
+  const { result, number, nonce } = stored;
   return { result: fromStored(JSON.parse(result) as Stored), position: { number, nonce } };
 }
 
-/** Runs in the transaction of the change, which has called `readMade` under the lock. */
-export function recordMade(
+/** Runs in the transaction of the change, which has called `findStoredResult` under the lock. */
+export function storeResult(
   transaction: Transaction,
   identity: ChangeIdentity,
   { result, position: { number, nonce }, now }: { result: unknown; position: JournalPosition; now: number },
@@ -89,8 +88,8 @@ export function recordMade(
   transaction.queue(insert, { ...identity, result: JSON.stringify(result), number, nonce, now });
 }
 
-/** Deletes the records that are older than a day, a few at a time. */
+/** Deletes the stored results that are older than a day, in batches. */
 export async function pruneIdempotencyKeys(database: Database, now: number): Promise<void> {
   const before = now - retentionMs;
-  await pruneInBatches(database, outdated, { before, batch }, maxBatches);
+  await pruneInBatches(database, expiredKeys, { before, batch: batchSize }, maxBatches);
 }

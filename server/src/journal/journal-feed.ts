@@ -13,11 +13,11 @@ export interface ChangeStream<Change> extends AsyncIterable<Change, void> {
   /** Synchronous if the next change is in memory. There must be no more than one call at a time. */
   next(): PromiseOrValue<IteratorResult<Change, void>>;
   /** Ends the stream at once; a pending `next` then returns done. */
-  return(): void;
+  end(): void;
   /** The caller has received all changes up to here, and has requested the next one. */
   readonly deliveredUpTo: JournalPosition;
-  /** Delivers the changes of the entries up to that number, and then waits for `return`. */
-  stopAfter(number: number): void;
+  /** Delivers the changes of the entries up to that number, and then waits for `end`. */
+  endAfter(number: number): void;
 }
 
 /** Only for graphql-js, which requires an iterable source for a subscription. */
@@ -25,14 +25,15 @@ export async function* iterate<Change>(stream: ChangeStream<Change>): AsyncGener
   for (let next = await stream.next(); !next.done; next = await stream.next()) yield next.value;
 }
 
-/** Ends a wait: an AbortSignal or a cheaper equivalent. It serves one wait at a time. */
-interface Stopping {
+/** Ends a wait: an AbortSignal, or a cheaper equivalent with the same names. It serves one wait at a time. */
+interface WaitSignal {
   readonly aborted: boolean;
   onabort: ((...args: never[]) => unknown) | null;
 }
 
-/** The end of a stream: at an entry, or at once. Cheaper than an AbortSignal for frequent waits. */
-export class EndSignal implements Stopping {
+/** The end of a stream: after an entry, or at once. Cheaper than an AbortSignal for frequent waits. */
+export class EndSignal implements WaitSignal {
+  /** The stream has ended. */
   aborted = false;
   onabort: (() => void) | null = null;
   #upTo = Infinity;
@@ -43,27 +44,30 @@ export class EndSignal implements Stopping {
     return this.#upTo;
   }
 
-  stopAfter(upTo: number): void {
+  endAfter(upTo: number): void {
     this.#upTo = upTo;
     this.#wake();
   }
 
-  abort(): void {
+  end(): void {
     this.aborted = true;
     this.onabort?.();
     this.#wake();
   }
 
-  /** Waits for a later entry, or the end of the stream. After the last entry to deliver, waits for the end or another `stopAfter`. */
-  waitForEntryOrStop(feed: JournalFeed, after: number, key?: string): Promise<void> {
+  /**
+   * Waits for a later entry or for the end of the stream. After the last entry to deliver, waits for a call of `end` or `endAfter`, so
+   * that there may still be nothing to deliver.
+   */
+  waitUntilWoken(feed: JournalFeed, after: number, key?: string): Promise<void> {
     if (after < this.#upTo) return feed.waitForEntry(after, this, key);
     return this.aborted ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve));
   }
 
-  /** Like `waitForEntryOrStop`, but keeps waiting if `stopAfter` leaves nothing to deliver. */
-  async waitForEntryOrEnd(feed: JournalFeed, after: number): Promise<void> {
-    await this.waitForEntryOrStop(feed, after);
-    while (after >= this.#upTo && !this.aborted) await this.waitForEntryOrStop(feed, after);
+  /** Waits for an entry to deliver or for the end of the stream. */
+  async waitForDeliverableEntry(feed: JournalFeed, after: number): Promise<void> {
+    await this.waitUntilWoken(feed, after);
+    while (after >= this.#upTo && !this.aborted) await this.waitUntilWoken(feed, after);
   }
 }
 
@@ -74,8 +78,8 @@ interface FeedOptions {
 }
 
 const batchSize = 200;
-/** At least this number of recent entries is in memory, and at most twice as many. */
-const minInMemory = 500;
+/** Trimming leaves this number of recent entries in memory. It begins above twice as many. */
+const trimmedLength = 500;
 /** For a subscription that is further behind. Each such subscription has its own batch, and an entry may have 10 kB. */
 const batchSizeBehind = 20;
 const pollMs = 1_000;
@@ -85,7 +89,7 @@ const maxWokenAtOnce = 100;
 export class JournalFeed {
   /** The number of the last entry that this process has seen. */
   last: number;
-  /** How often the journal was replaced by one with other entries: the database has lost its last commits. */
+  /** How many times the journal was replaced by one with other entries: the database has lost its last commits. */
   timesReplaced = 0;
   /** Access that was read before the entry with this number must be read again. */
   lastAccessChange: number;
@@ -124,7 +128,7 @@ export class JournalFeed {
     this.#listeners.push(listener);
   }
 
-  /** Called when entries were pruned before this process has read them: caches must be read again. */
+  /** Called when entries were pruned before this process has read them, or when the journal was replaced. Caches must be read again. */
   onGap(listener: () => void): void {
     this.#gapListeners.push(listener);
   }
@@ -135,7 +139,7 @@ export class JournalFeed {
     return oldest === undefined ? undefined : this.#recent[after - oldest + 1];
   }
 
-  /** Some of the entries that follow, in order; undefined if the next one was pruned. */
+  /** Some of the entries that follow, in order; undefined if the next one was pruned, or lost because the journal was replaced. */
   async read(after: number): Promise<readonly JournalEntry[] | undefined> {
     const oldest = this.#recent[0]?.number;
     if (oldest !== undefined && after >= oldest - 1) {
@@ -155,19 +159,19 @@ export class JournalFeed {
   }
 
   /**
-   * Waits until there is an entry after that number, or it is stopped. Subscriptions with a key, for example a user
+   * Waits until there is an entry after that number, or until the signal is aborted. Subscriptions with a key, for example a user
    * id, are woken some at a time and fairly by key; without one, at once.
    */
-  waitForEntry(after: number, stopping: Stopping, key?: string): Promise<void> {
-    if (after < this.last || stopping.aborted) return Promise.resolve();
+  waitForEntry(after: number, signal: WaitSignal, key?: string): Promise<void> {
+    if (after < this.last || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const resume = () => {
         this.#waiting.delete(resume);
-        stopping.onabort = null;
+        signal.onabort = null;
         resolve();
       };
       this.#waiting.set(resume, { after, key });
-      stopping.onabort = resume;
+      signal.onabort = resume;
     });
   }
 
@@ -243,7 +247,7 @@ export class JournalFeed {
       ({ number: this.last, nonce: this.#lastNonce } = entry);
       if (entry.changesAccess) this.lastAccessChange = entry.number;
     }
-    if (this.#recent.length > 2 * minInMemory) this.#recent = this.#recent.slice(-minInMemory);
+    if (this.#recent.length > 2 * trimmedLength) this.#recent = this.#recent.slice(-trimmedLength);
   }
 
   #wake(isDue = (after: number) => after < this.last): void {

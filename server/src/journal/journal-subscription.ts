@@ -32,15 +32,15 @@ interface JournalWatchOptions {
 }
 
 /** Rejects a cursor if some of the entries after it are gone. */
-export async function requireKept(
+export async function requireEntriesAvailable(
   reader: Reader,
   after: JournalPosition,
   { head, maxBacklog }: { readonly head: JournalPosition; readonly maxBacklog: number },
 ): Promise<void> {
   const isNear = after.number <= head.number && head.number - after.number <= maxBacklog;
-  const isKnown =
+  const isAvailable =
     isNear && (after.number === head.number ? after.nonce === head.nonce : await hasEntry(reader, after));
-  if (!isKnown) throw isLost();
+  if (!isAvailable) throw isLost();
 }
 
 const over = { done: true, value: undefined } as const;
@@ -48,7 +48,7 @@ const over = { done: true, value: undefined } as const;
 export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #feed: JournalFeed;
   readonly #options: JournalWatchOptions;
-  readonly #end = new EndSignal();
+  readonly #endSignal = new EndSignal();
   readonly #timesReplaced: number;
   /** Entries that were read together. */
   #entries: readonly JournalEntry[] = [];
@@ -66,13 +66,14 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   }
 
   async next(): Promise<IteratorResult<JournalEvent, void>> {
-    if (this.#returned && !this.#end.aborted) this.deliveredUpTo = this.#returned;
+    if (this.#returned && !this.#endSignal.aborted) this.deliveredUpTo = this.#returned;
     this.#returned = undefined;
     for (;;) {
-      if (this.#end.aborted) return over;
-      const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#end.upTo;
+      if (this.#endSignal.aborted) return over;
+      const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#endSignal.upTo;
       if (!isReady) {
-        if (!this.#isReplaced) await this.#end.waitForEntryOrEnd(this.#feed, this.deliveredUpTo.number);
+        if (!this.#isReplaced)
+          await this.#endSignal.waitForDeliverableEntry(this.#feed, this.deliveredUpTo.number);
         if (!(await this.#mayGoOn())) return over;
         this.#entries = await this.#read();
         this.#used = 0;
@@ -88,12 +89,12 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
     }
   }
 
-  return(): void {
-    this.#end.abort();
+  end(): void {
+    this.#endSignal.end();
   }
 
-  stopAfter(number: number): void {
-    this.#end.stopAfter(number);
+  endAfter(number: number): void {
+    this.#endSignal.endAfter(number);
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<JournalEvent, void> {
@@ -114,9 +115,9 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
 
   /** For a viewer who can no longer log in, the stream delivers nothing more and waits for the connection to end. */
   async #mayGoOn(): Promise<boolean> {
-    if (this.#end.aborted) return false;
-    if (await this.#options.isStillAllowed()) return !this.#end.aborted;
-    await this.#feed.waitForEntry(Infinity, this.#end);
+    if (this.#endSignal.aborted) return false;
+    if (await this.#options.isStillAllowed()) return !this.#endSignal.aborted;
+    await this.#feed.waitForEntry(Infinity, this.#endSignal);
     return false;
   }
 }

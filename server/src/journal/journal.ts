@@ -10,14 +10,14 @@ import type { ChangeOptions, Database, Reader, Transaction } from '../database/d
 import { forUpdate, list, sql } from '../database/statement.ts';
 import type { EntryRow, JournalKind, JournalPosition } from './journal-entry.ts';
 
-/** The user who makes a change, and the time. */
-export interface ChangedBy {
+/** The user who makes a change, and its time. */
+export interface ChangeOrigin {
   /** Null for the server itself. */
   readonly byUserId: string | null;
   readonly now: number;
 }
 
-interface NewEntry extends ChangedBy {
+interface NewEntry extends ChangeOrigin {
   readonly kind: JournalKind;
   readonly folderId?: string;
   readonly userId?: string;
@@ -143,7 +143,7 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
 export async function checkCurrent(database: Database): Promise<void> {
   const { number } = await readHead(database);
   const later = await database.shortSnapshot(async (reader) => readHead(reader));
-  if (later.number < number) database.reportOutdated();
+  if (later.number < number) database.reportStale();
   else database.confirmCurrent();
 }
 

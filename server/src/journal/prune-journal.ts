@@ -10,13 +10,13 @@ interface Retention {
 }
 
 const dayMs = 86_400_000;
-const pruneBatch = 1_000;
+const pruneBatchSize = 1_000;
 const maxPrunedPerRun = 20_000;
 
 const findOldest = sql<{ limit: number }, { number: number; at: number }>`
   select number, at from journal order by number limit ${'limit'}`;
 
-const removeUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
+const pruneUpTo = sql<{ number: number }>`delete from journal where number <= ${'number'}`;
 
 /**
  * Deletes old entries in batches, and returns their number. After that, a cursor before the remaining entries leads to RESYNC in a
@@ -32,15 +32,15 @@ export async function pruneJournal(
     number <= last - journalEntries || at <= now - journalDays * dayMs;
   let pruned = 0;
   while (pruned < maxPrunedPerRun) {
-    const oldest = await database.all(findOldest, { limit: pruneBatch });
+    const oldest = await database.all(findOldest, { limit: pruneBatchSize });
     // Stops at the first entry to keep, so that no gap appears even if the clocks of nodes differ.
-    const firstKept = oldest.findIndex((entry) => !isOld(entry));
-    const { number } = (firstKept < 0 ? oldest.at(-1) : oldest[firstKept - 1]) ?? {};
+    const firstToKeep = oldest.findIndex((entry) => !isOld(entry));
+    const { number } = (firstToKeep < 0 ? oldest.at(-1) : oldest[firstToKeep - 1]) ?? {};
     if (number === undefined) break;
-    pruned += await runChange(database, (transaction) => transaction.run(removeUpTo, { number }), {
+    pruned += await runChange(database, (transaction) => transaction.run(pruneUpTo, { number }), {
       takesLong: true,
     });
-    if (firstKept >= 0) break;
+    if (firstToKeep >= 0) break;
     await new Promise(setImmediate);
   }
   return pruned;

@@ -17,12 +17,12 @@ import {
 } from '../journal/change-runner.ts';
 import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
-import { record, runChange, type ChangedBy, type Details } from '../journal/journal.ts';
+import { record, runChange, type ChangeOrigin, type Details } from '../journal/journal.ts';
 import { pruneInBatches } from '../journal/prune-in-batches.ts';
 import { Refusal } from '../refusal.ts';
 import { readActiveSession } from './session-reads.ts';
 
-interface Revocation extends ChangedBy {
+interface Revocation extends ChangeOrigin {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
   /** Further details for the journal. */
   readonly details?: Details;

@@ -147,23 +147,23 @@ function adviceFor(code: string, message: string): string {
 }
 
 const damagedSummary = 'The database is damaged. Restore a backup or repair it, and restart every node.';
-const outdatedSummary =
+const staleSummary =
   'Connections to the database lead to copies of different age. Make sure that every connection leads to the same primary server.';
 
 export class PostgresFaults extends Faults {
   readonly #safeUrl: string;
-  readonly #onOutdated: () => void;
-  #outdated: DatabaseFault | undefined;
+  readonly #onStale: () => void;
+  #stale: DatabaseFault | undefined;
 
-  /** `onOutdated` is called when connections lead to servers of different age. */
-  constructor(safeUrl: string, options: FaultOptions, onOutdated: () => void) {
+  /** `onStale` is called when connections lead to servers of different age. */
+  constructor(safeUrl: string, options: FaultOptions, onStale: () => void) {
     super(options);
     this.#safeUrl = safeUrl;
-    this.#onOutdated = onOutdated;
+    this.#onStale = onStale;
   }
 
   findFault(): DatabaseFault | undefined {
-    return this.damage ?? this.#outdated;
+    return this.damage ?? this.#stale;
   }
 
   reportDamage(finding: string): Refusal {
@@ -172,19 +172,19 @@ export class PostgresFaults extends Faults {
     return unavailable(undefined, damagedMessage);
   }
 
-  reportOutdated(): Refusal {
-    if (!this.#outdated) {
+  reportStale(): Refusal {
+    if (!this.#stale) {
       const detail = `The database ${this.#safeUrl} returned an older state than before: connections lead to copies of different age, for example because the former primary still runs after a failover. Stop the former primary, and make sure that every connection leads to the current one. This node connects again, and is ready when its connections agree.`;
-      this.#outdated = { summary: outdatedSummary, detail };
+      this.#stale = { summary: staleSummary, detail };
       this.log('error', detail);
     }
-    this.#onOutdated();
+    this.#onStale();
     return unavailable(undefined);
   }
 
   confirmCurrent(): void {
-    if (this.#outdated) this.log('info', 'All connections to the database lead to the same state again.');
-    this.#outdated = undefined;
+    if (this.#stale) this.log('info', 'All connections to the database lead to the same state again.');
+    this.#stale = undefined;
   }
 
   /** A temporary error of the database is not the fault of the request. */

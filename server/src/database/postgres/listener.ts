@@ -19,7 +19,10 @@ export class Listener {
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** False while the connection for notifications is lost. */
+  /**
+   * Whether notifications arrive. False before the first connection and while the connection is lost. Always true behind a pooler
+   * that does not keep PostgreSQL sessions, because the listeners are then called at an interval.
+   */
   isListening: boolean;
 
   /** `notifyOtherProcesses` is called after a commit of this process, if PostgreSQL does not notify them. */

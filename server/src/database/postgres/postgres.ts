@@ -66,7 +66,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     findFault: () => faults.findFault(),
     writeFailure: () => faults.writeFailure,
     reportDamage: (finding) => faults.reportDamage(finding),
-    reportOutdated: () => faults.reportOutdated(),
+    reportStale: () => faults.reportStale(),
     confirmCurrent: () => faults.confirmCurrent(),
     explain: (error) => toStartError(error, safeUrl),
     close,

@@ -29,7 +29,7 @@ export const channel = 'espalier';
 
 /** The maximum of a timer. */
 const maxMs = 2 ** 31 - 1;
-/** How often a transaction is tried that collides with others. */
+/** How many times a transaction is tried that collides with others. */
 const maxTries = 5;
 /** "ESPA": the number of the advisory lock that a migration holds. */
 const migrationLock = 0x45535041;
@@ -165,12 +165,12 @@ export class PostgresTransaction implements SharedTransaction {
         this.rows += rowCount ?? 0;
         return rowCount ?? 0;
       },
-      runEach: async (statement, each) => {
+      runEach: async (statement, parameterSets) => {
         this.#sendQueuedAhead();
-        for (const requests of slices(toRequests(statement, each), maxPipelined)) {
+        for (const requests of slices(toRequests(statement, parameterSets), maxPipelined)) {
           await Promise.all(requests.map((request) => this.#execute(request.statement, request.parameters)));
         }
-        this.rows += each.length;
+        this.rows += parameterSets.length;
       },
       queue: (statement, parameters, refuse) => {
         const queued = toPostgres(statement);
@@ -284,12 +284,12 @@ function parseList(row: { list?: unknown }): void {
   row.list = typeof row.list === 'string' ? (JSON.parse(row.list) as unknown) : [];
 }
 
-/** A statement for each of the parameters, or a multi-row insert for as many as possible. */
-function toRequests(statement: Statement, each: readonly unknown[]) {
+/** A statement for each set of parameters, or a multi-row insert for as many as possible. */
+function toRequests(statement: Statement, parameterSets: readonly unknown[]) {
   const single = toPostgres(statement);
   const multiRow = toMultiRowInsert(statement);
-  if (!multiRow) return each.map((parameters) => ({ statement: single, parameters }));
-  return slices(each, rowsPerInsert).flatMap((some) =>
+  if (!multiRow) return parameterSets.map((parameters) => ({ statement: single, parameters }));
+  return slices(parameterSets, rowsPerInsert).flatMap((some) =>
     some.length === rowsPerInsert
       ? [{ statement: multiRow, parameters: some }]
       : some.map((parameters) => ({ statement: single, parameters })),

@@ -38,8 +38,8 @@ export function createStatementRunner(connection: Connection, options: RunnerOpt
       execute('get', statement, parameters) as R | undefined,
     run: <P>(statement: Statement<P, never>, parameters: P) =>
       execute('run', statement, parameters) as number,
-    runEach: <P>(statement: Statement<P, never>, each: readonly P[]) =>
-      void execute('runEach', statement, each),
+    runEach: <P>(statement: Statement<P, never>, parameterSets: readonly P[]) =>
+      void execute('runEach', statement, parameterSets),
   };
 }
 
@@ -59,7 +59,7 @@ function prepare(connection: Connection, statement: Statement) {
     return values;
   };
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
-  const runEach = (each: readonly unknown[]) => each.forEach(run);
+  const runEach = (parameterSets: readonly unknown[]) => parameterSets.forEach(run);
   const lists = findListPart(statement);
   const reading = lists
     ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))

@@ -58,7 +58,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     findFault: () => faults.findFault(),
     writeFailure: () => faults.writeFailure,
     reportDamage: (finding) => faults.reportDamage(finding),
-    reportOutdated: () => faults.reportDamage('it was overwritten with an older copy while it was used'),
+    reportStale: () => faults.reportDamage('it was overwritten with an older copy while it was used'),
     // Connections still cache pages of the overwritten file: only a restart ends that.
     confirmCurrent: () => undefined,
     // The writer and the reader are always open.

@@ -64,7 +64,7 @@ const over = { done: true, value: undefined } as const;
 
 class FolderSubscription implements ChangeStream<FolderChange> {
   readonly #services: SubscriptionServices;
-  readonly #end = new EndSignal();
+  readonly #endSignal = new EndSignal();
   readonly #options: SubscriptionOptions;
   /** The rights that determined the changes so far. */
   #rights: AccessSnapshot;
@@ -98,12 +98,12 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     return this.#nextInMemory() ?? this.#nextLater();
   }
 
-  return(): void {
-    this.#end.abort();
+  end(): void {
+    this.#endSignal.end();
   }
 
-  stopAfter(number: number): void {
-    this.#end.stopAfter(number);
+  endAfter(number: number): void {
+    this.#endSignal.endAfter(number);
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<FolderChange, void> {
@@ -114,14 +114,14 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   #nextInMemory(): IteratorResult<FolderChange, void> | undefined {
     const { feed } = this.#services;
     for (;;) {
-      if (this.#end.aborted) return over;
+      if (this.#endSignal.aborted) return over;
       const change = this.#peekReport();
       if (change && !this.#hasLatestRights) return undefined;
       if (change) return this.#deliver(change);
       const { number } = this.#position;
       const isNear =
         feed.timesReplaced === this.#timesReplaced && feed.last - number <= this.#options.maxBacklog;
-      const entry = isNear && number < this.#end.upTo ? this.#entryAfter(number) : undefined;
+      const entry = isNear && number < this.#endSignal.upTo ? this.#entryAfter(number) : undefined;
       if (!entry || !this.#hasLatestRights) return undefined;
       this.#reportEntry(entry, []);
     }
@@ -133,12 +133,12 @@ class FolderSubscription implements ChangeStream<FolderChange> {
       if (change) {
         // The viewer may have been disabled while the previous change was sent.
         const isOver = !this.#hasLatestRights && (await this.#latestRights()) === 'over';
-        return isOver || this.#end.aborted ? over : this.#deliver(change);
+        return isOver || this.#endSignal.aborted ? over : this.#deliver(change);
       }
       const { feed } = this.#services;
       // The journal may have been replaced while the last change was sent; then the subscription must not wait.
       if (feed.timesReplaced === this.#timesReplaced) {
-        await this.#end.waitForEntryOrStop(feed, this.#position.number, this.#rights.access.userId);
+        await this.#endSignal.waitUntilWoken(feed, this.#position.number, this.#rights.access.userId);
       }
       const ready = this.#nextInMemory();
       if (ready) return ready;
@@ -181,7 +181,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     const mustResync =
       feed.timesReplaced !== this.#timesReplaced || feed.last - number > this.#options.maxBacklog;
     this.#timesReplaced = feed.timesReplaced;
-    if (!mustResync && number >= Math.min(feed.last, this.#end.upTo)) return undefined;
+    if (!mustResync && number >= Math.min(feed.last, this.#endSignal.upTo)) return undefined;
     if (mustResync) return this.#resync();
     let entry = this.#entryAfter(number);
     if (!entry) {
@@ -211,9 +211,9 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     try {
       return await read();
     } catch (error) {
-      if (this.#end.aborted) return 'over';
+      if (this.#endSignal.aborted) return 'over';
       if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
-      await this.#services.feed.waitForEntry(Infinity, this.#end);
+      await this.#services.feed.waitForEntry(Infinity, this.#endSignal);
       return 'over';
     }
   }
@@ -223,7 +223,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     const { accessChanges, runFairly } = this.#services;
     const changed = { before: this.#rights, entry, under: this.#options.under };
     const found = await this.#readUnlessEnded(
-      () => accessChanges.find(changed) ?? runFairly(() => accessChanges.read(changed), this.#end),
+      () => accessChanges.find(changed) ?? runFairly(() => accessChanges.read(changed), this.#endSignal),
     );
     if (found === 'over') return found;
     this.#rights = found.latest;

@@ -8,7 +8,7 @@ import type { Access } from '../../access/access.ts';
 import type { ConsistentReader, Transaction } from '../../database/database.ts';
 import { list, sql } from '../../database/statement.ts';
 import type { Caller, Changed, ChangeRunner, ResultCodec } from '../../journal/change-runner.ts';
-import { record, runChange, type ChangedBy } from '../../journal/journal.ts';
+import { record, runChange, type ChangeOrigin } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import { addChildren, checkDepth, nameTaken, requireWritable } from '../change-rules.ts';
 import { insertRow, insertRows, newRow, type NewRow } from '../new-folder-rows.ts';
@@ -128,7 +128,7 @@ export async function finishImport(
   transaction: Transaction,
   plan: ImportPlan,
   pathIds: readonly string[],
-  by: ChangedBy,
+  by: ChangeOrigin,
 ): Promise<void> {
   await addChildren(transaction, pathIds, { count: plan.tops.length, addedDepth: plan.height });
   const after = { count: plan.rows.length };

@@ -129,11 +129,11 @@ describe('values', () => {
   });
 
   test('are counted once for each field of a document', () => {
-    const known = new ElementFields();
+    const elementFields = new ElementFields();
     const info = plain();
-    assert.equal(known.count(info), 1);
+    assert.equal(elementFields.count(info), 1);
     const unreadable = { ...info, fragments: null!, schema: null! };
-    assert.equal(known.count(unreadable), 1);
+    assert.equal(elementFields.count(unreadable), 1);
   });
 });
 

@@ -25,7 +25,7 @@ import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 export interface QueryCost {
   readonly fields: number;
   readonly depth: number;
-  /** How many values an introspection response has. Only its lists have a known length. */
+  /** The estimated size of an introspection response. The lengths of its lists are known; those of lists of folders are not. */
   readonly schemaValues: number;
 }
 
@@ -51,7 +51,10 @@ const introspectionFields: ReadonlySet<string> = new Set(['__schema', '__type'])
 /** Nested fragments can multiply without limit, so counting stops here. */
 const maxCounted = 1_000_000_000;
 
-/** Returns the weighted number of fields. Throws a `Refusal` if the document exceeds a limit. It need not be valid. */
+/**
+ * Returns the largest weighted number of fields of any operation or fragment. Throws a `Refusal` if the document exceeds a limit. The
+ * document need not be valid.
+ */
 export function checkCost(sizes: SchemaSizes, document: DocumentNode, limits: CostLimits): number {
   const costs = new DocumentCosts(sizes, document);
   let maxFields = 0;
@@ -248,19 +251,19 @@ export function measureSchema(schema: GraphQLSchema): SchemaSizes {
   const withFields = types.filter((type) => isObjectType(type) || isInterfaceType(type));
   const inputs = types.filter(isInputObjectType);
   const fields = withFields.map((type) => Object.values(type.getFields()));
-  const maxFields = longest(fields);
+  const maxFields = maxLength(fields);
   return new Map([
     ['types', Math.ceil(fields.flat().length / maxFields)],
     ['fields', maxFields],
-    ['args', longest(fields.flat().map(({ args }) => args))],
-    ['inputFields', longest(inputs.map((type) => Object.keys(type.getFields())))],
-    ['enumValues', longest(types.filter(isEnumType).map((type) => type.getValues()))],
-    ['interfaces', longest(withFields.map((type) => type.getInterfaces()))],
-    ['possibleTypes', longest(types.filter(isInterfaceType).map((type) => schema.getPossibleTypes(type)))],
+    ['args', maxLength(fields.flat().map(({ args }) => args))],
+    ['inputFields', maxLength(inputs.map((type) => Object.keys(type.getFields())))],
+    ['enumValues', maxLength(types.filter(isEnumType).map((type) => type.getValues()))],
+    ['interfaces', maxLength(withFields.map((type) => type.getInterfaces()))],
+    ['possibleTypes', maxLength(types.filter(isInterfaceType).map((type) => schema.getPossibleTypes(type)))],
     ['directives', schema.getDirectives().length],
   ]);
 }
 
-function longest(lists: readonly (readonly unknown[])[]): number {
+function maxLength(lists: readonly (readonly unknown[])[]): number {
   return lists.reduce((max, { length }) => Math.max(max, length), 1);
 }

@@ -13,7 +13,7 @@
 import type { Settings } from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
 
-/** Limits of the text, of the parsed query, of the response while it is computed, and of arguments. */
+/** Limits of the text, of the parsed query, of the response during its computation, of arguments, and of a backlog of changes. */
 export type Limits = Pick<
   Settings,
   | ('maxQueryCharacters' | 'maxTokens')

@@ -66,11 +66,11 @@ export class SocketOperations {
     return new Set(found.filter((cursor) => cursor !== undefined));
   }
 
-  /** Stops all subscriptions at the furthest cursor. While changes arrive, their cursors would otherwise keep differing. */
+  /** Ends all subscriptions at the furthest cursor. While changes arrive, their cursors would otherwise keep differing. */
   alignCursors(): void {
     const streams = [...this.#open.values()].flatMap(({ stream }) => stream ?? []);
     const furthest = Math.max(...streams.map(({ reached }) => reached));
-    for (const stream of streams) stream.stopAfter(furthest);
+    for (const stream of streams) stream.endAfter(furthest);
   }
 
   start(

@@ -30,7 +30,7 @@ export interface SocketOptions {
   readonly requestId: string;
 }
 
-const initWithinMs = 10_000;
+const initTimeoutMs = 10_000;
 const noToken = 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.';
 /** RFC 6455 §5.5: a control frame has at most 125 bytes, including two bytes for the code. */
 const maxReasonBytes = 123;
@@ -56,7 +56,7 @@ export class SocketConnection implements LiveConnection {
     this.#openedAt = services.clock.now();
     this.#socket = new FlowControlledSocket(options.socket, {
       onUnsent: () => this.#backpressure?.setUnsent(this.#socket.unsentBytes),
-      onGone: () => this.#stopOperations(),
+      onGone: () => this.#endWork(),
     });
     this.#operations = new SocketOperations({
       services,
@@ -66,9 +66,9 @@ export class SocketConnection implements LiveConnection {
     });
     options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     // A frame is too large or broken. ws itself closes the socket with the code of RFC 6455.
-    options.socket.on('error', () => this.#stopOperations());
+    options.socket.on('error', () => this.#endWork());
     options.socket.on('close', (code) => {
-      this.#stopOperations();
+      this.#endWork();
       services.connections.remove(this);
       if (this.#lease) services.connections.release(this.#lease.viewer.userId);
       services.log.debug({ requestId: options.requestId, code }, 'socket closed');
@@ -78,7 +78,7 @@ export class SocketConnection implements LiveConnection {
 
   /** `LiveConnections` calls it several times per second. It closes the socket when the token lease has ended. */
   check(): void {
-    if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initWithinMs) {
+    if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initTimeoutMs) {
       this.#close('INIT_TIMEOUT');
     }
     if (this.#phase !== 'acknowledged') return;
@@ -233,13 +233,13 @@ export class SocketConnection implements LiveConnection {
 
   #close(name: CloseName, reason: string = closeCodes[name].reason): void {
     if (this.#phase === 'closed') return;
-    this.#stopOperations();
+    this.#endWork();
     const isTooLong = Buffer.byteLength(reason) > maxReasonBytes;
     this.#socket.close(closeCodes[name].code, isTooLong ? closeCodes[name].reason : reason);
   }
 
-  /** Called before the connection closes the socket, or after the socket has closed or failed. */
-  #stopOperations(): void {
+  /** Ends the connection's work: before it closes the socket, or after the socket has closed or failed. */
+  #endWork(): void {
     this.#phase = 'closed';
     this.#waiting.length = 0;
     this.#operations.stopAll();

@@ -15,7 +15,7 @@ import {
   type JournalEntry as Entry,
   type JournalFilter as Filter,
 } from '../../../journal/journal-entry.ts';
-import { JournalSubscription, requireKept } from '../../../journal/journal-subscription.ts';
+import { JournalSubscription, requireEntriesAvailable } from '../../../journal/journal-subscription.ts';
 import { Refusal } from '../../../refusal.ts';
 import { startArgument } from '../../field-marks.ts';
 import { builder, Folder, Group, User, type GraphContext } from '../builder.ts';
@@ -168,7 +168,7 @@ builder.subscriptionField('journal', (t) =>
       requireAdministrator(access);
       const from = typeof after === 'string' ? fromJournalCursor(after, 'after') : head;
       const { maxBacklog } = limits;
-      await requireKept(reader, from, { head, maxBacklog });
+      await requireEntriesAvailable(reader, from, { head, maxBacklog });
       return new JournalSubscription(feed, {
         after: from,
         filter: toFilter(filter),
