@@ -45,8 +45,8 @@ describe('a restored database', () => {
   test('belongs to the owner of its folder, like the folders created for it', async () => {
     const home = makeFolder('new');
     const to = join(home, 'deep', 'er', 'espalier.db');
-    const { givenTo } = await restoreBackup({ backup, to, isReplacing: false, now });
-    assert.deepEqual(givenTo, isRoot ? { uid, gid } : null);
+    const { newOwner } = await restoreBackup({ backup, to, isReplacing: false, now });
+    assert.deepEqual(newOwner, isRoot ? { uid, gid } : null);
     assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
     for (const made of ['deep', 'deep/er']) {
       assert.deepEqual(ownerOf(join(home, made)), { user: uid, group: gid, mode: 0o700 });

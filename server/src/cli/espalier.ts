@@ -1,6 +1,6 @@
 /** The entry point of the command line: runs a command, and turns an error into one line and an exit code. */
 
-import { flagName, warnAboutPasswordFlags } from '../config/config.ts';
+import { flagName, findPasswordFlagWarnings } from '../config/config.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { UsageError } from '../config/start-error.ts';
 import { commandLineSettings } from '../config/server-settings.ts';
@@ -39,7 +39,7 @@ async function run(input: readonly string[]): Promise<void> {
     const read = readInput(found.name, loaded, rest);
     // `serve` and `doctor` print this with their other warnings.
     if (found.name !== 'serve' && found.name !== 'doctor') {
-      warnAboutPasswordFlags(read.flags).forEach((text) => console.error(`espalier: warning: ${text}`));
+      findPasswordFlagWarnings(read.flags).forEach((text) => console.error(`espalier: warning: ${text}`));
     }
     await loaded.run(read as never);
   }

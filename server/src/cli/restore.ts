@@ -59,14 +59,14 @@ async function restoreOne(
 }
 
 function describeResult(restored: Restored): string {
-  const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
+  const { file, before, newOwner, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
   const last = lastChangeAt === null ? '' : `; the last change was at ${formatTime(lastChangeAt)}`;
   return [
     `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
     ...(before ? [`The previous database is now ${before}.`] : []),
-    ...(givenTo
+    ...(newOwner
       ? [
-          `It belongs to the user ${userName(givenTo.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
+          `It belongs to the user ${userName(newOwner.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
         ]
       : []),
     ...(mayBeInUse

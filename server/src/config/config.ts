@@ -68,9 +68,9 @@ const table: Readonly<Record<string, Setting>> = settingsTable;
 const allSettings = Object.values(table);
 
 /** The flags of a setting: one for its value, one for a file with its value, or both. */
-export function flagsOf(each: Setting): string[] {
-  const flag = flagName(each);
-  return [...(each.isSecret ? [] : [flag]), ...(each.mayBeFile ? [`${flag}-file`] : [])];
+export function flagsOf(setting: Setting): string[] {
+  const flag = flagName(setting);
+  return [...(setting.isSecret ? [] : [flag]), ...(setting.mayBeFile ? [`${flag}-file`] : [])];
 }
 
 /** By name, without the dashes. */
@@ -85,11 +85,11 @@ export function readSettings({ environment, flags = {} }: { environment: Environ
 } {
   const inputs = new Map<Setting, SettingInput | undefined>();
   const errors: StartError[] = [];
-  const read = (each: Setting) => {
+  const read = (setting: Setting) => {
     try {
-      const input = readInput(each, environment, flags);
-      inputs.set(each, input);
-      return parseInput(each, input);
+      const input = readInput(setting, environment, flags);
+      inputs.set(setting, input);
+      return parseInput(setting, input);
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       errors.push(error);
@@ -97,16 +97,16 @@ export function readSettings({ environment, flags = {} }: { environment: Environ
     }
   };
   const values = Object.fromEntries(
-    Object.entries(table).map(([key, each]) => [key, read(each)]),
+    Object.entries(table).map(([key, setting]) => [key, read(setting)]),
   ) as unknown as Settings;
   throwErrors([...errors, ...findContradictions(values)]);
   const displayed = Object.entries(settingGroups).flatMap(([subject, group]) =>
-    Object.values(group).map((each) => displaySetting(each, subject, inputs.get(each))),
+    Object.values(group).map((setting) => displaySetting(setting, subject, inputs.get(setting))),
   );
   const warnings = [
-    ...warnAboutUnknownNames(environment),
-    ...warnAboutIgnored(inputs),
-    ...warnAboutPasswordFlags(flags),
+    ...findUnknownSettingWarnings(environment),
+    ...findIgnoredSettingWarnings(inputs),
+    ...findPasswordFlagWarnings(flags),
   ];
   return { settings: Object.freeze(values), displayed, warnings };
 }
@@ -136,27 +136,26 @@ function findContradictions(values: Partial<Settings>): StartError[] {
     .map((text) => new StartError(text));
 }
 
-function displaySetting(each: Setting, subject: string, input: SettingInput | undefined): DisplayedSetting {
-  const { about, accepts, isSecret = false, mayHoldPassword } = each;
-  const text = input?.text ?? each.default ?? null;
-  const isByFile = input !== undefined && /[_-]file$/i.test(input.source) && each.mayBeFile === true;
+function displaySetting(
+  setting: Setting,
+  subject: string,
+  input: SettingInput | undefined,
+): DisplayedSetting {
+  const { about, accepts, isSecret = false, mayHoldPassword } = setting;
+  const text = input?.text ?? setting.default ?? null;
+  const isByFile = input !== undefined && /[_-]file$/i.test(input.source) && setting.mayBeFile === true;
   const isByFlag = input?.source.startsWith('--');
   return {
-    name: environmentName(each),
+    name: environmentName(setting),
     subject,
     description: about,
     accepts,
     value: isSecret || text === null ? null : mayHoldPassword ? redactPassword(text) : text,
-    default: each.default ?? null,
+    default: setting.default ?? null,
     source: !input ? 'DEFAULT' : isByFile ? 'FILE' : isByFlag ? 'COMMAND_LINE' : 'ENVIRONMENT',
     givenBy: input?.source ?? null,
     isSecret,
   };
-}
-
-/** The warnings that are available even if the settings cannot be read. */
-export function unknownSettingWarnings(): string[] {
-  return warnAboutUnknownNames(process.env);
 }
 
 /** Reads the settings from the environment of the process and from its flags. */
@@ -166,7 +165,7 @@ export function readProcessSettings(flags: Flags) {
 
 /** Reads the settings of the commands that call a server. `profileFolder` contains the stored logins. */
 export function readCommandLineSettings(flags: Flags) {
-  const read = (each: Setting) => parseInput(each, readInput(each, process.env, flags));
+  const read = (setting: Setting) => parseInput(setting, readInput(setting, process.env, flags));
   const configHome = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   return {
     url: read(commandLineSettings.url) as string | undefined,
@@ -184,10 +183,12 @@ export function isUtf8Locale(): boolean {
 /** Lists the files with secrets, such as passwords and private keys. Only their owner should be able to read them. */
 export function listSecretFiles(flags: Flags): { readonly source: string; readonly path: string }[] {
   const { tlsKeyFile } = settingsTable;
-  const fromFiles = allSettings.filter(({ mayBeFile }) => mayBeFile).map((each) => [each, '_FILE'] as const);
-  return [...fromFiles, [tlsKeyFile, ''] as const].flatMap(([each, ending]) => {
-    const variable = environmentName(each) + ending;
-    const flag = flagName(each) + ending.toLowerCase().replace('_', '-');
+  const fromFiles = allSettings
+    .filter(({ mayBeFile }) => mayBeFile)
+    .map((setting) => [setting, '_FILE'] as const);
+  return [...fromFiles, [tlsKeyFile, ''] as const].flatMap(([setting, ending]) => {
+    const variable = environmentName(setting) + ending;
+    const flag = flagName(setting) + ending.toLowerCase().replace('_', '-');
     const byFlag = flags[flag];
     const path = byFlag ?? process.env[variable];
     return path ? [{ source: byFlag === undefined ? variable : `--${flag}`, path }] : [];
@@ -200,26 +201,26 @@ interface SettingInput {
   readonly text: string;
 }
 
-function parseInput(each: Setting, input: SettingInput | undefined): unknown {
-  if (!input) return each.default === undefined ? undefined : each.parse(each.default);
-  const value = each.parse(input.text);
+function parseInput(setting: Setting, input: SettingInput | undefined): unknown {
+  if (!input) return setting.default === undefined ? undefined : setting.parse(setting.default);
+  const value = setting.parse(input.text);
   if (value === undefined) {
-    const holds = each.isSecret
+    const holds = setting.isSecret
       ? 'holds a value that'
       : `is ${JSON.stringify(redactPassword(input.text))}, which`;
     const ErrorClass = input.source.startsWith('--') ? UsageError : StartError;
-    throw new ErrorClass(`${input.source} ${holds} is not usable: it takes ${each.accepts}.`);
+    throw new ErrorClass(`${input.source} ${holds} is not usable: it takes ${setting.accepts}.`);
   }
   return value;
 }
 
-function readInput(each: Setting, environment: Environment, flags: Flags): SettingInput | undefined {
-  const variable = environmentName(each);
-  const flag = flagName(each);
-  requireOne([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
-  requireOne([variable, environment[variable]], [`${variable}_FILE`, environment[`${variable}_FILE`]]);
-  if (!each.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
-  if (each.mayBeFile) {
+function readInput(setting: Setting, environment: Environment, flags: Flags): SettingInput | undefined {
+  const variable = environmentName(setting);
+  const flag = flagName(setting);
+  refuseBoth([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
+  refuseBoth([variable, environment[variable]], [`${variable}_FILE`, environment[`${variable}_FILE`]]);
+  if (!setting.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
+  if (setting.mayBeFile) {
     const byFlag = flags[`${flag}-file`];
     const byVariable = environment[`${variable}_FILE`] || undefined;
     const source = byFlag === undefined ? `${variable}_FILE` : `--${flag}-file`;
@@ -231,8 +232,8 @@ function readInput(each: Setting, environment: Environment, flags: Flags): Setti
   return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
 }
 
-/** Throws if both are set, because the intended one is unknown. */
-function requireOne(...inputs: [name: string, value: string | undefined][]): void {
+/** Throws if both inputs are set, because the intended one is unknown. */
+function refuseBoth(...inputs: [name: string, value: string | undefined][]): void {
   if (!inputs.every(([, value]) => value)) return;
   throw new StartError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
 }
@@ -259,38 +260,39 @@ function isServiceLink(name: string, value: string): boolean {
   );
 }
 
-/** Warns of settings that have no effect, for example because another setting is missing. */
-function warnAboutIgnored(inputs: ReadonlyMap<Setting, SettingInput | undefined>): string[] {
-  return allSettings.flatMap((each) => {
-    const source = inputs.get(each)?.source;
+/** Finds settings that have no effect, for example because another setting is missing. */
+function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | undefined>): string[] {
+  return allSettings.flatMap((setting) => {
+    const source = inputs.get(setting)?.source;
     if (source === undefined) return [];
-    if (each.hasNoEffect) return [`${source} is ignored: it no longer has an effect.`];
-    const needed = allSettings.find(({ name }) => name === each.onlyWith);
+    if (setting.hasNoEffect) return [`${source} is ignored: it no longer has an effect.`];
+    const needed = allSettings.find(({ name }) => name === setting.onlyWith);
     if (!needed || inputs.get(needed)) return [];
     return [`${source} is ignored: it has no effect without ${environmentName(needed)}.`];
   });
 }
 
-/** Warns of each flag with a password: all users of the machine can list the arguments of a process. */
-export function warnAboutPasswordFlags(flags: Flags): string[] {
+/** Finds flags with a password: all users of the machine can list the arguments of a process. */
+export function findPasswordFlagWarnings(flags: Flags): string[] {
   return allSettings
-    .filter((each) => each.mayHoldPassword && containsPassword(flags[flagName(each)] ?? ''))
-    .map((each) => {
-      const flag = `--${flagName(each)}`;
-      return `${flag} holds a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(each)} instead.`;
+    .filter((setting) => setting.mayHoldPassword && containsPassword(flags[flagName(setting)] ?? ''))
+    .map((setting) => {
+      const flag = `--${flagName(setting)}`;
+      return `${flag} holds a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(setting)} instead.`;
     });
 }
 
-function warnAboutUnknownNames(environment: Environment): string[] {
-  const known = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
+/** Finds variables that look like settings. This is possible even if the settings cannot be read. */
+export function findUnknownSettingWarnings(environment: Environment = process.env): string[] {
+  const settingNames = [...allSettings, ...Object.values<Setting>(commandLineSettings)].flatMap(
     ({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]),
   );
   return Object.keys(environment)
     .filter((name) => name.startsWith(environmentPrefix) && !isServiceLink(name, environment[name] ?? ''))
     .map((name) => name.slice(environmentPrefix.length))
-    .filter((name) => !known.includes(name))
+    .filter((name) => !settingNames.includes(name))
     .map((name) => {
-      const meant = nearestName(name, known);
+      const meant = nearestName(name, settingNames);
       const hint = meant ? ` Did you mean ${environmentPrefix}${meant}?` : '';
       return `${environmentPrefix}${name} is not a setting of Espalier and is ignored.${hint}`;
     });

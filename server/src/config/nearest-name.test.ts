@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { nearestName } from './nearest-name.ts';
 
-const known = ['host', 'port', 'base-path', 'access-token-seconds', 'refresh-token-seconds'];
+const names = ['host', 'port', 'base-path', 'access-token-seconds', 'refresh-token-seconds'];
 
 test('finds a name with an extra, missing, wrong or swapped letter', () => {
-  for (const typed of ['portt', 'prt', 'pork', 'prot']) assert.equal(nearestName(typed, known), 'port');
+  for (const typed of ['portt', 'prt', 'pork', 'prot']) assert.equal(nearestName(typed, names), 'port');
 });
 
 test('prefers the most similar name', () => {
-  assert.equal(nearestName('acess-token-seconds', known), 'access-token-seconds');
-  assert.equal(nearestName('refresh-token-second', known), 'refresh-token-seconds');
+  assert.equal(nearestName('acess-token-seconds', names), 'access-token-seconds');
+  assert.equal(nearestName('refresh-token-second', names), 'refresh-token-seconds');
 });
 
 test('prefers the first of equally similar names', () => {
@@ -19,13 +19,13 @@ test('prefers the first of equally similar names', () => {
 });
 
 test('accepts three wrong letters in a long name only', () => {
-  assert.equal(nearestName('refresh-token-secs', known), 'refresh-token-seconds');
+  assert.equal(nearestName('refresh-token-secs', names), 'refresh-token-seconds');
   assert.equal(nearestName('po', ['ports']), undefined);
 });
 
 test('returns undefined if no name is similar', () => {
-  assert.equal(nearestName('colour', known), undefined);
-  assert.equal(nearestName('', known), undefined);
+  assert.equal(nearestName('colour', names), undefined);
+  assert.equal(nearestName('', names), undefined);
 });
 
 test('returns undefined without names', () => {

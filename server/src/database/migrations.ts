@@ -140,7 +140,7 @@ export const migrations: readonly Migration[] = [
       `alter table signing_keys add column sealed_with ${text}`,
       // A process that cannot decrypt the private key can still verify. The next start fills in existing keys.
       `alter table signing_keys add column public_key ${bytes}`,
-      // The client that exchanged the token, how often it was used again, and the last client that did.
+      // The client that spent the token, how many times it was used again, and the last client that did.
       ...[
         `address ${text}`,
         `agent ${text}`,

@@ -27,8 +27,8 @@ import {
 export type AttemptSource =
   { readonly username: string; readonly address: string | null } | { readonly sessionId: string };
 
-/** Deletes the failures of a source, in the transaction that the correct password leads to. */
-export type ForgiveFailures = (transaction: Transaction) => Promise<void>;
+/** Deletes the counted failures of a source, in the transaction that the correct password leads to. */
+export type ClearFailures = (transaction: Transaction) => Promise<void>;
 
 interface LoginThrottleOptions {
   readonly database: Database;
@@ -44,9 +44,9 @@ interface Limit {
   /** The number of failures without a pause. */
   readonly maxFailures: number;
   /**
-   * How many attempts one node checks at the same time. Below the limit, attempts run concurrently and nodes do not see the attempts
+   * How many attempts one node admits at the same time. Below the limit, attempts run concurrently and nodes do not see the attempts
    * in progress on other nodes, so each other node can exceed the limit once by this number. Above the limit, `countIfUnchanged`
-   * admits one attempt on all nodes. A higher number has no use: a machine cannot hash more passwords at a time.
+   * admits one attempt on all nodes. How many passwords are hashed at the same time has another limit: `countSpareCores()`.
    */
   readonly maxConcurrent: number;
 }
@@ -67,7 +67,7 @@ interface Counter extends QueueKey {
   readonly maxFailures: number;
 }
 
-interface Failures {
+interface FailureCount {
   readonly digest: Uint8Array;
   readonly failures: number;
   /** The time of the first failure. */
@@ -76,14 +76,25 @@ interface Failures {
   readonly failedAt: number;
 }
 
-/** The failures that were counted when an attempt was admitted. */
+/** The counts of failures when an attempt was admitted, one for each counter. */
 interface AdmittedAttempt {
-  readonly failures: readonly Failures[];
-  /** Those that already include this attempt. */
-  readonly counted: readonly Failures[];
+  readonly counts: readonly FailureCount[];
+  /** The stored counts that already include this attempt, as they were before it. */
+  readonly countedInAdvance: readonly FailureCount[];
 }
 
-const find = sql<{ one: Uint8Array; other: Uint8Array }, Failures>`
+/** A counter during the admission of an attempt. */
+interface CounterState {
+  readonly count: FailureCount;
+  /** The number of attempts ahead in the queue. */
+  readonly ahead: number;
+  /** The number of failures until the limit. Zero or negative from the limit on. */
+  readonly failuresLeft: number;
+  /** Negative or zero if there is no pause. */
+  readonly pauseMs: number;
+}
+
+const find = sql<{ one: Uint8Array; other: Uint8Array }, FailureCount>`
   select digest, failures, started_at as "startedAt", failed_at as "failedAt"
   from login_failures where digest in (${'one'}, ${'other'})`;
 
@@ -99,23 +110,23 @@ const insertOrCount = sql<{ digest: Uint8Array; now: number; from: number; to: n
     failed_at = excluded.failed_at`;
 
 /** Of any number of concurrent statements for the same row, on any node, exactly one changes it. */
-const countIfUnchanged = sql<Failures & { now: number }>`
+const countIfUnchanged = sql<FailureCount & { now: number }>`
   update login_failures set failures = failures + 1, failed_at = ${'now'}
   where digest = ${'digest'} and failures = ${'failures'} and started_at = ${'startedAt'}
     and failed_at = ${'failedAt'}`;
 
 /** Undoes the count of an attempt that succeeded. */
-const undoCount = sql<Failures>`
+const undoCount = sql<FailureCount>`
   update login_failures set failures = failures - 1, failed_at = ${'failedAt'}
   where digest = ${'digest'} and started_at = ${'startedAt'} and failures > 0`;
 
-const deleteFailures = sql<Failures>`delete from login_failures where digest = ${'digest'}`;
+const deleteFailures = sql<FailureCount>`delete from login_failures where digest = ${'digest'}`;
 
 type PruneParameters = { readonly before: number; readonly batch: number };
-const outdated = {
+const expiredCounts = {
   findAny: sql<PruneParameters, { startedAt: number }>`
     select started_at as "startedAt" from login_failures where started_at <= ${'before'} limit 1`,
-  // The age is checked twice because another node may restart the row in between.
+  // The age is checked twice because another node may reset the count in between.
   prune: sql<PruneParameters>`
     delete from login_failures where started_at <= ${'before'} and digest in (
       select digest from login_failures where started_at <= ${'before'} limit ${'batch'})`,
@@ -133,26 +144,27 @@ export class LoginThrottle {
   /** Runs the work that checks a password, or refuses it after too many failures. Undefined means a wrong password. */
   async attempt<T>(
     source: AttemptSource,
-    work: (forgive: ForgiveFailures) => Promise<T | undefined>,
+    work: (clearFailures: ClearFailures) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const { database, clock, isOn } = this.#options;
     if (!isOn) return work(() => Promise.resolve());
     const counters = this.#countersOf(source);
     const attempt = await this.#queues.join(counters);
     try {
-      const { failures, counted } = await this.#admit(counters, attempt);
-      const [own, ...others] = failures as [Failures, ...Failures[]];
+      const { counts, countedInAdvance } = await this.#admit(counters, attempt);
+      const isCounted = (count: FailureCount) => countedInAdvance.includes(count);
+      const [own, ...others] = counts as [FailureCount, ...FailureCount[]];
       const result = await work(async (transaction) => {
         if (own.failures > 0) await transaction.run(deleteFailures, own);
-        for (const each of others) if (counted.includes(each)) await transaction.run(undoCount, each);
+        for (const count of others) if (isCounted(count)) await transaction.run(undoCount, count);
       });
-      const uncounted = failures.filter((each) => result === undefined && !counted.includes(each));
+      const uncounted = result === undefined ? counts.filter((count) => !isCounted(count)) : [];
       if (uncounted.length > 0) {
         // An attempt that cannot be counted gets no result. Otherwise guessing would be free while writes fail.
         await database.transaction((transaction) => {
           const now = clock.now();
-          const each = uncounted.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
-          return transaction.runEach(insertOrCount, each);
+          const rows = uncounted.map(({ digest }) => ({ digest, now, ...windowAt(now) }));
+          return transaction.runEach(insertOrCount, rows);
         });
       }
       return result;
@@ -164,7 +176,7 @@ export class LoginThrottle {
   /** Deletes failures that no longer count. */
   prune(): Promise<void> {
     const before = windowAt(this.#options.clock.now()).from - 1;
-    return pruneInBatches(this.#options.database, outdated, { before, batch: 1_000 });
+    return pruneInBatches(this.#options.database, expiredCounts, { before, batch: 1_000 });
   }
 
   #countersOf(source: AttemptSource): Counter[] {
@@ -192,21 +204,40 @@ export class LoginThrottle {
         continue;
       }
       const now = clock.now();
-      const failures = await this.#readFailures(counters, now);
-      const pauses = failures.map((each, index) => pauseLeftMs(each, counters[index]!.maxFailures, now));
-      if (Math.max(...pauses) > 0) throw tooManyAttempts(Math.max(...pauses));
-      const left = failures.map((each, index) => counters[index]!.maxFailures - each.failures);
-      if (left.some((count, index) => count > 0 && ahead[index]! >= count)) {
+      const states = await this.#readStates(counters, ahead, now);
+      const pauseMs = Math.max(...states.map((state) => state.pauseMs));
+      if (pauseMs > 0) throw tooManyAttempts(pauseMs);
+      if (states.some(couldExceedLimit)) {
         await changed;
         continue;
       }
-      const counted = failures.filter((_, index) => left[index]! <= 0);
-      if (counted.length === 0 || (await this.#countInAdvance(counted, now))) return { failures, counted };
+      const atLimit = states.filter(({ failuresLeft }) => failuresLeft <= 0);
+      const countedInAdvance = atLimit.map(({ count }) => count);
+      if (countedInAdvance.length === 0 || (await this.#countInAdvance(countedInAdvance, now))) {
+        return { counts: states.map(({ count }) => count), countedInAdvance };
+      }
     }
   }
 
+  async #readStates(
+    counters: readonly Counter[],
+    ahead: readonly number[],
+    now: number,
+  ): Promise<CounterState[]> {
+    const counts = await this.#readCounts(counters, now);
+    return counters.map(({ maxFailures }, index) => {
+      const count = counts[index]!;
+      return {
+        count,
+        ahead: ahead[index]!,
+        failuresLeft: maxFailures - count.failures,
+        pauseMs: pauseLeftMs(count, maxFailures, now),
+      };
+    });
+  }
+
   /** Reads the failures that count now, for one or two counters. */
-  async #readFailures(counters: readonly Counter[], now: number): Promise<Failures[]> {
+  async #readCounts(counters: readonly Counter[], now: number): Promise<FailureCount[]> {
     const [{ digest: one }, { digest: other } = { digest: one }] = counters as [Counter, Counter?];
     const { from, to } = windowAt(now);
     const rows = await this.#options.database.all(find, { one, other });
@@ -223,12 +254,12 @@ export class LoginThrottle {
   }
 
   /** Counts the attempt in every row or in none. Returns false if another attempt was counted first. */
-  async #countInAdvance(failures: readonly Failures[], now: number): Promise<boolean> {
+  async #countInAdvance(counts: readonly FailureCount[], now: number): Promise<boolean> {
     const lostRace = new Error('Another attempt was counted first.');
     try {
       await this.#options.database.transaction(async (transaction) => {
-        for (const each of failures) {
-          if ((await transaction.run(countIfUnchanged, { ...each, now })) === 0) throw lostRace;
+        for (const count of counts) {
+          if ((await transaction.run(countIfUnchanged, { ...count, now })) === 0) throw lostRace;
         }
       });
       return true;
@@ -237,6 +268,11 @@ export class LoginThrottle {
       throw error;
     }
   }
+}
+
+/** Below the limit, the attempts ahead could use up the failures that are left. From the limit on, `#countInAdvance` decides. */
+function couldExceedLimit({ ahead, failuresLeft }: CounterState): boolean {
+  return failuresLeft > 0 && ahead >= failuresLeft;
 }
 
 /** The name and the address range by which logins are counted and queued. An invalid user name is used as it was sent. */
@@ -254,7 +290,7 @@ function windowAt(now: number): { from: number; to: number } {
 
 /** From the limit on, each failure doubles the pause. The pause ends at the latest when the failures no longer count. */
 export function pauseLeftMs(
-  { failures, startedAt, failedAt }: Failures,
+  { failures, startedAt, failedAt }: FailureCount,
   maxFailures: number,
   now: number,
 ): number {

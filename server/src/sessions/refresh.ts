@@ -1,6 +1,7 @@
 /**
- * Exchanges a refresh token for new tokens. One conditional update of the session's row decides which of several concurrent
- * refreshes succeeds. A spent token that is used again is a lost response, a second tab or a theft, depending on its age.
+ * Refreshes sessions: a client sends its refresh token, which is then spent, and receives new tokens. One conditional update of the
+ * session's row decides which of several concurrent refreshes succeeds. A spent token that is used again is a lost response, a second
+ * tab or a theft, depending on its age.
  *
  * A successor is the new tokens, stored encrypted for `refreshRetrySeconds`. After `reuseToleranceSeconds`, a replay that gets no
  * successor is a theft.
@@ -59,13 +60,13 @@ interface Theft extends ClientInfo {
 const isCurrent = sql`id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null
     and refresh_expires_at > ${'now'}`;
 
-const rotate = sql<TokenUse & { id: string; next: Uint8Array; expiresAt: number }>`
+const replaceRefreshToken = sql<TokenUse & { id: string; next: Uint8Array; expiresAt: number }>`
   update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'},
     address = ${'address'}, agent = ${'agent'}
   where ${isCurrent}`;
 
-/** Read without a lock. A token that does not meet the condition can never be exchanged. */
-const findExchangeable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
+/** Read without a lock. If it finds no session, the token is spent, expired, revoked or unknown, and remains so. */
+const findRefreshable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
   select id from sessions where ${isCurrent}`;
 
 export class TokenRefresh {
@@ -83,10 +84,10 @@ export class TokenRefresh {
     const digest = digestOf(old.refreshToken);
     const createUse = (): TokenUse => ({ digest, now: clock.now(), ...client });
     // Only a request that can succeed waits for the write lock. The update decides whether it does.
-    const session = await database.get(findExchangeable, { id: token.sessionId, ...createUse() });
+    const session = await database.get(findRefreshable, { id: token.sessionId, ...createUse() });
     const issued =
       session &&
-      (await database.transaction((transaction) => this.#exchange(transaction, token, old, createUse())));
+      (await database.transaction((transaction) => this.#tryRefresh(transaction, token, old, createUse())));
     if (issued) return issued;
     const spent = await findSpent(database, digest);
     // Read the time after the row, so that a concurrent refresh does not seem to be in the future.
@@ -110,7 +111,7 @@ export class TokenRefresh {
   }
 
   /** Runs the conditional update. Returns undefined if the tokens are not the current ones of an active session. */
-  async #exchange(
+  async #tryRefresh(
     transaction: Transaction,
     { userId, sessionId }: Viewer,
     old: Tokens,
@@ -119,7 +120,7 @@ export class TokenRefresh {
     const refreshToken = newRefreshToken();
     const next = digestOf(refreshToken);
     const expiresAt = this.expiryFrom(use.now);
-    const changed = await transaction.run(rotate, { ...use, id: sessionId, next, expiresAt });
+    const changed = await transaction.run(replaceRefreshToken, { ...use, id: sessionId, next, expiresAt });
     if (changed === 0) return undefined;
     const issued = this.issue(userId, sessionId, refreshToken);
     const isRetryAllowed = this.#options.settings.refreshRetrySeconds > 0;
@@ -135,7 +136,7 @@ export class TokenRefresh {
   async #handleReplay(spent: SpentToken | undefined, old: Tokens, use: TokenUse): Promise<IssuedTokens> {
     if (!spent || spent.revokedAt !== null) throw new Refusal('INVALID_REFRESH_TOKEN');
     const { refreshRetrySeconds, reuseToleranceSeconds } = this.#options.settings;
-    // Negative if the clock was set back since then, or if another node whose clock is ahead exchanged the token.
+    // Negative if the clock was set back since then, or if the token was spent on a node whose clock is ahead.
     const ageSeconds = (use.now - spent.spentAt) / 1000;
     // The real age of a token from the future is unknown. It may be old and stolen, so it gets no successor.
     const mayRetry = ageSeconds >= 0 && ageSeconds <= refreshRetrySeconds;
@@ -192,7 +193,7 @@ export function encryptSuccessor(successor: Tokens, old: Tokens): Uint8Array {
   return encryptBytes(Buffer.from(JSON.stringify(successor)), successorKey(old));
 }
 
-/** Returns undefined if the auth token is not the one that was exchanged. */
+/** Returns undefined if the auth token is not the one that belonged to the spent refresh token. */
 export function decryptSuccessor(encrypted: Uint8Array, old: Tokens): Tokens | undefined {
   const decrypted = decryptBytes(encrypted, successorKey(old));
   return decrypted && (JSON.parse(Buffer.from(decrypted).toString()) as Tokens);

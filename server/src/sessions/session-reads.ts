@@ -32,7 +32,7 @@ export interface Session extends ClientInfo {
   readonly expiresAt: number;
 }
 
-/** An exchange of a refresh token, and the replays of the spent token since. */
+/** A refresh, and the replays of the spent token since. */
 export interface SessionRefresh extends ClientInfo {
   readonly sessionId: string;
   readonly at: number;

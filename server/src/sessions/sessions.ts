@@ -11,7 +11,7 @@ import { pruneInBatches, pruneStatements } from '../journal/prune-in-batches.ts'
 import { Refusal } from '../refusal.ts';
 import type { Viewer } from './auth-token.ts';
 import type { ClientInfo } from './session-reads.ts';
-import { identifyLogin, type ForgiveFailures, type LoginThrottle } from './login-throttle.ts';
+import { identifyLogin, type ClearFailures, type LoginThrottle } from './login-throttle.ts';
 import {
   digestOf,
   newRefreshToken,
@@ -118,8 +118,8 @@ export class Sessions {
 
   async logOutByRefreshToken(refreshToken: string): Promise<void> {
     const { database, clock } = this.#options;
-    const isKnown = await logOutByDigest(database, clock, digestOf(refreshToken));
-    if (!isKnown) throw new Refusal('INVALID_REFRESH_TOKEN');
+    const isFound = await logOutByDigest(database, clock, digestOf(refreshToken));
+    if (!isFound) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
   /**
@@ -141,7 +141,7 @@ export class Sessions {
   async #start(
     credentials: CheckedCredentials,
     client: ClientInfo,
-    forgive: ForgiveFailures,
+    clearFailures: ClearFailures,
   ): Promise<IssuedTokens | undefined> {
     const { database, clock, settings, revoked } = this.#options;
     const id = randomUUID();
@@ -156,7 +156,7 @@ export class Sessions {
       const expiresAt = this.#tokens.expiryFrom(now);
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
       if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
-      await forgive(transaction);
+      await clearFailures(transaction);
       // Inside the transaction: without a signing key, no session is created.
       return this.#tokens.issue(userId, id, refreshToken);
     };

@@ -1,4 +1,4 @@
-/** Stores exchanged refresh tokens as digests, to detect replays and to repeat a lost response. */
+/** Stores spent refresh tokens as digests, to detect replays and to repeat a lost response. */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader } from '../database/database.ts';
@@ -26,7 +26,7 @@ interface Replays extends TokenUse {
   readonly times: number;
 }
 
-/** How long a spent token is recognised as a replay. */
+/** How long a spent token is recognized as a replay. */
 export const spentTokenRetentionMs = 7 * 86_400_000;
 
 export const insertSpent = sql<TokenUse & Pick<SpentToken, 'sessionId' | 'successor'>>`

@@ -6,7 +6,7 @@ import {
   readCommandLineSettings,
   readProcessSettings,
   settingsTable,
-  unknownSettingWarnings,
+  findUnknownSettingWarnings,
 } from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
 import { commandLineSettings } from '../../config/server-settings.ts';
@@ -74,7 +74,7 @@ async function* allFindings(
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     for (const line of error.message.split('\n')) yield ['Settings', unusable(line)];
-    for (const text of unknownSettingWarnings()) yield ['Settings', warning(text)];
+    for (const text of findUnknownSettingWarnings()) yield ['Settings', warning(text)];
     yield ['Everything else', skipped('Not checked until the settings are valid.')];
     return;
   }

@@ -39,14 +39,14 @@ export async function previewMove(client: Client, { folder, parent, toPath }: Mo
   const parentId = parent?.id ?? folder.parentId;
   const input = { id: folder.id, parentId, dryRun: true };
   let folderCount = 0;
-  let isKnown = true;
+  let isVisible = true;
   const changes = await everyItem<AccessChange>(async (slice) => {
     const { moveFolder } = await client.mutate<Answer>(mutation, { input, ...slice });
     ({ folderCount } = moveFolder);
-    isKnown &&= moveFolder.accessChanges !== null;
+    isVisible &&= moveFolder.accessChanges !== null;
     return moveFolder.accessChanges ?? { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
   });
-  return { from: folder.path, to: toPath, folderCount, accessChanges: isKnown ? changes : null };
+  return { from: folder.path, to: toPath, folderCount, accessChanges: isVisible ? changes : null };
 }
 
 export function formatPreview(

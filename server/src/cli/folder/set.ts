@@ -116,9 +116,9 @@ async function change(
       ...(expected !== undefined && { expectedVersion: expected }),
     });
   } catch (error) {
-    const isOutdated =
+    const isStale =
       error instanceof EspalierError && error.code === 'CONFLICT' && expectedVersion === undefined;
-    if (!isOutdated || triesLeft === 0) throw error;
+    if (!isStale || triesLeft === 0) throw error;
     const latest = await client.folders.byId(folder.id);
     // A conflict with another cause: the name is in use.
     if (!latest || latest.version === folder.version) throw error;

@@ -74,8 +74,8 @@ function line(step: string, done: number, total: number, elapsedMs: number, colu
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const numbers = `${Math.floor(share * 100)} %  ${count(done)} of ${count(total)}${timeLeft(share, elapsedMs)}`;
   // The width must not change while the numbers grow.
-  const longest = `100 %  ${count(total)} of ${count(total)}, 99 min left`;
-  const width = Math.min(widestBar, columns - step.length - longest.length - 5);
+  const longestNumbers = `100 %  ${count(total)} of ${count(total)}, 99 min left`;
+  const width = Math.min(widestBar, columns - step.length - longestNumbers.length - 5);
   if (width < 5) return `${step} ${numbers}`.slice(0, columns - 1);
   const filled = Math.round(share * width);
   return `${step} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${numbers}`;

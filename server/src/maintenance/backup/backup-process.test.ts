@@ -67,7 +67,7 @@ describe('the process that makes a backup', () => {
     making.catch(() => undefined);
     return { making, pass: (ms: number) => context.mock.timers.tick(ms) };
   };
-  const cancelledAfter = (minutes: number) => (error: unknown) => {
+  const canceledAfter = (minutes: number) => (error: unknown) => {
     assert.ok(error instanceof StartError);
     assert.equal(error.message, `It made no progress for ${minutes} minutes and was stopped.`);
     return true;
@@ -81,7 +81,7 @@ describe('the process that makes a backup', () => {
     assert.deepEqual(child.ends, ['disconnect']);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, cancelledAfter(10));
+    await assert.rejects(making, canceledAfter(10));
   });
 
   test('has no time limit while it reports progress', async (context) => {
@@ -107,7 +107,7 @@ describe('the process that makes a backup', () => {
     pass(1);
     pass(1_000);
     assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
-    await assert.rejects(making, cancelledAfter(20));
+    await assert.rejects(making, canceledAfter(20));
   });
 
   test('reports no failure when its server stops it', async (context) => {
@@ -128,7 +128,7 @@ describe('the process that makes a backup', () => {
     await once(real, 'message');
     context.mock.timers.tick(10 * minuteMs);
     context.mock.timers.tick(1_000);
-    await assert.rejects(making, cancelledAfter(10));
+    await assert.rejects(making, canceledAfter(10));
     assert.equal(real.signalCode, 'SIGKILL');
   });
 });

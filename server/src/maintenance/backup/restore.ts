@@ -30,7 +30,7 @@ export interface Restored extends FileContents {
   /** The new path of the old file; null if there was none. */
   readonly before: string | null;
   /** The owner, if root has restored the file for another user. */
-  readonly givenTo: Owner | null;
+  readonly newOwner: Owner | null;
   /** True if a server may have the old file open, because that could not be checked. */
   readonly mayBeInUse: boolean;
   /** The next start of a server migrates it. */
@@ -61,7 +61,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     return {
       file: to,
       before,
-      givenTo: owner && owner.uid !== 0 ? owner : null,
+      newOwner: owner && owner.uid !== 0 ? owner : null,
       mayBeInUse: !held.isCertain,
       isOfOlderProgram: contents.schema < migrations.length,
       ...contents,

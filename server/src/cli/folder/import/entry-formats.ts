@@ -82,13 +82,13 @@ function checkColumns(columns: readonly string[]): void {
   if (!columns.includes('path')) {
     throw new EntryError('The first line must name the columns, including the column path.');
   }
-  const known = new Set<string>(['path', ...texts, 'properties']);
+  const permitted = new Set<string>(['path', ...texts, 'properties']);
   const unknown = columns.find(
-    (name) => !known.has(name) && !propertyColumn.test(name) && !ignored.has(name),
+    (name) => !permitted.has(name) && !propertyColumn.test(name) && !ignored.has(name),
   );
   if (unknown !== undefined) {
     throw new EntryError(
-      `There is no column ${escapeControls(JSON.stringify(unknown))}. Use ${[...known].join(', ')} or properties.<name>.`,
+      `There is no column ${escapeControls(JSON.stringify(unknown))}. Use ${[...permitted].join(', ')} or properties.<name>.`,
     );
   }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
