@@ -44,7 +44,7 @@ function Gate() {
       // The page stays mounted behind the form to keep typed text. It is inert and hidden.
       return (
         <LiveProvider key={state.viewer.id}>
-          <div className={isEnded ? 'kept' : 'contents'} inert={isEnded}>
+          <div className={isEnded ? 'behind-sign-in' : 'contents'} inert={isEnded}>
             <Shell />
           </div>
           {isEnded && <SignInAgain username={state.viewer.username} />}

@@ -8,7 +8,7 @@ export const editorThemes: Readonly<Record<ActiveTheme, string>> = {
   dark: 'espalier-dark',
 };
 
-const colours = {
+const colors = {
   light: {
     base: 'vs',
     surface: '#ffffff',
@@ -48,7 +48,7 @@ export function useEditorTheme(theme: ActiveTheme): void {
   useEffect(() => {
     if (!monaco) return;
     for (const name of ['light', 'dark'] as const) {
-      const of = colours[name];
+      const of = colors[name];
       const token = (names: string, foreground: string) =>
         names.split(' ').map((each) => ({ token: each, foreground }));
       monaco.editor.defineTheme(editorThemes[name], {

@@ -3,7 +3,8 @@
 import { useEffect, useState } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { useCommands, type Command } from '../actions/palette-commands.ts';
-import { useLive, type FolderChange } from '../graph/live.tsx';
+import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
+import { useLive } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { toFolderRef } from '../tree/edit/folder-operations.ts';
@@ -115,7 +116,7 @@ function ChangeNote({ folderId }: { folderId: string }) {
   useEffect(
     () =>
       listen((next) => {
-        if (next.folderId !== folderId || next.at === null || !verbs[next.kind]) return;
+        if (next.folderId !== folderId || isAccessChange(next) || !verbs[next.kind]) return;
         setChange(next.by?.id === viewer.id ? null : next);
       }),
     [listen, folderId, viewer.id],

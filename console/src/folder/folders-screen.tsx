@@ -20,7 +20,7 @@ export function FoldersScreen() {
       style={{ '--tree-width': `${width.value}px` } as CSSProperties}
     >
       <div className="folders-tree" id="folders-tree">
-        <TreePane openId={id} />
+        <TreePane currentId={id} />
       </div>
       <Divider
         className="folders-split"

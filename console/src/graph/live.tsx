@@ -16,51 +16,12 @@ import {
 } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
-import { folderRowFields, type AccessLevel, type FolderRow } from './folder-row.ts';
+import { changesDocument, isAccessChange, type FolderChange } from './folder-change.ts';
+import type { AccessLevel, FolderRow } from './folder-row.ts';
 import { followSubscription } from './follow.ts';
 import { queries } from './use-graph.ts';
 
-export type { AccessLevel, FolderRow };
-
-export interface FolderChange {
-  readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
-  readonly cursor: string;
-  readonly folderId: string | null;
-  readonly folder: FolderRow | null;
-  readonly oldParent: { readonly id: string; readonly name: string } | null;
-  readonly newParent: { readonly id: string; readonly name: string } | null;
-  readonly folderCount: number | null;
-  readonly at: string | null;
-  readonly by: { readonly id: string; readonly username: string } | null;
-}
-
-const changesDocument =
-  /* GraphQL */ `
-    subscription ConsoleChanges($after: String) {
-      folderChanges(after: $after) {
-        kind
-        cursor
-        folderId
-        folder {
-          ...FolderRow
-        }
-        oldParent {
-          id
-          name
-        }
-        newParent {
-          id
-          name
-        }
-        folderCount
-        at
-        by {
-          id
-          username
-        }
-      }
-    }
-  ` + folderRowFields;
+export type { AccessLevel, FolderChange, FolderRow };
 
 export type LiveStatus = 'connecting' | 'live' | 'lost';
 
@@ -149,7 +110,8 @@ function useSocketStatus(isSocketOpen: RefObject<boolean>, setStatus: (status: L
 }
 
 /** Invalidates the queries of the folder, its parents and its descendants. */
-function invalidateQueries({ kind, folderId, folder, oldParent, newParent, at }: FolderChange): void {
+function invalidateQueries(change: FolderChange): void {
+  const { kind, folderId, folder, oldParent, newParent } = change;
   if (kind === 'RESYNC') {
     void queries.invalidateQueries();
     return;
@@ -161,7 +123,7 @@ function invalidateQueries({ kind, folderId, folder, oldParent, newParent, at }:
   void queries.invalidateQueries({
     predicate: ({ queryKey: [subject, subjectId] }) =>
       // A change of the viewer's access reports only the topmost folder, so all folders are invalidated.
-      subject === 'folder' && (at === null || touched.has(subjectId)),
+      subject === 'folder' && (isAccessChange(change) || touched.has(subjectId)),
   });
   if (kind === 'DELETE' || kind === 'CREATE') void queries.invalidateQueries({ queryKey: ['trash'] });
 }

@@ -30,7 +30,7 @@ export function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
         if (folder) await grantAccess(grantee, name, folder, level);
       }}
     >
-      <FolderPicker label="Folder" value={folder} autoFocus onChange={setFolder} />
+      <FolderPicker label="Folder" picked={folder} autoFocus onPick={setFolder} />
       <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
       <p className="hint">Applies to the folder and everything inside, unless a deeper grant overrides it.</p>
     </ActionDialog>

@@ -32,7 +32,7 @@ export function usePeopleUpdates(): void {
 }
 
 /** Administrators see all of these fields. */
-export interface UserFacts {
+export interface UserSummary {
   readonly id: string;
   readonly username: string;
   readonly isAdministrator: boolean;
@@ -44,7 +44,7 @@ export interface UserFacts {
 }
 
 export const userFields = /* GraphQL */ `
-  fragment UserFacts on User {
+  fragment UserSummary on User {
     id
     username
     isAdministrator
@@ -62,14 +62,14 @@ export const userFields = /* GraphQL */ `
 `;
 
 export interface UserAnswer {
-  readonly user: UserFacts | null;
+  readonly user: UserSummary | null;
 }
 
 export const userDocument =
   /* GraphQL */ `
     query UserPage($id: ID!) {
       user(id: $id) {
-        ...UserFacts
+        ...UserSummary
       }
     }
   ` + userFields;

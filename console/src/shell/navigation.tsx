@@ -19,7 +19,7 @@ export function Navigation({ current }: { current: string | undefined }) {
   useEffect(() => {
     const show = () => {
       const link = bar.current?.querySelector('[aria-current]');
-      if (bar.current && link) centre(bar.current, link);
+      if (bar.current && link) center(bar.current, link);
     };
     show();
     addEventListener('resize', show);
@@ -55,7 +55,7 @@ export function Navigation({ current }: { current: string | undefined }) {
 }
 
 /** Scrolls the bar of a small screen to the link. `scrollIntoView` would also move the start of the next Tab key. */
-function centre(bar: HTMLElement, link: Element): void {
+function center(bar: HTMLElement, link: Element): void {
   const [outer, inner] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
   bar.scrollBy(
     inner.left + inner.width / 2 - outer.left - outer.width / 2,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rankMatch, findItems, groupItems, dropOutdated, type PaletteItem } from './palette-items.ts';
+import { rankMatch, findItems, groupItems, dropStale, type PaletteItem } from './palette-items.ts';
 
 const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   id: label,
@@ -41,10 +41,10 @@ describe('palette', () => {
       item('Laboratory', { detail: '/North/Laboratory' }),
       item('Lagoon', { detail: '/South/Lagoon' }),
     ];
-    assert.deepEqual(labels(dropOutdated(items, 'lag', true)), ['Lagoon']);
-    assert.deepEqual(labels(dropOutdated(items, 'north', true)), ['Laboratory']);
-    assert.deepEqual(labels(dropOutdated(items, 'lax', true)), []);
-    assert.equal(dropOutdated(items, 'what the server finds by other means', false).length, 2);
+    assert.deepEqual(labels(dropStale(items, 'lag', true)), ['Lagoon']);
+    assert.deepEqual(labels(dropStale(items, 'north', true)), ['Laboratory']);
+    assert.deepEqual(labels(dropStale(items, 'lax', true)), []);
+    assert.equal(dropStale(items, 'what the server finds by other means', false).length, 2);
   });
 
   test('shows a duplicate item once, in its first group', () => {

@@ -53,7 +53,7 @@ export function findItems(
  * Filters results of the server that may belong to an earlier text, because Enter must not open an item that does not match
  * the current text.
  */
-export function dropOutdated<Item extends PaletteItem>(
+export function dropStale<Item extends PaletteItem>(
   items: readonly Item[],
   text: string,
   isBehind: boolean,
@@ -71,10 +71,10 @@ export interface PaletteGroup {
 /** Groups items in the order of their first item, without duplicates. */
 export function groupItems(items: readonly PaletteItem[]): PaletteGroup[] {
   const groups = new Map<string, PaletteItem[]>();
-  const shown = new Set<string>();
+  const groupedIds = new Set<string>();
   for (const item of items) {
-    if (shown.has(item.id)) continue;
-    shown.add(item.id);
+    if (groupedIds.has(item.id)) continue;
+    groupedIds.add(item.id);
     groups.set(item.group, [...(groups.get(item.group) ?? []), item]);
   }
   return [...groups].map(([name, ofGroup]) => ({ name, items: ofGroup }));

@@ -12,7 +12,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { Connection } from './connection.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Keys, useShellKeys } from './shortcut-keys.tsx';
-import { SignOutDialog } from './leave-dialog.tsx';
+import { SignOutDialog } from './sign-out-dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -29,12 +29,12 @@ export function Shell() {
     [signOut],
   );
   const close = useCallback(() => setOverlay(null), []);
-  const first = parts[0];
-  const screen = screens.find(({ segment }) => segment === first);
+  const segment = parts[0];
+  const screen = screens.find((each) => each.segment === segment);
 
   useEffect(() => {
-    if (first === undefined) navigate('/folders', { replace: true });
-  }, [first]);
+    if (segment === undefined) navigate('/folders', { replace: true });
+  }, [segment]);
   useEffect(() => {
     document.title = screen ? `${screen.label} · Espalier` : 'Espalier';
   }, [screen]);
@@ -61,11 +61,11 @@ export function Shell() {
         <Connection />
         <AccountMenu onSignOut={requestSignOut} />
       </header>
-      <Navigation current={first} />
+      <Navigation current={segment} />
       <div className="screen" id="screen" tabIndex={-1}>
-        <ErrorBoundary key={first}>
+        <ErrorBoundary key={segment}>
           <Suspense fallback={<Loading lines={6} />}>
-            {screen ? <ScreenContent screen={screen} /> : first === undefined ? <Loading /> : <Unknown />}
+            {screen ? <ScreenContent screen={screen} /> : segment === undefined ? <Loading /> : <NotFound />}
           </Suspense>
         </ErrorBoundary>
       </div>
@@ -100,7 +100,7 @@ function ScreenContent({ screen: { segment, isForAdministrators, label, Componen
   return <Component />;
 }
 
-function Unknown() {
+function NotFound() {
   return (
     <main className="page">
       <h1 className="visually-hidden">Not found</h1>

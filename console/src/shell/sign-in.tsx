@@ -47,9 +47,9 @@ interface SignInFormProps {
   readonly children?: ReactNode;
 }
 
-function SignInForm({ title, notice, username: known, children }: SignInFormProps) {
+function SignInForm({ title, notice, username: initialUsername, children }: SignInFormProps) {
   const { signIn } = useSession();
-  const [username, setUsername] = useState(known ?? '');
+  const [username, setUsername] = useState(initialUsername ?? '');
   const [password, setPassword] = useState('');
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -79,7 +79,7 @@ function SignInForm({ title, notice, username: known, children }: SignInFormProp
         autoComplete="username"
         value={username}
         onChange={setUsername}
-        autoFocus={known === undefined}
+        autoFocus={initialUsername === undefined}
         isRequired
       />
       <TextField
@@ -89,7 +89,7 @@ function SignInForm({ title, notice, username: known, children }: SignInFormProp
         autoComplete="current-password"
         value={password}
         onChange={setPassword}
-        autoFocus={known !== undefined}
+        autoFocus={initialUsername !== undefined}
         isRequired
       />
       {problem !== null && (

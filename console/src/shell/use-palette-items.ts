@@ -10,7 +10,7 @@ import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { useDebounced } from '../ui/typing.ts';
-import { findItems, dropOutdated, type PaletteItem } from './palette-items.ts';
+import { findItems, dropStale, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';
 
@@ -87,8 +87,8 @@ export function usePaletteItems(
   const isSearching = isBehind || folders.isFetching || people.isFetching;
   const searched = hasSearchText
     ? [
-        ...dropOutdated(createFolderItems(folders.data), text, isBehind || folders.isPlaceholderData),
-        ...dropOutdated(createPeopleItems(people.data), text, isBehind || people.isPlaceholderData),
+        ...dropStale(createFolderItems(folders.data), text, isBehind || folders.isPlaceholderData),
+        ...dropStale(createPeopleItems(people.data), text, isBehind || people.isPlaceholderData),
       ]
     : [];
   return {

@@ -1,6 +1,7 @@
 /** Recent changes by other users: marks on the rows, a summary for screen readers, and the reason why a folder is gone. */
 
-import type { FolderChange, FolderRow } from '../graph/live.tsx';
+import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
+import type { FolderRow } from '../graph/folder-row.ts';
 import { pageTimers, type Timers } from './state/timers.ts';
 
 const markMs = 8_000;
@@ -88,9 +89,9 @@ export class ChangeMarks {
   }
 }
 
-function describeChange({ kind, folder, folderCount, at }: FolderChange, before?: FolderRow): string | null {
-  // A change without a time is a change of the viewer's access.
-  if (at === null) return folder ? 'visible to you with other rights' : 'no longer visible to you';
+function describeChange(change: FolderChange, before?: FolderRow): string | null {
+  const { kind, folder, folderCount } = change;
+  if (isAccessChange(change)) return folder ? 'visible to you with other rights' : 'no longer visible to you';
   if (!folder) return before ? 'deleted' : null;
   switch (kind) {
     case 'CREATE':
@@ -115,11 +116,12 @@ interface GoneFolderOptions {
 
 /** Explains a change after which the viewer cannot see the folder. */
 export function describeGoneFolder(
-  { kind, at, by }: FolderChange,
+  change: FolderChange,
   { name, isAdministrator }: GoneFolderOptions,
 ): string {
+  const { kind, by } = change;
   const folder = name === undefined ? 'The folder' : `“${name}”`;
-  if (at === null) return `${folder} is no longer visible to you.`;
+  if (isAccessChange(change)) return `${folder} is no longer visible to you.`;
   // Another change was reported before the deletion.
   if (kind !== 'DELETE') return `${folder} is no longer available.`;
   if (isAdministrator) return `${folder} was deleted${by ? ` by ${by.username}` : ''}.`;

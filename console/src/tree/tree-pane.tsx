@@ -1,4 +1,4 @@
-/** The tree next to the open folder, with its search field, menu, dialogs and drag preview. */
+/** The tree next to the current folder, with its search field, menu, dialogs and drag preview. */
 
 import { useEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react';
 import { useCommands } from '../actions/palette-commands.ts';
@@ -26,11 +26,11 @@ interface OpenMenu {
   readonly at: { readonly x: number; readonly y: number };
 }
 
-export function TreePane({ openId }: { openId: string | null }) {
+export function TreePane({ currentId }: { currentId: string | null }) {
   const pane = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
-  const marks = useMainTree(openId);
+  const marks = useMainTree(currentId);
   useSyncExternalStore(marks.subscribe, marks.version);
   useSyncExternalStore(store.subscribe, store.version);
 
@@ -46,7 +46,7 @@ export function TreePane({ openId }: { openId: string | null }) {
   useFindShortcut(field);
 
   const { root } = store;
-  const current = (openId === null ? root : store.folder(openId)) ?? null;
+  const current = (currentId === null ? root : store.folder(currentId)) ?? null;
   return (
     <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
       <FolderSearch
@@ -68,7 +68,7 @@ export function TreePane({ openId }: { openId: string | null }) {
             isFaint={({ id }) => moving.has(id)}
             markOf={marks.markOf}
             edit={rename.edit}
-            targetId={drag?.target?.id ?? null}
+            dropTargetId={drag?.target?.id ?? null}
             onOpen={openFolder}
             onCommand={actions.command}
             onMenu={(folder, at) => setMenu({ folder, at })}
@@ -119,7 +119,7 @@ function useFindShortcut(field: RefObject<HTMLInputElement | null>): void {
       label: 'Close all folders in the tree',
       group: 'Tree',
       keywords: 'collapse',
-      run: () => tree.closeAll(),
+      run: () => tree.collapseAll(),
     },
   ]);
 }

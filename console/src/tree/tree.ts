@@ -14,7 +14,7 @@ export class Tree {
   readonly loader: TreeLoader;
   readonly focus = new TreeFocus(this.store);
   /** The row at the upper edge, and the pixels by which it is scrolled out. Null if the tree is not displayed. */
-  top: { readonly id: string; readonly past: number } | null = null;
+  top: { readonly id: string; readonly scrolledBy: number } | null = null;
 
   constructor(reads: TreeQueries = createTreeQueries(client)) {
     this.loader = new TreeLoader(this.store, reads);
@@ -28,7 +28,7 @@ export class Tree {
     if (id !== null) await this.reveal(id);
   }
 
-  /** Opens the ancestors of a folder and focuses it. Returns false if the viewer cannot see the folder. */
+  /** Expands the ancestors of a folder and focuses it. Returns false if the viewer cannot see the folder. */
   async reveal(id: string): Promise<boolean> {
     try {
       if (!(await this.loader.reveal(id))) return false;
@@ -48,9 +48,9 @@ export class Tree {
     return `/${names.slice(0, -1).toReversed().join('/')}`;
   }
 
-  /** Closes all folders except the root. */
-  closeAll(): void {
-    for (const id of [...this.store.openIds]) if (id !== this.store.root?.id) this.store.close(id);
+  /** Collapses all folders except the root. */
+  collapseAll(): void {
+    for (const id of [...this.store.expandedIds]) if (id !== this.store.root?.id) this.store.collapse(id);
   }
 
   clear(): void {
@@ -61,5 +61,5 @@ export class Tree {
   }
 }
 
-/** The tree next to the open folder. Actions on other screens update it at once. */
+/** The tree next to the current folder. Actions on other screens update it at once. */
 export const mainTree = new Tree();

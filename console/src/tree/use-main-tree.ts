@@ -1,6 +1,6 @@
 /**
- * Connects the main tree to the session, to the address of the page, and to changes from the server. Saves its open folders
- * and scroll position in the session storage of this tab.
+ * Connects the main tree to the session, to the address of the page, and to changes from the server. Saves its expanded
+ * folders and scroll position in the session storage of this tab.
  */
 
 import { useEffect, useRef, useState, type RefObject } from 'react';
@@ -13,26 +13,26 @@ import { useViewer } from '../session/session.tsx';
 import { ChangeMarks, describeGoneFolder } from './change-marks.ts';
 import { mainTree as tree } from './tree.ts';
 
-type OpenId = RefObject<string | null>;
+type CurrentId = RefObject<string | null>;
 
 /** The session for which the tree was loaded. */
 let treeSessionId: string | null = null;
 
 /** Returns the marks of recent changes by other users. */
-export function useMainTree(openId: string | null): ChangeMarks {
+export function useMainTree(currentId: string | null): ChangeMarks {
   const { status } = useLive();
   const [marks] = useState(() => new ChangeMarks());
-  const latestOpenId = useRef(openId);
-  useSavedView(latestOpenId);
+  const latestCurrentId = useRef(currentId);
+  useSavedView(latestCurrentId);
 
   // The tree follows the address, also after a click on a link elsewhere.
   useEffect(() => {
-    if (latestOpenId.current === openId) return;
-    latestOpenId.current = openId;
-    if (openId !== null) void followAddress(openId);
-  }, [openId]);
+    if (latestCurrentId.current === currentId) return;
+    latestCurrentId.current = currentId;
+    if (currentId !== null) void followAddress(currentId);
+  }, [currentId]);
 
-  useChanges(marks, openId, latestOpenId);
+  useChanges(marks, currentId, latestCurrentId);
 
   useEffect(() => {
     if (status === 'live' && tree.loader.failure() !== null) tree.loader.retry();
@@ -40,8 +40,8 @@ export function useMainTree(openId: string | null): ChangeMarks {
   return marks;
 }
 
-/** Loads the tree as the viewer left it, and saves its open folders and scroll position for the next visit. */
-function useSavedView(openId: OpenId): void {
+/** Loads the tree as the viewer left it, and saves its expanded folders and scroll position for the next visit. */
+function useSavedView(latestCurrentId: CurrentId): void {
   const { id: viewerId, sessionId } = useViewer();
   const loadedFor = useRef<string | null>(null);
   useEffect(() => {
@@ -50,12 +50,16 @@ function useSavedView(openId: OpenId): void {
     if (loadedFor.current === viewerId) {
       treeSessionId = sessionId;
       void tree.load(null);
-    } else void restoreView(sessionId, openId.current);
+    } else void restoreView(sessionId, latestCurrentId.current);
     loadedFor.current = viewerId;
     const save = () => {
       const { store, top } = tree;
       if (!isCleared && store.root)
-        saveView(sessionId, { opened: [...store.openIds], top, openId: openId.current });
+        saveView(sessionId, {
+          opened: [...store.expandedIds],
+          top: top && { id: top.id, past: top.scrolledBy },
+          openId: latestCurrentId.current,
+        });
     };
     addEventListener('pagehide', save);
     const stop = onSignOut(() => {
@@ -68,14 +72,14 @@ function useSavedView(openId: OpenId): void {
       stop();
       removeEventListener('pagehide', save);
     };
-  }, [sessionId, viewerId, openId]);
+  }, [sessionId, viewerId, latestCurrentId]);
 }
 
-/** Applies changes from the server, and leaves the open folder if it is gone. */
-function useChanges(marks: ChangeMarks, openId: string | null, latestOpenId: OpenId): void {
+/** Applies changes from the server, and leaves the current folder if it is gone. */
+function useChanges(marks: ChangeMarks, currentId: string | null, latestCurrentId: CurrentId): void {
   const { id: viewerId, isAdministrator } = useViewer();
   const { listen } = useLive();
-  /** The open folder and its ancestors. Still needed when the folder is gone from the store. */
+  /** The current folder and its ancestors. Still needed when the folder is gone from the store. */
   const pathIds = useRef<readonly string[]>([]);
 
   useEffect(() => {
@@ -89,35 +93,35 @@ function useChanges(marks: ChangeMarks, openId: string | null, latestOpenId: Ope
       leaveGoneFolder(
         change,
         pathIds.current,
-        latestOpenId.current,
+        latestCurrentId.current,
         change.by?.id === viewerId ? null : text,
       );
     });
-  }, [listen, marks, viewerId, isAdministrator, latestOpenId]);
+  }, [listen, marks, viewerId, isAdministrator, latestCurrentId]);
 
   useEffect(() => {
     const updatePath = () => {
-      const { current: id } = latestOpenId;
+      const { current: id } = latestCurrentId;
       if (id !== null && tree.store.folder(id)) pathIds.current = [id, ...tree.store.ancestorIds(id)];
     };
     updatePath();
     return tree.store.subscribe(updatePath);
-  }, [openId, latestOpenId]);
+  }, [currentId, latestCurrentId]);
 }
 
-async function restoreView(sessionId: string, openId: string | null): Promise<void> {
+async function restoreView(sessionId: string, currentId: string | null): Promise<void> {
   const { store, focus, loader } = tree;
   if (treeSessionId !== sessionId) tree.clear();
   treeSessionId = sessionId;
   const saved = readSavedView(sessionId);
-  for (const id of saved?.opened ?? []) store.open(id);
+  for (const id of saved?.opened ?? []) store.expand(id);
   await tree.load(null);
   const { top } = saved ?? {};
-  if (top && saved?.openId === openId && (await loader.reveal(top.id).catch(() => null))) {
-    focus.select(openId);
-    if (openId !== null) focus.moveToFolder(openId);
+  if (top && saved?.openId === currentId && (await loader.reveal(top.id).catch(() => null))) {
+    focus.select(currentId);
+    if (currentId !== null) focus.moveToFolder(currentId);
     focus.scrollTo(top.id, 'top', top.past);
-  } else if (openId !== null) await tree.reveal(openId);
+  } else if (currentId !== null) await tree.reveal(currentId);
 }
 
 async function followAddress(id: string): Promise<void> {
@@ -131,14 +135,14 @@ async function followAddress(id: string): Promise<void> {
   focus.moveToFolder(id);
 }
 
-/** If the open folder or an ancestor is gone, opens the nearest ancestor that is left. */
+/** If the current folder or an ancestor is gone, opens the nearest ancestor that is left. */
 function leaveGoneFolder(
   { kind, folderId: id, folder }: FolderChange,
   pathIds: readonly string[],
-  openId: string | null,
+  currentId: string | null,
   text: string | null,
 ): void {
-  if (kind === 'RESYNC' || folder || id === null || pathIds[0] !== openId) return;
+  if (kind === 'RESYNC' || folder || id === null || pathIds[0] !== currentId) return;
   const index = pathIds.indexOf(id);
   const parentId = index < 0 ? undefined : pathIds[index + 1];
   if (parentId === undefined) return;
@@ -146,11 +150,13 @@ function leaveGoneFolder(
   if (text !== null) toasts.add({ tone: 'note', text: `${text} This is the nearest folder above it.` });
 }
 
+/** The stored form. Its field names must not change, because a tab may contain data of an earlier version. */
 interface SavedTreeView {
+  /** The ids of the expanded folders. */
   readonly opened: readonly string[];
   /** The row at the upper edge, and the pixels by which it is scrolled out. */
   readonly top: { readonly id: string; readonly past: number } | null;
-  /** The folder whose page was open. */
+  /** The id of the current folder: its page was displayed. */
   readonly openId: string | null;
 }
 
@@ -162,7 +168,7 @@ function saveView(sessionId: string, { opened, ...others }: SavedTreeView): void
     const saved = { sessionId, opened: opened.slice(-maxSavedFolders), ...others };
     sessionStorage.setItem(storageKey, JSON.stringify(saved));
   } catch {
-    // Without storage, the next visit starts with a closed tree.
+    // Without storage, the next visit starts with a collapsed tree.
   }
 }
 

@@ -7,7 +7,7 @@ import { client } from '../session/client.ts';
 import { IconButton } from './button.tsx';
 import { Icon } from './icons.tsx';
 
-/** Returns whether the text was copied. Pages without TLS have no clipboard API, so they use a selection. */
+/** Returns whether the text was copied. Falls back to a selection if the clipboard API is missing or denied. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -31,20 +31,32 @@ function copyBySelection(text: string): boolean {
   }
 }
 
-/** `label` names the copied text: "Copy path". */
-export function CopyButton({ label, text }: { label: string; text: string }) {
-  const [outcome, setOutcome] = useState<string | null>(null);
+const outcomeMs = 2_000;
+
+/** Returns a function that copies a text, and the outcome for a short time after each copy. */
+function useCopyOutcome() {
+  // A new object for each copy, so that the time starts again.
+  const [outcome, setOutcome] = useState<{ readonly isCopied: boolean } | null>(null);
   useEffect(() => {
     if (outcome === null) return;
-    const timer = setTimeout(() => setOutcome(null), 2_000);
+    const timer = setTimeout(() => setOutcome(null), outcomeMs);
     return () => clearTimeout(timer);
   }, [outcome]);
-  const copy = async () => setOutcome((await copyText(text)) ? 'Copied' : 'Not copied');
+  return {
+    copy: async (text: string) => setOutcome({ isCopied: await copyText(text) }),
+    icon: outcome?.isCopied ? 'check' : 'copy',
+    text: outcome && (outcome.isCopied ? 'Copied' : 'Not copied'),
+  } as const;
+}
+
+/** `label` names the copied text: "Copy path". */
+export function CopyButton({ label, text }: { label: string; text: string }) {
+  const outcome = useCopyOutcome();
   return (
     <span className="copy-button">
-      <IconButton label={label} icon={outcome === 'Copied' ? 'check' : 'copy'} onPress={() => void copy()} />
+      <IconButton label={label} icon={outcome.icon} onPress={() => void outcome.copy(text)} />
       <span className="visually-hidden" role="status">
-        {outcome}
+        {outcome.text}
       </span>
     </span>
   );
@@ -57,20 +69,16 @@ const forms: readonly { readonly id: CopyForm; readonly label: string; readonly 
 ];
 
 export function CopyAs({ call }: { call: Call }) {
-  const [outcome, setOutcome] = useState<string | null>(null);
-  const copy = async (form: CopyForm) => {
-    const isCopied = await copyText(formatCall(form, call, client.url));
-    setOutcome(isCopied ? 'Copied' : 'Not copied');
-    setTimeout(() => setOutcome(null), 2_000);
-  };
+  const outcome = useCopyOutcome();
+  const copy = (form: CopyForm) => void outcome.copy(formatCall(form, call, client.url));
   return (
     <MenuTrigger>
       <AriaButton className="button quiet small copy-as">
-        <Icon name={outcome === 'Copied' ? 'check' : 'copy'} />
-        <span aria-live="polite">{outcome ?? 'Copy as…'}</span>
+        <Icon name={outcome.icon} />
+        <span aria-live="polite">{outcome.text ?? 'Copy as…'}</span>
       </AriaButton>
       <Popover className="popover" placement="top end">
-        <Menu className="menu" onAction={(form) => void copy(form as CopyForm)}>
+        <Menu className="menu" onAction={(form) => copy(form as CopyForm)}>
           {forms.map(({ id, label, needs }) => (
             <MenuItem key={id} id={id} textValue={label} className="menu-item">
               <Text slot="label">{label}</Text>

@@ -156,29 +156,25 @@ function usePeopleSearch(kinds: PersonPickerProps['kinds'], typed: string, exclu
     { text: searchText, first: maxSuggestions, withUsers, withGroups },
     { placeholderData: keepPreviousData },
   );
-  const isOutdated = isPlaceholderData || searchText !== typed;
+  const isStale = isPlaceholderData || searchText !== typed;
   const people = peopleOf(data).filter(
     ({ id, name }) =>
       !excludedIds.includes(id) &&
       // Results of a previous text may not match. Pressing Enter must not pick another person.
-      (!isOutdated || name.toLowerCase().includes(typed.toLowerCase())),
+      (!isStale || name.toLowerCase().includes(typed.toLowerCase())),
   );
-  return { people, searchText, isOutdated, isFetching, error };
+  return { people, searchText, isStale, isFetching, error };
 }
 
 type PeopleSearch = ReturnType<typeof usePeopleSearch>;
 
 /** After Enter, picks the person with the typed name, or the only result, as soon as the search is complete. */
-function usePickOnEnter(
-  { people, isOutdated }: PeopleSearch,
-  typed: string,
-  choose: (key: Key | null) => void,
-) {
+function usePickOnEnter({ people, isStale }: PeopleSearch, typed: string, choose: (key: Key | null) => void) {
   const [isPending, setPending] = useState(false);
   const match =
     people.find(({ name }) => name.toLowerCase() === typed.toLowerCase()) ??
-    (people.length === 1 && !isOutdated ? people[0] : undefined);
-  const isDecided = match !== undefined || !isOutdated;
+    (people.length === 1 && !isStale ? people[0] : undefined);
+  const isDecided = match !== undefined || !isStale;
   const pick = useEffectEvent(() => {
     setPending(false);
     if (match && typed !== '') choose(keyOf(match));
@@ -195,7 +191,7 @@ interface SuggestionsProps extends Pick<PersonPickerProps, 'label' | 'kinds'> {
 
 function Suggestions({ label, kinds, search }: SuggestionsProps) {
   const { isAdministrator } = useViewer();
-  const { searchText, isOutdated, isFetching, error } = search;
+  const { searchText, isStale, isFetching, error } = search;
   return (
     <Popover className="popover">
       {/* A landmark, because the popover is outside of the landmarks of the page. */}
@@ -204,7 +200,7 @@ function Suggestions({ label, kinds, search }: SuggestionsProps) {
           className="menu"
           renderEmptyState={() => (
             <p className="person-picker-none">
-              {isFetching || isOutdated
+              {isFetching || isStale
                 ? 'Searching…'
                 : explainEmpty(searchText, error !== null, isAdministrator || kinds === 'groups')}
             </p>

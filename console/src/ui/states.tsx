@@ -32,7 +32,7 @@ export function Empty({ icon, title, children }: Omit<StateProps, 'role'>) {
   );
 }
 
-/** Grey lines in the size of the content, so that the layout does not jump. */
+/** Gray lines in the size of the content, so that the layout does not jump. */
 export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div className="loading" role="status" aria-label={label}>

@@ -1,24 +1,24 @@
 /** Formats a change of a folder as a sentence for the page of that folder. */
 
-import type { FolderChange } from '../../graph/live.tsx';
+import { isAccessChange, type FolderChange } from '../../graph/folder-change.ts';
 
 type FormattedChange = Pick<FolderChange, 'kind' | 'at' | 'by' | 'oldParent' | 'newParent' | 'folderCount'>;
 
 export function formatChange(change: FormattedChange): string {
-  const { kind, at, by, oldParent, newParent, folderCount } = change;
+  const { kind, by, oldParent, newParent, folderCount } = change;
   const who = by?.username ?? 'Somebody';
   switch (kind) {
     case 'CREATE':
-      return at === null ? 'It became visible to you' : `${who} created it or moved it here`;
+      return isAccessChange(change) ? 'It became visible to you' : `${who} created it or moved it here`;
     case 'UPDATE':
-      return at === null ? 'Your access to it changed' : `${who} changed it`;
+      return isAccessChange(change) ? 'Your access to it changed' : `${who} changed it`;
     case 'MOVE': {
       const from = oldParent ? ` from “${oldParent.name}”` : '';
       const to = newParent ? ` to “${newParent.name}”` : '';
       return `${who} moved it${from}${to}`;
     }
     case 'DELETE':
-      return at === null ? 'It was hidden from you' : `${who} deleted it`;
+      return isAccessChange(change) ? 'It was hidden from you' : `${who} deleted it`;
     case 'IMPORT': {
       const count = (folderCount ?? 0).toLocaleString('en');
       return `${who} imported ${count} ${folderCount === 1 ? 'folder' : 'folders'} into it`;

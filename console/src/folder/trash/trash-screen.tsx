@@ -208,7 +208,7 @@ function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: 
         help="Must be unique in the target folder."
         autoFocus
       />
-      <FolderPicker label="Into" value={parent} onChange={setParent} />
+      <FolderPicker label="Into" picked={parent} onPick={setParent} />
     </ActionDialog>
   );
 }

@@ -68,7 +68,7 @@ function Filters({ filter }: { filter: JournalFilter }) {
 }
 
 function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolean }) {
-  const { list, next, entries, totalCount, heldCount, freshAbove, hold, readAnew, end } = useJournal(
+  const { list, next, entries, totalCount, heldCount, lastSeenNumber, hold, readAnew, end } = useJournal(
     filter,
     isLive,
   );
@@ -101,7 +101,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
           !entries || entries.length === 0 ? (
             <Nothing isFiltered={isFiltered} />
           ) : (
-            <JournalTable entries={entries} totalCount={totalCount} freshAbove={freshAbove} />
+            <JournalTable entries={entries} totalCount={totalCount} lastSeenNumber={lastSeenNumber} />
           )
         }
       </QueryResult>

@@ -9,7 +9,8 @@ import { useIsNarrow } from '../narrow.ts';
 interface Props {
   readonly entries: readonly JournalEntry[];
   readonly totalCount: number;
-  readonly freshAbove: number;
+  /** Entries with higher numbers have just arrived and are highlighted. */
+  readonly lastSeenNumber: number;
 }
 
 const rowHeight = 39;
@@ -19,28 +20,17 @@ function findScroller(): HTMLElement | null {
   return document.getElementById('screen');
 }
 
-export function JournalTable({ entries, totalCount, freshAbove }: Props) {
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+export function JournalTable({ entries, totalCount, lastSeenNumber }: Props) {
+  const [openNumbers, setOpenNumbers] = useState<ReadonlySet<number>>(new Set());
   const isNarrow = useIsNarrow();
   const columns = isNarrow ? 3 : 5;
   const table = useRef<HTMLTableElement>(null);
-  const offset = useOffset(table);
-  const rows = useVirtualizer({
-    count: entries.length,
-    getScrollElement: findScroller,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => entries[index]!.number,
-    scrollMargin: offset,
-    overscan: 15,
-  });
-  const visibleRows = rows.getVirtualItems();
-  const above = (visibleRows[0]?.start ?? offset) - offset;
-  const below = rows.getTotalSize() - ((visibleRows.at(-1)?.end ?? offset) - offset);
+  const { visibleRows, above, below, measureRow } = useVisibleRows(entries, table);
 
   const toggle = (number: number) => {
-    const next = new Set(open);
+    const next = new Set(openNumbers);
     if (!next.delete(number)) next.add(number);
-    setOpen(next);
+    setOpenNumbers(next);
   };
   return (
     <div className="table-frame">
@@ -50,14 +40,14 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
         <Spacer height={above} columns={columns} />
         {visibleRows.map(({ index }) => {
           const entry = entries[index]!;
-          const isOpen = open.has(entry.number);
+          const isOpen = openNumbers.has(entry.number);
           return (
-            <tbody key={entry.number} ref={rows.measureElement} data-index={index} className="journal-entry">
+            <tbody key={entry.number} ref={measureRow} data-index={index} className="journal-entry">
               <EntryRow
                 entry={entry}
                 isOpen={isOpen}
                 isNarrow={isNarrow}
-                isFresh={entry.number > freshAbove}
+                isFresh={entry.number > lastSeenNumber}
                 rowIndex={index + 2}
                 onToggle={() => toggle(entry.number)}
               />
@@ -75,6 +65,26 @@ export function JournalTable({ entries, totalCount, freshAbove }: Props) {
       </table>
     </div>
   );
+}
+
+/** Returns the rows near the viewport, and the heights of the rows above and below them. */
+function useVisibleRows(entries: readonly JournalEntry[], table: RefObject<HTMLTableElement | null>) {
+  const offset = useOffset(table);
+  const virtualizer = useVirtualizer({
+    count: entries.length,
+    getScrollElement: findScroller,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => entries[index]!.number,
+    scrollMargin: offset,
+    overscan: 15,
+  });
+  const visibleRows = virtualizer.getVirtualItems();
+  return {
+    visibleRows,
+    above: (visibleRows[0]?.start ?? offset) - offset,
+    below: virtualizer.getTotalSize() - ((visibleRows.at(-1)?.end ?? offset) - offset),
+    measureRow: virtualizer.measureElement,
+  };
 }
 
 function TableHead({ isNarrow }: { isNarrow: boolean }) {
@@ -105,7 +115,7 @@ function TableHead({ isNarrow }: { isNarrow: boolean }) {
   );
 }
 
-/** Returns the distance of the rows from the top of the screen. Content above can change its height. */
+/** Returns the position of the first row in the scrolled content. It changes when content above the table changes its height. */
 function useOffset(table: RefObject<HTMLTableElement | null>): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
@@ -113,9 +123,9 @@ function useOffset(table: RefObject<HTMLTableElement | null>): number {
     const page = table.current?.closest('main');
     if (!screen || !page) return;
     const measure = () => {
-      const rows = table.current?.tBodies[0];
-      if (!rows) return;
-      const top = rows.getBoundingClientRect().top - screen.getBoundingClientRect().top;
+      const firstBody = table.current?.tBodies[0];
+      if (!firstBody) return;
+      const top = firstBody.getBoundingClientRect().top - screen.getBoundingClientRect().top;
       setOffset(Math.round(top + screen.scrollTop));
     };
     measure();

@@ -107,7 +107,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     totalCount: (first?.journal.totalCount ?? 0) + ((entries?.length ?? 0) - (read?.length ?? 0)),
     heldCount: arrivals.held.length,
     /** Entries with higher numbers have just arrived. */
-    freshAbove: Math.max(seen, read?.[0]?.number ?? 0),
+    lastSeenNumber: Math.max(seen, read?.[0]?.number ?? 0),
     hold,
     readAnew,
     /** Why the live updates ended. */

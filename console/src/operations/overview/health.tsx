@@ -29,7 +29,7 @@ export function Health({ checks, isStale }: { checks: readonly HealthCheck[]; is
           <li key={name}>
             <Finding isFine={isFine} isStale={isStale} />
             <div>
-              <h3>{capitalised(name)}</h3>
+              <h3>{capitalize(name)}</h3>
               <p className="soft">{detail}</p>
             </div>
           </li>
@@ -54,6 +54,6 @@ function summarizeHealth(failing: number, all: number): string {
   return `${failing} of ${all} checks ${failing === 1 ? 'fails' : 'fail'}`;
 }
 
-function capitalised(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -40,14 +40,14 @@ interface GroupRow extends GroupFacts {
 
 export function GroupList() {
   const text = useLocation().query.get('text') ?? '';
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const list = usePages<{ groups: Page<GroupRow> }, GroupRow>(
     ['people', 'groups', text],
     groupsDocument,
     { text, first: pageSize },
     ({ groups }) => groups,
   );
-  useCommands([{ id: 'newGroup', label: 'New group…', group: 'People', run: () => setMaking(true) }]);
+  useCommands([{ id: 'newGroup', label: 'New group…', group: 'People', run: () => setCreating(true) }]);
   return (
     <main className="page">
       <header className="page-header">
@@ -57,7 +57,7 @@ export function GroupList() {
       <div className="toolbar">
         <SearchField label="Search groups" value={text} onChange={(next) => setQuery({ text: next })} />
         <span className="grow" />
-        <Button tone="primary" icon="plus" onPress={() => setMaking(true)}>
+        <Button tone="primary" icon="plus" onPress={() => setCreating(true)}>
           New group
         </Button>
       </div>
@@ -65,7 +65,7 @@ export function GroupList() {
         {({ items }) => (items.length > 0 ? <GroupTable groups={items} /> : <NoGroups text={text} />)}
       </QueryResult>
       <ShowMore pages={list} noun="groups" />
-      {isMaking && <NewGroupDialog onClose={() => setMaking(false)} />}
+      {isCreating && <NewGroupDialog onClose={() => setCreating(false)} />}
     </main>
   );
 }

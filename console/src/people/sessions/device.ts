@@ -33,7 +33,7 @@ const programs: Readonly<Record<string, string>> = {
   PostmanRuntime: 'Postman',
 };
 
-const longest = 60;
+const maxLetters = 60;
 
 export function deviceName(agent: string | null): string {
   const text = agent?.trim() ?? '';
@@ -58,5 +58,5 @@ function nameIn(text: string, signs: readonly Sign[]): string | undefined {
 
 function cut(text: string): string {
   const letters = [...text];
-  return letters.length <= longest ? text : `${letters.slice(0, longest - 1).join('')}…`;
+  return letters.length <= maxLetters ? text : `${letters.slice(0, maxLetters - 1).join('')}…`;
 }

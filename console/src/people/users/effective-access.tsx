@@ -11,7 +11,7 @@ import { LevelChip, formatReason } from '../../ui/access-level.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
-import type { UserFacts } from '../people-data.ts';
+import type { UserSummary } from '../people-data.ts';
 
 const explainDocument = /* GraphQL */ `
   query Explain($userId: ID!, $folderId: ID!) {
@@ -56,26 +56,26 @@ interface Explanation {
 }
 
 /** The folder is in the address, so that the result can be shared as a link. */
-export function EffectiveAccess({ user }: { user: UserFacts }) {
+export function EffectiveAccess({ user }: { user: UserSummary }) {
   const folderId = useLocation().query.get('folder');
-  const [isChoosing, setChoosing] = useState(false);
+  const [isPicking, setPicking] = useState(false);
   const answer = useGraph<{ explainAccess: Explanation }>(
     ['people', 'explain', user.id, folderId],
     explainDocument,
     { userId: user.id, folderId },
     { enabled: folderId !== null, placeholderData: keepPreviousData },
   );
-  const chosen = folderId === null ? null : (answer.data?.explainAccess.folder ?? null);
-  const choose = ({ id }: PickedFolder) => {
+  const picked = folderId === null ? null : (answer.data?.explainAccess.folder ?? null);
+  const pick = ({ id }: PickedFolder) => {
     setQuery({ folder: id });
-    setChoosing(false);
+    setPicking(false);
   };
   return (
     <section className="card" aria-labelledby="effective-access">
       <header className="card-header">
         <h2 id="effective-access">Effective access</h2>
         <span className="grow" />
-        <Button size="small" icon="folder" onPress={() => setChoosing(true)}>
+        <Button size="small" icon="folder" onPress={() => setPicking(true)}>
           {folderId === null ? 'Choose a folder…' : 'Choose another folder…'}
         </Button>
       </header>
@@ -88,10 +88,10 @@ export function EffectiveAccess({ user }: { user: UserFacts }) {
           {({ explainAccess }) => <Explained user={user} explanation={explainAccess} />}
         </QueryResult>
       )}
-      {isChoosing && (
-        <Dialog title={`Effective access of ${user.username}`} onClose={() => setChoosing(false)}>
+      {isPicking && (
+        <Dialog title={`Effective access of ${user.username}`} onClose={() => setPicking(false)}>
           <div className="dialog-form">
-            <FolderPicker label="Folder" value={chosen} onChange={choose} />
+            <FolderPicker label="Folder" picked={picked} onPick={pick} />
           </div>
         </Dialog>
       )}
@@ -99,7 +99,7 @@ export function EffectiveAccess({ user }: { user: UserFacts }) {
   );
 }
 
-function Explained({ user, explanation }: { user: UserFacts; explanation: Explanation }) {
+function Explained({ user, explanation }: { user: UserSummary; explanation: Explanation }) {
   const { level, isPassage, reason, folder, grant } = explanation;
   return (
     <div className="people-explained" role="status">

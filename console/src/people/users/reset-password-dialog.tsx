@@ -4,12 +4,12 @@ import { useState } from 'react';
 import { resetPassword } from '../../actions/people-actions.ts';
 import { perform } from '../../actions/perform.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
-import { peopleStale, type UserFacts } from '../people-data.ts';
+import { peopleStale, type UserSummary } from '../people-data.ts';
 import { isLongEnough, PasswordField } from '../passwords/password-field.tsx';
 import { PasswordOnce } from '../passwords/password-once.tsx';
 import { endedText } from '../sessions/revoke-dialogs.tsx';
 
-export function ResetPasswordDialog({ user, onClose }: { user: UserFacts; onClose: () => void }) {
+export function ResetPasswordDialog({ user, onClose }: { user: UserSummary; onClose: () => void }) {
   const { id: userId, username } = user;
   const [password, setPassword] = useState('');
   const [done, setDone] = useState<{ readonly password: string; readonly ended: number } | null>(null);

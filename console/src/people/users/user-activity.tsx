@@ -6,7 +6,7 @@ import { journalFields, formatJournalEntry, type JournalEntry } from '../../ui/j
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { UserFacts } from '../people-data.ts';
+import type { UserSummary } from '../people-data.ts';
 
 const pageSize = 10;
 
@@ -26,7 +26,7 @@ const activityDocument =
     }
   ` + journalFields;
 
-export function UserActivity({ user: { id, username } }: { user: UserFacts }) {
+export function UserActivity({ user: { id, username } }: { user: UserSummary }) {
   const list = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
     ['people', 'activity', id],
     activityDocument,

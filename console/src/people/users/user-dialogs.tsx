@@ -10,17 +10,17 @@ import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { aboutUser, peopleStale, type UserAnswer, type UserFacts } from '../people-data.ts';
+import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.ts';
 
 interface UserDialogProps {
-  readonly user: UserFacts;
+  readonly user: UserSummary;
   readonly onClose: () => void;
 }
 
-type Changes = Partial<Pick<UserFacts, 'username' | 'isAdministrator' | 'isDisabled'>>;
+type Changes = Partial<Pick<UserSummary, 'username' | 'isAdministrator' | 'isDisabled'>>;
 
 /** Applies a change optimistically. Undo restores `before`, unless another user has changed the same field since. */
-export function userChange(user: UserFacts, changes: Changes, before: Changes, doneText: string) {
+export function userChange(user: UserSummary, changes: Changes, before: Changes, doneText: string) {
   const { id, username } = user;
   const task = (values: Changes) =>
     ({

@@ -11,9 +11,9 @@ import { PersonPicker } from '../../ui/person-picker.tsx';
 import { TruncatedList } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { createAdditionTask, createRemovalTask } from '../groups/memberships.ts';
-import type { UserFacts } from '../people-data.ts';
+import type { UserSummary } from '../people-data.ts';
 
-export function UserGroups({ user }: { user: UserFacts }) {
+export function UserGroups({ user }: { user: UserSummary }) {
   const { username } = user;
   const answer = useUserGroups(user.id);
   const [choices, setChoices] = useState(0);
@@ -64,11 +64,11 @@ export function UserGroups({ user }: { user: UserFacts }) {
   );
 }
 
-function withGroups(user: UserFacts, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
+function withGroups(user: UserSummary, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
   return () => updateQueryOptimistically<readonly GroupName[]>(userGroupsKey(user.id), change);
 }
 
-function join(user: UserFacts, { id, name }: GroupName) {
+function join(user: UserSummary, { id, name }: GroupName) {
   const group = { id, name };
   return performOrReport({
     ...createAdditionTask({ group, userIds: [user.id], who: user.username }),
@@ -76,7 +76,7 @@ function join(user: UserFacts, { id, name }: GroupName) {
   });
 }
 
-function leave(user: UserFacts, group: GroupName) {
+function leave(user: UserSummary, group: GroupName) {
   return performOrReport({
     ...createRemovalTask({ group, userIds: [user.id], who: user.username }),
     optimisticUpdate: withGroups(user, (groups) => groups.filter(({ id }) => id !== group.id)),

@@ -11,7 +11,7 @@ import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NewUserDialog } from './new-user-dialog.tsx';
-import { userFields, type UserFacts } from '../people-data.ts';
+import { userFields, type UserSummary } from '../people-data.ts';
 
 const pageSize = 50;
 
@@ -20,7 +20,7 @@ const usersDocument =
     query Users($text: String, $first: Int, $after: String) {
       users(text: $text, first: $first, after: $after) {
         items {
-          ...UserFacts
+          ...UserSummary
         }
         totalCount
         pageInfo {
@@ -33,14 +33,14 @@ const usersDocument =
 
 export function UserList() {
   const text = useLocation().query.get('text') ?? '';
-  const [isMaking, setMaking] = useState(false);
-  const list = usePages<{ users: Page<UserFacts> }, UserFacts>(
+  const [isCreating, setCreating] = useState(false);
+  const list = usePages<{ users: Page<UserSummary> }, UserSummary>(
     ['people', 'users', text],
     usersDocument,
     { text, first: pageSize },
     ({ users }) => users,
   );
-  useCommands([{ id: 'newUser', label: 'New user…', group: 'People', run: () => setMaking(true) }]);
+  useCommands([{ id: 'newUser', label: 'New user…', group: 'People', run: () => setCreating(true) }]);
   return (
     <main className="page">
       <header className="page-header">
@@ -50,7 +50,7 @@ export function UserList() {
       <div className="toolbar">
         <SearchField label="Search users" value={text} onChange={(next) => setQuery({ text: next })} />
         <span className="grow" />
-        <Button tone="primary" icon="plus" onPress={() => setMaking(true)}>
+        <Button tone="primary" icon="plus" onPress={() => setCreating(true)}>
           New user
         </Button>
       </div>
@@ -66,12 +66,12 @@ export function UserList() {
         }
       </QueryResult>
       <ShowMore pages={list} noun="users" />
-      {isMaking && <NewUserDialog onClose={() => setMaking(false)} />}
+      {isCreating && <NewUserDialog onClose={() => setCreating(false)} />}
     </main>
   );
 }
 
-function UserTable({ users }: { users: readonly UserFacts[] }) {
+function UserTable({ users }: { users: readonly UserSummary[] }) {
   const viewer = useViewer();
   return (
     <div className="table-frame">
@@ -122,7 +122,7 @@ function UserTable({ users }: { users: readonly UserFacts[] }) {
   );
 }
 
-function groupNames({ items, totalCount }: UserFacts['groups']): string {
+function groupNames({ items, totalCount }: UserSummary['groups']): string {
   const names = items.map(({ name }) => name).join(', ');
   return totalCount > items.length ? `${names} and ${totalCount - items.length} more` : names;
 }

@@ -10,7 +10,7 @@ import { QueryResult, Empty } from '../../ui/states.tsx';
 import { BackLink } from '../back-link.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from '../grants-card.tsx';
-import { aboutUser, userDocument, type UserAnswer, type UserFacts } from '../people-data.ts';
+import { aboutUser, userDocument, type UserAnswer, type UserSummary } from '../people-data.ts';
 import { ResetPasswordDialog } from './reset-password-dialog.tsx';
 import { UserActivity } from './user-activity.tsx';
 import {
@@ -20,7 +20,7 @@ import {
   RenameUserDialog,
   userChange,
 } from './user-dialogs.tsx';
-import { UserFactsCard } from './user-facts-card.tsx';
+import { UserSummaryCard } from './user-summary-card.tsx';
 import { UserGroups } from './user-group-list.tsx';
 import { UserSessions } from './user-sessions.tsx';
 
@@ -50,12 +50,12 @@ export function UserPage({ id }: { id: string }) {
   );
 }
 
-function LoadedUser({ user }: { user: UserFacts }) {
+function LoadedUser({ user }: { user: UserSummary }) {
   return (
     <>
       <Header user={user} />
       <div className="people-columns">
-        <UserFactsCard user={user} />
+        <UserSummaryCard user={user} />
         <UserGroups user={user} />
       </div>
       <GrantsCard
@@ -75,7 +75,7 @@ function LoadedUser({ user }: { user: UserFacts }) {
 }
 
 /** Updates the viewer's name in the top bar if the viewer is renamed here. */
-function useOwnName(user: UserFacts | null | undefined, isFetching: boolean): void {
+function useOwnName(user: UserSummary | null | undefined, isFetching: boolean): void {
   const viewer = useViewer();
   const { reload } = useSession();
   // Ignores an optimistic name until the server has confirmed it.
@@ -93,7 +93,7 @@ const dialogs = {
   delete: DeleteUserDialog,
 };
 
-function Header({ user }: { user: UserFacts }) {
+function Header({ user }: { user: UserSummary }) {
   const viewer = useViewer();
   const [open, setOpen] = useState<keyof typeof dialogs | null>(null);
   const OpenDialog = open && dialogs[open];

@@ -4,12 +4,12 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
-import type { UserFacts } from '../people-data.ts';
+import type { UserSummary } from '../people-data.ts';
 import { RevokeAllDialog } from '../sessions/revoke-dialogs.tsx';
 import { SessionTable } from '../sessions/session-table.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 
-export function UserSessions({ user }: { user: UserFacts }) {
+export function UserSessions({ user }: { user: UserSummary }) {
   const list = useSessions(user.id);
   const [isRevoking, setRevoking] = useState(false);
   return (

@@ -41,10 +41,10 @@ export function MoveDialog({ folders, onClose }: MoveDialogProps) {
     >
       <FolderPicker
         label="Into"
-        value={target}
+        picked={target}
         excludedIds={folders.map(({ id }) => id)}
         autoFocus
-        onChange={setTarget}
+        onPick={setTarget}
       />
       {isThere ? (
         <p className="soft">The target is the current parent.</p>

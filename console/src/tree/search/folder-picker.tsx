@@ -15,34 +15,34 @@ export interface PickedFolder {
 
 interface FolderPickerProps {
   readonly label: string;
-  readonly value: PickedFolder | null;
+  readonly picked: PickedFolder | null;
   /** These folders and their descendants cannot be picked. */
   readonly excludedIds?: readonly string[];
   readonly autoFocus?: boolean;
-  readonly onChange: (folder: PickedFolder) => void;
+  readonly onPick: (folder: PickedFolder) => void;
 }
 
-export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChange }: FolderPickerProps) {
+export function FolderPicker({ label, picked, excludedIds = [], autoFocus, onPick }: FolderPickerProps) {
   const [tree] = useState(() => new Tree());
   const labelId = useId();
   const body = useRef<HTMLDivElement>(null);
   const { store, focus, loader } = tree;
-  const chosenId = value?.id ?? null;
-  useLiveTree(tree, chosenId);
+  const pickedId = picked?.id ?? null;
+  useLiveTree(tree, pickedId);
 
   const isExcluded = (ids: readonly string[]) => ids.some((id) => excludedIds.includes(id));
   const canPick = ({ id, accessLevel }: FolderRow) =>
     accessLevel !== 'NONE' && !isExcluded([id, ...store.ancestorIds(id)]);
+  const focusTree = () => body.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
   const pick = (folder: FolderRow) => {
-    if (canPick(folder)) onChange({ id: folder.id, name: folder.name, path: tree.pathOf(folder.id) });
+    if (canPick(folder)) onPick({ id: folder.id, name: folder.name, path: tree.pathOf(folder.id) });
   };
   const pickMatch = (folder: FolderMatch) => {
-    onChange({ id: folder.id, name: folder.name, path: formatPath(folder) });
+    onPick({ id: folder.id, name: folder.name, path: formatPath(folder) });
     focus.moveToFolder(folder.id, 'middle');
     void loader.reveal(folder.id).catch(() => undefined);
-    enter();
+    focusTree();
   };
-  const enter = () => body.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
   return (
     <div className="field">
       <span className="label" id={labelId}>
@@ -54,13 +54,13 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
           autoFocus={autoFocus}
           canPick={({ id, ancestors }) => !isExcluded([id, ...ancestors.map((ancestor) => ancestor.id)])}
           onPick={pickMatch}
-          onLeave={enter}
+          onLeave={focusTree}
         >
           <TreeLoadState tree={tree}>
             <TreeView
               tree={tree}
               label={label}
-              currentId={chosenId}
+              currentId={pickedId}
               isFaint={(folder) => !canPick(folder)}
               onOpen={pick}
             />
@@ -68,7 +68,7 @@ export function FolderPicker({ label, value, excludedIds = [], autoFocus, onChan
         </FolderSearch>
       </div>
       <p className="hint" aria-live="polite">
-        {value ? `Selected: ${value.path}` : 'No folder is selected.'}
+        {picked ? `Selected: ${picked.path}` : 'No folder is selected.'}
       </p>
     </div>
   );

@@ -15,7 +15,7 @@ function createTree() {
     const rows = server.children(id).map((one) => server.row(one.id));
     store.putRange(id, { from: 0, to: rows.length }, rows, rows.length);
   }
-  store.open(a);
+  store.expand(a);
   const names = () =>
     Array.from({ length: store.rowCount }, (_, index) => store.rowAt(index)!.folder?.name ?? '…').join(' ');
   return { server, store, a, b, inside, names };
@@ -39,9 +39,9 @@ test('keeps an own title when the name changes, and falls back to the name when 
   assert.equal(store.folder(a)!.title, 'z');
 });
 
-test('moves a folder with its open subtree, and moves it back on rollback', () => {
+test('moves a folder with its expanded subtree, and moves it back on rollback', () => {
   const { store, a, b, names } = createTree();
-  store.open(b);
+  store.expand(b);
   const rollback = moveOptimistically(store, a, b);
   assert.equal(store.folder(b)!.folders.totalCount, 1);
   assert.equal(store.folder(a)!.parent!.id, b);
@@ -49,12 +49,12 @@ test('moves a folder with its open subtree, and moves it back on rollback', () =
   assert.equal(names(), 'Root a inside b');
 });
 
-test('removes a folder at once, and restores it open on rollback', () => {
+test('removes a folder at once, and restores it expanded on rollback', () => {
   const { store, a, names } = createTree();
   const rollback = removeOptimistically(store, a);
   assert.equal(names(), 'Root b');
   rollback();
-  assert.equal(store.isOpen(a), true);
+  assert.equal(store.isExpanded(a), true);
   assert.equal(names(), 'Root a … b');
 });
 
@@ -86,7 +86,7 @@ test('rolls back a rename after another user has added a child, and keeps the ne
 
 test('keeps another user’s move when the own move is rolled back', () => {
   const { server, store, a, b, inside } = createTree();
-  store.open(b);
+  store.expand(b);
   const rollback = moveOptimistically(store, inside, b);
   applyChange(store, server.move(inside, 'root'));
   rollback();

@@ -37,13 +37,13 @@ export function moveOptimistically(store: TreeStore, id: string, parentId: strin
 export function removeOptimistically(store: TreeStore, id: string): Rollback {
   const before = store.folder(id);
   if (!before) return () => undefined;
-  const isOpen = store.openIds.has(id);
+  const isExpanded = store.expandedIds.has(id);
   const isConfirmed = store.trackRemoval(id);
   store.remove(id);
   return () => {
     const isGone = isConfirmed();
     if (!isGone && !store.folder(id)) store.upsert(before);
-    if (!isGone && isOpen) store.open(id);
+    if (!isGone && isExpanded) store.expand(id);
     markParentsStale(store, before);
   };
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
   store = new TreeStore();
   store.setRoot(server.row('root'));
   read('root');
-  store.open(id['a']!);
+  store.expand(id['a']!);
   read(id['a']!);
   focus = new TreeFocus(store);
 });
@@ -35,12 +35,12 @@ test('keeps the focus on its folder when rows are added before it', () => {
   assert.equal(focus.folder?.name, 'b');
 });
 
-test('moves the focus to the row after a deleted folder, and to an ancestor that is closed', () => {
+test('moves the focus to the row after a deleted folder, and to a collapsed ancestor', () => {
   focus.moveTo(4);
   store.remove(id['b']!);
   assert.equal(focus.folder?.name, 'c');
   focus.moveToFolder(id['a2']!);
-  store.close(id['a']!);
+  store.collapse(id['a']!);
   assert.equal(focus.folder?.name, 'a');
 });
 

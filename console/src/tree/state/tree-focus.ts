@@ -11,7 +11,7 @@ interface ScrollTarget {
   readonly id: string | null;
   readonly align: 'near' | 'middle' | 'top';
   /** The pixels by which the row is scrolled out at the top. */
-  readonly past: number;
+  readonly scrolledBy: number;
 }
 
 export class TreeFocus {
@@ -59,20 +59,20 @@ export class TreeFocus {
     const row = this.#store.rowAt(Math.max(0, Math.min(index, this.#store.rowCount - 1)));
     if (!row) return;
     this.#focused = row.folder?.id ?? { parentId: row.parentId!, position: row.position };
-    this.#scrollTarget = { id: null, align: 'near', past: 0 };
+    this.#scrollTarget = { id: null, align: 'near', scrolledBy: 0 };
     this.#notify();
   }
 
   /** The folder need not be loaded yet. */
   moveToFolder(id: string, align: ScrollTarget['align'] = 'near'): void {
     this.#focused = id;
-    this.#scrollTarget = { id: null, align, past: 0 };
+    this.#scrollTarget = { id: null, align, scrolledBy: 0 };
     this.#notify();
   }
 
   /** Scrolls without moving the focus. */
-  scrollTo(id: string, align: ScrollTarget['align'], past = 0): void {
-    this.#scrollTarget = { id, align, past };
+  scrollTo(id: string, align: ScrollTarget['align'], scrolledBy = 0): void {
+    this.#scrollTarget = { id, align, scrolledBy };
     this.#notify();
   }
 

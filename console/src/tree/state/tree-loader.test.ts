@@ -52,14 +52,14 @@ function rowsOf(store: TreeStore): string[] {
   });
 }
 
-/** The rows that the server has, with the same folders open. */
+/** The rows that the server has, with the same folders expanded. */
 function expectedRows(server: ModelServer, store: TreeStore): string[] {
   const inside = (id: string, depth: number): string[] =>
     server
       .children(id)
       .flatMap((child, position, { length }) => [
         `${depth} ${child.name} ${position + 1}/${length}`,
-        ...(store.isOpen(child.id) ? inside(child.id, depth + 1) : []),
+        ...(store.isExpanded(child.id) ? inside(child.id, depth + 1) : []),
       ]);
   return ['0 Root 1/1', ...inside('root', 1)];
 }
@@ -75,7 +75,7 @@ describe('TreeLoader', () => {
     passTime();
     loader.setVisibleRows({ from: 0, to: 30 });
     await server.deliver();
-    store.open(a);
+    store.expand(a);
     loader.setVisibleRows({ from: 500, to: 530 });
     passTime();
     await server.deliver();
@@ -91,7 +91,7 @@ describe('TreeLoader', () => {
     passTime();
     loader.setVisibleRows({ from: 0, to: 30 });
     await server.deliver();
-    store.open(idOf(server, 'a'));
+    store.expand(idOf(server, 'a'));
     for (const from of [100, 400, 900]) {
       passTime();
       loader.setVisibleRows({ from, to: from + 30 });
@@ -136,7 +136,7 @@ describe('TreeLoader', () => {
     assert.deepEqual(rowsOf(store), expectedRows(server, store));
   });
 
-  test('reads a level again after an outdated response has emptied it', async () => {
+  test('reads a level again after a stale response has emptied it', async () => {
     const { server, store, loader, settle } = createTree({ a: 0 });
     void loader.readRoot();
     await settle();
@@ -183,16 +183,16 @@ describe('TreeLoader', () => {
     assert.equal(notifications, 2);
   });
 
-  test('reads the visible rows again after RESYNC, and keeps open folders open', async () => {
+  test('reads the visible rows again after RESYNC, and keeps expanded folders expanded', async () => {
     const { server, store, loader, settle } = createTree({ a: 3, b: 3 });
     void loader.readRoot();
     await settle();
-    store.open(idOf(server, 'a'));
+    store.expand(idOf(server, 'a'));
     await settle();
     server.rename(idOf(server, 'a 1'), 'changed');
     server.create(idOf(server, 'a'), 'a 0.5');
     loader.apply(server.resync());
-    assert.equal(store.isOpen(idOf(server, 'a')), true);
+    assert.equal(store.isExpanded(idOf(server, 'a')), true);
     await settle();
     assert.deepEqual(rowsOf(store), expectedRows(server, store));
   });
@@ -201,8 +201,8 @@ describe('TreeLoader', () => {
 /** A random action. The numbers select folders among those that exist when it runs. */
 const action = fc.record({
   what: fc.constantFrom(
-    'open',
-    'close',
+    'expand',
+    'collapse',
     'create',
     'rename',
     'move',
@@ -254,8 +254,8 @@ test('shows the rows of the server after any sequence of actions', async () => {
                           ? server.move(one, two)
                           : null;
           if (change) delayed.push(change);
-          if (what === 'open' && store.folder(one)) store.open(one);
-          if (what === 'close' && one !== 'root') store.close(one);
+          if (what === 'expand' && store.folder(one)) store.expand(one);
+          if (what === 'collapse' && one !== 'root') store.collapse(one);
           if (what === 'show') {
             const from = other % Math.max(1, store.rowCount);
             loader.setVisibleRows({ from, to: from + 20 });
@@ -266,9 +266,9 @@ test('shows the rows of the server after any sequence of actions', async () => {
             passTime();
           }
           if (!delays[at])
-            for (const known of delayed.splice(0)) loader.apply(server.withCurrentFolder(known));
+            for (const change of delayed.splice(0)) loader.apply(server.withCurrentFolder(change));
         }
-        for (const known of delayed) loader.apply(server.withCurrentFolder(known));
+        for (const change of delayed) loader.apply(server.withCurrentFolder(change));
         await settle();
         assert.deepEqual(rowsOf(store), expectedRows(server, store));
       },

@@ -3,7 +3,7 @@
  * that have left the screen are aborted.
  */
 
-import type { FolderChange } from '../../graph/live.tsx';
+import { isAccessChange, type FolderChange } from '../../graph/folder-change.ts';
 import type { IndexRange } from './level.ts';
 import { pageTimers, type Timers } from './timers.ts';
 import { levelPageSize, type TreeQueries, type FolderPath } from './tree-queries.ts';
@@ -71,7 +71,7 @@ export class TreeLoader {
     else void this.readRoot();
   }
 
-  /** Applies a live change to the store and reads levels that it makes outdated. */
+  /** Applies a live change to the store and reads levels that it makes stale. */
   apply(change: FolderChange): void {
     for (const changes of this.#concurrentChanges) changes.push(change);
     applyChange(this.#store, change);
@@ -93,14 +93,14 @@ export class TreeLoader {
     }
   }
 
-  /** Loads a folder with its ancestors and opens them. Returns null if the viewer cannot see the folder. */
+  /** Loads a folder with its ancestors and expands the ancestors. Returns null if the viewer cannot see the folder. */
   async reveal(id: string, signal?: AbortSignal): Promise<FolderPath | null> {
     const path = await this.#applyResponse(
       () => this.#queries.readPath(id, signal),
       (found) => {
         if (!found || signal?.aborted) return;
         this.#putPath(found);
-        for (const ancestor of found.ancestors) this.#store.open(ancestor.id);
+        for (const ancestor of found.ancestors) this.#store.expand(ancestor.id);
       },
     );
     if (!path || signal?.aborted || !this.#store.folder(id)) return null;
@@ -114,7 +114,7 @@ export class TreeLoader {
       const found = await this.#queries.findByPrefix(id, text);
       return found !== null && (await this.reveal(found)) ? found : null;
     } catch {
-      // A failed lookup counts as no match, because the person can type on.
+      // A failed lookup counts as no match: the user can type the next letter to try again.
       return null;
     }
   }
@@ -201,7 +201,7 @@ export class TreeLoader {
     }
   }
 
-  /** Finds the new position of an open folder that left its old one, or removes the folder. */
+  /** Finds the new position of an expanded folder that left its old one, or removes the folder. */
   async #relocate(id: string): Promise<void> {
     try {
       await this.#applyResponse(
@@ -255,10 +255,8 @@ function roundToPages({ from, to }: IndexRange): IndexRange {
 }
 
 /** Applies a change from the server to the store. Applying it twice has no further effect. */
-export function applyChange(
-  store: TreeStore,
-  { kind, folderId: id, folder, oldParent, at }: FolderChange,
-): void {
+export function applyChange(store: TreeStore, change: FolderChange): void {
+  const { kind, folderId: id, folder, oldParent } = change;
   if (kind === 'RESYNC') {
     if (store.root) store.markSubtreeStale(store.root.id);
     return;
@@ -273,7 +271,10 @@ export function applyChange(
   store.upsert(folder);
   if (kind === 'IMPORT') store.markStale(id);
   // The descendants may have changed, or the viewer's rights on them, even if the level looks the same.
-  else if (before && (kind !== 'UPDATE' || at === null || before.accessLevel !== folder.accessLevel)) {
+  else if (
+    before &&
+    (kind !== 'UPDATE' || isAccessChange(change) || before.accessLevel !== folder.accessLevel)
+  ) {
     store.markSubtreeStale(id);
   }
 }

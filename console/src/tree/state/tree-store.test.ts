@@ -23,9 +23,9 @@ function createStore(count: number, inside: number): TreeStore {
 const nameAt = (store: TreeStore, index: number) => store.rowAt(index)?.folder?.name;
 
 describe('TreeStore rows', () => {
-  test('contains the root and the children of open folders with their positions', () => {
+  test('contains the root and the children of expanded folders with their positions', () => {
     const store = createStore(3, 2);
-    store.open('a1');
+    store.expand('a1');
     assert.equal(store.rowCount, 6);
     assert.deepEqual(
       Array.from({ length: 6 }, (_, index) => nameAt(store, index)),
@@ -37,26 +37,26 @@ describe('TreeStore rows', () => {
       position: 1,
       siblingCount: 2,
       depth: 2,
-      isOpen: false,
+      isExpanded: false,
     });
-    store.close('a1');
+    store.collapse('a1');
     assert.equal(store.rowCount, 4);
     assert.equal(store.rowAt(4), null);
   });
 
-  test('maps rows to folders and back, whatever is open and loaded', () => {
+  test('maps rows to folders and back, whatever is expanded and loaded', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
         fc.integer({ min: 0, max: 4 }),
         fc.array(fc.nat({ max: 40 }), { maxLength: 15 }),
-        (count, inside, opened) => {
+        (count, inside, expanded) => {
           const store = createStore(count, inside);
-          for (const at of opened) {
+          for (const at of expanded) {
             const id = `a${at}`;
-            if (store.isOpen(id)) store.close(id);
+            if (store.isExpanded(id)) store.collapse(id);
             else if (store.folder(id)) {
-              store.open(id);
+              store.expand(id);
               const children = Array.from({ length: inside }, (_, each) => row(`${id}/${each}`, id, 0));
               if (at % 3 !== 0) store.putRange(id, { from: 0, to: inside }, children, inside);
             }
@@ -77,7 +77,7 @@ describe('TreeStore rows', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 1_000_000));
     store.putAt(row('far', 'root', 100_000), 93_512, 1_000_000);
-    store.open('far');
+    store.expand('far');
     assert.equal(store.rowCount, 1_100_001);
     assert.equal(store.indexOf('far'), 93_513);
     const last = store.rowAt(1_100_000)!;
@@ -107,18 +107,18 @@ describe('TreeStore changes', () => {
     assert.deepEqual([nameAt(store, 1), nameAt(store, 2)], ['a', 'c']);
   });
 
-  test('moves a renamed folder together with its open subtree', () => {
+  test('moves a renamed folder together with its expanded subtree', () => {
     const store = createStore(3, 1);
-    store.open('a0');
+    store.expand('a0');
     store.upsert({ ...store.folder('a0')!, name: 'z' });
     assert.equal(store.indexOf('a0'), 3);
-    assert.equal(store.isOpen('a0'), true);
+    assert.equal(store.isExpanded('a0'), true);
     assert.equal(store.rowCount, 5);
   });
 
   test('removes a folder with its loaded descendants', () => {
     const store = createStore(2, 1);
-    store.open('a0');
+    store.expand('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('a0');
     assert.equal(store.folder('b'), undefined);
@@ -127,12 +127,12 @@ describe('TreeStore changes', () => {
     assert.equal(store.rowCount, 2);
   });
 
-  test('closes a folder that becomes empty, and lets it open again when it gets a child', () => {
+  test('collapses a folder that becomes empty, and expands it again when it gets a child', () => {
     const store = createStore(1, 1);
-    store.open('a0');
+    store.expand('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('b');
-    assert.equal(store.isOpen('a0'), false);
+    assert.equal(store.isExpanded('a0'), false);
     assert.equal(store.folder('a0')!.folders.totalCount, 0);
     store.upsert(row('c', 'a0', 0));
     assert.equal(store.folder('a0')!.folders.totalCount, 1);
@@ -157,7 +157,7 @@ test('marks a subtree as stale after a move and after an access change', () => {
 test('removes a folder that seems to be inside itself until its parent is known', () => {
   const createNested = () => {
     const store = createStore(2, 1);
-    store.open('a0');
+    store.expand('a0');
     store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     return store;
   };

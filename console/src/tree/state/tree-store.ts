@@ -1,5 +1,5 @@
 /**
- * The state of the displayed tree: partly loaded levels and the open folders. Maps rows to folders and folders to rows
+ * The state of the displayed tree: partly loaded levels and the expanded folders. Maps rows to folders and folders to rows
  * without iterating over all rows. It does not depend on the server.
  */
 
@@ -17,7 +17,7 @@ export interface TreeRow {
   readonly siblingCount: number;
   /** 0 for the root. */
   readonly depth: number;
-  readonly isOpen: boolean;
+  readonly isExpanded: boolean;
 }
 
 /** A complete level below this size is kept sorted when a folder is added. A larger level is read again. */
@@ -28,7 +28,7 @@ export class TreeStore {
   readonly #levels = new Map<string, Level>();
   readonly #layout = new RowLayout(this);
   readonly #listeners = new Set<() => void>();
-  readonly #openIds = new Set<string>();
+  readonly #expandedIds = new Set<string>();
   /** Folders removed optimistically, each with whether the server has confirmed the removal. */
   readonly #pendingRemovals = new Map<string, { isConfirmed: boolean }>();
   #rootId: string | null = null;
@@ -39,8 +39,8 @@ export class TreeStore {
     return this.#rootId === null ? null : this.#folders.get(this.#rootId)!;
   }
 
-  get openIds(): ReadonlySet<string> {
-    return this.#openIds;
+  get expandedIds(): ReadonlySet<string> {
+    return this.#expandedIds;
   }
 
   get rowCount(): number {
@@ -55,8 +55,8 @@ export class TreeStore {
     return this.#levels.get(id);
   }
 
-  isOpen(id: string): boolean {
-    return this.#openIds.has(id) && (this.#folders.get(id)?.folders.totalCount ?? 0) > 0;
+  isExpanded(id: string): boolean {
+    return this.#expandedIds.has(id) && (this.#folders.get(id)?.folders.totalCount ?? 0) > 0;
   }
 
   /** From the parent up to the root, as far as these folders are loaded. */
@@ -70,17 +70,24 @@ export class TreeStore {
   rowAt(index: number): TreeRow | null {
     const { root } = this;
     if (!root || index < 0 || index >= this.rowCount) return null;
-    const isOpen = (folder: FolderRow | null) => folder !== null && this.isOpen(folder.id);
+    const isExpanded = (folder: FolderRow | null) => folder !== null && this.isExpanded(folder.id);
     if (index === 0) {
-      return { folder: root, parentId: null, position: 0, siblingCount: 1, depth: 0, isOpen: isOpen(root) };
+      return {
+        folder: root,
+        parentId: null,
+        position: 0,
+        siblingCount: 1,
+        depth: 0,
+        isExpanded: isExpanded(root),
+      };
     }
     const { parentId, position, depth } = this.#layout.locate(root.id, index);
     const level = this.#levels.get(parentId)!;
     const folder = this.#folders.get(level.idAt(position) ?? '') ?? null;
-    return { folder, parentId, position, siblingCount: level.total, depth, isOpen: isOpen(folder) };
+    return { folder, parentId, position, siblingCount: level.total, depth, isExpanded: isExpanded(folder) };
   }
 
-  /** The row of a folder, or null if it is not loaded or inside a closed folder. */
+  /** The row of a folder, or null if it is not loaded or inside a collapsed folder. */
   indexOf(id: string): number | null {
     if (id === this.#rootId) return 0;
     const parentId = this.#folders.get(id)?.parent?.id;
@@ -89,30 +96,30 @@ export class TreeStore {
   }
 
   indexOfPosition(parentId: string, position: number): number | null {
-    const parentIndex = this.isOpen(parentId) ? this.indexOf(parentId) : null;
+    const parentIndex = this.isExpanded(parentId) ? this.indexOf(parentId) : null;
     return parentIndex === null ? null : parentIndex + this.#layout.offsetOf(parentId, position);
   }
 
   setRoot(folder: FolderRow): void {
     this.#rootId = folder.id;
-    this.#openIds.add(folder.id);
+    this.#expandedIds.add(folder.id);
     this.#storeFolder(folder);
     this.changed(folder.id);
   }
 
-  open(id: string): void {
-    this.#openIds.add(id);
+  expand(id: string): void {
+    this.#expandedIds.add(id);
     const folder = this.#folders.get(id);
     if (folder) this.#storeFolder(folder);
     this.changed(id);
   }
 
-  close(id: string): void {
-    this.#openIds.delete(id);
+  collapse(id: string): void {
+    this.#expandedIds.delete(id);
     this.changed(id);
   }
 
-  /** Stores a range of a level. Returns the open folders that are no longer at their old position. */
+  /** Stores a range of a level. Returns the expanded folders that are no longer at their old position. */
   putRange(id: string, range: IndexRange, folders: readonly FolderRow[], total: number): string[] {
     const ancestor = folders.find((folder) => this.#isInside(id, folder.id));
     if (ancestor) {
@@ -120,13 +127,13 @@ export class TreeStore {
       return [];
     }
     for (const folder of folders) this.#leaveOldLevel(folder);
-    const isOpen = (folderId: string) => this.#openIds.has(folderId);
+    const isExpanded = (folderId: string) => this.#expandedIds.has(folderId);
     const ids = folders.map((folder) => folder.id);
-    const gone = this.#levelOf(id, total).putRange(range, ids, total, isOpen);
-    for (const goneId of gone) if (!isOpen(goneId)) this.#folders.delete(goneId);
+    const gone = this.#levelOf(id, total).putRange(range, ids, total, isExpanded);
+    for (const goneId of gone) if (!isExpanded(goneId)) this.#folders.delete(goneId);
     for (const folder of folders) this.#storeFolder(folder);
     this.#syncChildCount(id);
-    return gone.filter(isOpen);
+    return gone.filter(isExpanded);
   }
 
   /** Stores a folder at its position in a level of `total` folders. */
@@ -209,7 +216,8 @@ export class TreeStore {
 
   clear(): void {
     for (const id of this.#levels.keys()) this.#layout.invalidate(id);
-    for (const cache of [this.#folders, this.#levels, this.#openIds, this.#pendingRemovals]) cache.clear();
+    for (const cache of [this.#folders, this.#levels, this.#expandedIds, this.#pendingRemovals])
+      cache.clear();
     this.#rootId = null;
     this.changed(null);
   }
@@ -251,7 +259,7 @@ export class TreeStore {
   #storeFolder(folder: FolderRow): void {
     this.#folders.set(folder.id, folder);
     const { totalCount } = folder.folders;
-    const level = this.#openIds.has(folder.id)
+    const level = this.#expandedIds.has(folder.id)
       ? this.#levelOf(folder.id, totalCount)
       : this.#levels.get(folder.id);
     if (!level || level.total === totalCount) return;
@@ -310,7 +318,7 @@ export class TreeStore {
     this.#layout.invalidate(id);
     this.#levels.delete(id);
     this.#folders.delete(id);
-    this.#openIds.delete(id);
+    this.#expandedIds.delete(id);
   }
 }
 

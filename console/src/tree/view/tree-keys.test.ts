@@ -19,7 +19,7 @@ test('maps the keys of the tree pattern and of file managers', () => {
     [press('End'), { kind: 'move', by: 'last', extends: false }],
     [press('ArrowRight'), { kind: 'in' }],
     [press('ArrowLeft'), { kind: 'out' }],
-    [press('*', { shiftKey: true }), { kind: 'openSiblings' }],
+    [press('*', { shiftKey: true }), { kind: 'expandSiblings' }],
     [press(' '), { kind: 'toggle' }],
     [press('Enter'), { kind: 'open' }],
     [press('F2'), { kind: 'command', command: 'rename' }],

@@ -9,7 +9,7 @@ export type TreeKey =
       readonly by: number | 'first' | 'last' | 'pageUp' | 'pageDown';
       readonly extends: boolean;
     }
-  | { readonly kind: 'in' | 'out' | 'openSiblings' | 'open' | 'toggle' }
+  | { readonly kind: 'in' | 'out' | 'expandSiblings' | 'open' | 'toggle' }
   | { readonly kind: 'type'; readonly text: string }
   | { readonly kind: 'command'; readonly command: TreeCommand };
 
@@ -37,7 +37,7 @@ const plainKeys: Readonly<Record<string, TreeKey>> = {
   ArrowLeft: { kind: 'out' },
   Enter: { kind: 'open' },
   ' ': { kind: 'toggle' },
-  '*': { kind: 'openSiblings' },
+  '*': { kind: 'expandSiblings' },
   F2: { kind: 'command', command: 'rename' },
   Insert: { kind: 'command', command: 'create' },
   Delete: { kind: 'command', command: 'delete' },

@@ -11,14 +11,15 @@ interface TreeRowProps {
   readonly position: number;
   readonly siblingCount: number;
   readonly depth: number;
-  readonly isOpen: boolean;
+  readonly isExpanded: boolean;
   readonly isSelected: boolean;
   readonly isFocused: boolean;
-  /** The page of this folder is open. */
+  /** The page of this folder is displayed, or the folder is picked. */
   readonly isCurrent: boolean;
   /** The folder cannot be picked, or it is cut or dragged. */
   readonly isFaint: boolean;
-  readonly isTarget: boolean;
+  /** The dragged folders move into this folder if they are dropped now. */
+  readonly isDropTarget: boolean;
   readonly hasActions: boolean;
   /** A recent change by another user. */
   readonly mark: string | null;
@@ -26,28 +27,36 @@ interface TreeRowProps {
   readonly children?: ReactNode;
 }
 
-const indent = 14;
-/** Deeper levels are indented less, so that names stay visible. */
-const indentedLevels = 8;
+/** Sizes are in pixels. */
+const rowPadding = 4;
+const fullIndent = 14;
+const reducedIndent = 2;
+const fullyIndentedLevels = 8;
+const maxReducedLevels = 24;
 
+/** Deep levels are indented less, and the deepest ones not further, so that names stay visible. */
 function indentPixels(depth: number): number {
-  return Math.min(depth, indentedLevels) * indent + Math.min(Math.max(0, depth - indentedLevels), 24) * 2;
+  const fullLevels = Math.min(depth, fullyIndentedLevels);
+  const reducedLevels = Math.min(depth - fullLevels, maxReducedLevels);
+  return fullLevels * fullIndent + reducedLevels * reducedIndent;
+}
+
+/** A mark takes the space of the title. A title equal to the name is left out. */
+function showsTitle({ folder, mark }: TreeRowProps): boolean {
+  return folder !== null && folder.title !== folder.name && mark === null;
 }
 
 /** The accessible name consists of all visible texts of the row. */
-function labelIdsOf({ elementId, folder, mark }: TreeRowProps): string {
-  const parts = [
-    'name',
-    ...(folder && folder.title !== folder.name && mark === null ? ['title'] : []),
-    ...(mark === null ? [] : ['mark']),
-  ];
+function labelIdsOf(props: TreeRowProps): string {
+  const { elementId, mark } = props;
+  const parts = ['name', ...(showsTitle(props) ? ['title'] : []), ...(mark === null ? [] : ['mark'])];
   return parts.map((part) => `${elementId}-${part}`).join(' ');
 }
 
 export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
-  const { elementId, index, folder, position, siblingCount, depth, isOpen, isSelected, children, mark } =
+  const { elementId, index, folder, position, siblingCount, depth, isExpanded, isSelected, children, mark } =
     props;
-  const canOpen = folder !== null && folder.folders.totalCount > 0;
+  const canExpand = folder !== null && folder.folders.totalCount > 0;
   return (
     <div
       role="treeitem"
@@ -57,20 +66,20 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
       data-focused={props.isFocused || undefined}
       data-current={props.isCurrent || undefined}
       data-faint={props.isFaint || undefined}
-      data-target={props.isTarget || undefined}
+      data-target={props.isDropTarget || undefined}
       data-marked={mark === null ? undefined : true}
       data-closed={folder?.accessLevel === 'NONE' || undefined}
       aria-level={depth + 1}
       aria-setsize={siblingCount}
       aria-posinset={position + 1}
-      aria-expanded={canOpen ? isOpen : undefined}
+      aria-expanded={canExpand ? isExpanded : undefined}
       aria-selected={isSelected}
       aria-current={props.isCurrent ? 'true' : undefined}
       aria-labelledby={children ? undefined : labelIdsOf(props)}
-      style={{ paddingLeft: indentPixels(depth) + 4 }}
+      style={{ paddingLeft: indentPixels(depth) + rowPadding }}
     >
-      <span className="tree-toggle" data-part={canOpen ? 'toggle' : undefined}>
-        {canOpen && <Icon name="chevron" />}
+      <span className="tree-toggle" data-part={canExpand ? 'toggle' : undefined}>
+        {canExpand && <Icon name="chevron" />}
       </span>
       {folder ? <LoadedRow {...props} folder={folder} /> : <UnloadedRow elementId={elementId} />}
       {children}
@@ -78,7 +87,8 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
   );
 });
 
-function LoadedRow({ elementId, folder, mark, hasActions, children }: TreeRowProps & { folder: FolderRow }) {
+function LoadedRow(props: TreeRowProps & { folder: FolderRow }) {
+  const { elementId, folder, mark, hasActions, children } = props;
   const { name, title, icon } = folder;
   return (
     <>
@@ -87,7 +97,7 @@ function LoadedRow({ elementId, folder, mark, hasActions, children }: TreeRowPro
         {name}
       </span>
       {/* The spaces separate the texts for screen readers and for copied text. */}{' '}
-      {title !== name && !children && mark === null && (
+      {showsTitle(props) && !children && (
         <span className="tree-title" id={`${elementId}-title`}>
           {' '}
           {title}

@@ -24,14 +24,14 @@ import '../tree.css';
 interface TreeViewProps {
   readonly tree: Tree;
   readonly label: string;
-  /** The folder whose page is open, or the picked folder. */
+  /** The folder whose page is displayed, or the picked folder. */
   readonly currentId: string | null;
   readonly isMultiple?: boolean;
   readonly isFaint?: (folder: FolderRow) => boolean;
   readonly markOf?: (id: string) => string | null;
   /** A field that replaces the name of one folder. */
   readonly edit?: { readonly id: string; readonly field: ReactNode } | null;
-  readonly targetId?: string | null;
+  readonly dropTargetId?: string | null;
   readonly onOpen: (folder: FolderRow) => void;
   readonly onCommand?: (command: TreeCommand) => boolean;
   /** `at` is the point where the menu opens. */
@@ -56,12 +56,12 @@ export function TreeView(props: TreeViewProps) {
 
   useLayoutEffect(() => {
     const target = focus.takeScrollTarget();
-    if (target) scrollTo(target.index, target.align, target.past);
+    if (target) scrollTo(target.index, target.align, target.scrolledBy);
   }, [focus, focusVersion, version, scrollTo]);
 
-  const drawRow = (index: number) => renderRow(props, treeId, index);
+  const renderAt = (index: number) => renderRow(props, treeId, index);
   const focusedRow = store.rowAt(focusIndex);
-  const isFocusDrawn = focusIndex >= rows.from && focusIndex < rows.to;
+  const isFocusRendered = focusIndex >= rows.from && focusIndex < rows.to;
   return (
     <div
       ref={ref}
@@ -78,12 +78,12 @@ export function TreeView(props: TreeViewProps) {
     >
       <div className="tree-height" style={{ height: viewport.height }}>
         <div className="tree-rows" style={{ transform: `translateY(${viewport.offset}px)` }}>
-          {Array.from({ length: rows.to - rows.from }, (_, index) => drawRow(rows.from + index))}
+          {Array.from({ length: rows.to - rows.from }, (_, index) => renderAt(rows.from + index))}
         </div>
         {/* Screen readers need the focused row in the document, even if it is scrolled out. */}
-        {focusedRow && !isFocusDrawn && (
+        {focusedRow && !isFocusRendered && (
           <div className="tree-rows" style={{ transform: `translateY(${viewport.offset - rowHeight}px)` }}>
-            {drawRow(focusIndex)}
+            {renderAt(focusIndex)}
           </div>
         )}
       </div>
@@ -105,8 +105,8 @@ function createPointerHandlers({ tree, isMultiple = false, edit, onOpen, onMenu 
     const folder = row?.folder;
     if (!folder || edit?.id === folder.id) return;
     if (part?.dataset['part'] === 'toggle') {
-      if (row.isOpen) store.close(folder.id);
-      else store.open(folder.id);
+      if (row.isExpanded) store.collapse(folder.id);
+      else store.expand(folder.id);
       return;
     }
     if (part?.dataset['part'] === 'more') {
@@ -152,12 +152,12 @@ function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNo
       position={row.position}
       siblingCount={row.siblingCount}
       depth={row.depth}
-      isOpen={row.isOpen}
+      isExpanded={row.isExpanded}
       isSelected={folder !== null && (isMultiple ? focus.selected.has(folder.id) : folder.id === currentId)}
       isFocused={index === focus.index}
       isCurrent={folder !== null && folder.id === currentId}
       isFaint={folder !== null && (props.isFaint?.(folder) ?? false)}
-      isTarget={folder !== null && folder.id === props.targetId}
+      isDropTarget={folder !== null && folder.id === props.dropTargetId}
       hasActions={props.onMenu !== undefined}
       mark={(folder && props.markOf?.(folder.id)) ?? null}
     >
@@ -177,16 +177,16 @@ function useStableScroll(
     const { store } = tree;
     const before = topRow.current;
     const id = store.rowAt(top.row)?.folder?.id;
-    if (before && before.version !== version && before.row === top.row && top.row + top.past > 0) {
+    if (before && before.version !== version && before.row === top.row && top.row + top.scrolledBy > 0) {
       const row = store.indexOf(before.id);
       if (row !== null && row !== before.row) {
         topRow.current = { id: before.id, version, row };
-        scrollTo(row, 'top', top.past);
+        scrollTo(row, 'top', top.scrolledBy);
         return;
       }
     }
     topRow.current = id === undefined ? null : { id, version, row: top.row };
-    tree.top = id === undefined ? null : { id, past: top.past };
+    tree.top = id === undefined ? null : { id, scrolledBy: top.scrolledBy };
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Moves folders by dragging them with the mouse. Closed folders open when the pointer rests on them, the tree scrolls at
+ * Moves folders by dragging them with the mouse. Collapsed folders expand when the pointer rests on them, the tree scrolls at
  * its edges, and Escape cancels. Touch scrolls instead; touch and keyboard users have "Move to…".
  */
 
@@ -17,7 +17,7 @@ export interface Drag {
 }
 
 const startPixels = 5;
-const openAfterMs = 700;
+const expandAfterMs = 700;
 const edgePixels = 36;
 const stepPixels = 9;
 
@@ -33,7 +33,7 @@ class DragSession {
   #pointer: { x: number; y: number };
   #target: FolderRow | null = null;
   #hoveredId: string | null = null;
-  #openTimer: ReturnType<typeof setTimeout> | undefined;
+  #expandTimer: ReturnType<typeof setTimeout> | undefined;
   #isMoving = false;
 
   constructor(
@@ -83,9 +83,9 @@ class DragSession {
     this.#target = hovered && canMoveInto(store, hovered, this.#folders) ? hovered : null;
     if (hovered?.id !== this.#hoveredId) {
       this.#hoveredId = hovered?.id ?? null;
-      clearTimeout(this.#openTimer);
-      if (hovered && !store.isOpen(hovered.id)) {
-        this.#openTimer = setTimeout(() => store.open(hovered.id), openAfterMs);
+      clearTimeout(this.#expandTimer);
+      if (hovered && !store.isExpanded(hovered.id)) {
+        this.#expandTimer = setTimeout(() => store.expand(hovered.id), expandAfterMs);
       }
     }
     this.#onChange({ folders: this.#folders, ...this.#pointer, target: this.#target });
@@ -112,7 +112,7 @@ class DragSession {
   #end(isDropped: boolean): void {
     if (this.#controller.signal.aborted) return;
     this.#controller.abort();
-    clearTimeout(this.#openTimer);
+    clearTimeout(this.#expandTimer);
     if (!this.#isMoving) return;
     this.#onChange(null);
     // The browser sends a click after the release. It must not open a folder.

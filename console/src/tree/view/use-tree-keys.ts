@@ -1,4 +1,4 @@
-/** Handles the keys of the tree: moves the focus, opens, closes and selects folders, and finds folders by typed letters. */
+/** Handles the keys of the tree: moves the focus; opens, expands, collapses and selects folders, and finds folders by typed letters. */
 
 import { useMemo, type KeyboardEvent } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
@@ -7,8 +7,8 @@ import type { Level } from '../state/level.ts';
 import type { Tree } from '../tree.ts';
 import { mapKey, type TreeCommand, type TreeKey } from './tree-keys.ts';
 
-/** The `*` key opens at most this many siblings. */
-const maxOpenedSiblings = 50;
+/** The `*` key expands at most this many siblings. */
+const maxExpandedSiblings = 50;
 
 interface TreeKeysOptions {
   readonly tree: Tree;
@@ -46,15 +46,15 @@ function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead)
       return true;
     }
     case 'in':
-      if (row.isOpen) focus.moveTo(index + 1);
-      else if (folder && folder.folders.totalCount > 0) store.open(folder.id);
+      if (row.isExpanded) focus.moveTo(index + 1);
+      else if (folder && folder.folders.totalCount > 0) store.expand(folder.id);
       return true;
     case 'out':
-      if (row.isOpen && row.parentId !== null) store.close(folder!.id);
+      if (row.isExpanded && row.parentId !== null) store.collapse(folder!.id);
       else if (row.parentId !== null) focus.moveToFolder(row.parentId);
       return true;
-    case 'openSiblings':
-      openSiblings(tree, row.parentId, row.position);
+    case 'expandSiblings':
+      expandSiblings(tree, row.parentId, row.position);
       return true;
     case 'open':
       if (folder) onOpen(folder);
@@ -71,13 +71,13 @@ function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead)
   }
 }
 
-function openSiblings({ store }: Tree, parentId: string | null, position: number): void {
+function expandSiblings({ store }: Tree, parentId: string | null, position: number): void {
   const level = parentId === null ? undefined : store.level(parentId);
   if (!level) return;
-  const from = Math.max(0, position - maxOpenedSiblings / 2);
-  for (let index = from; index < from + maxOpenedSiblings; index++) {
+  const from = Math.max(0, position - maxExpandedSiblings / 2);
+  for (let index = from; index < from + maxExpandedSiblings; index++) {
     const id = level.idAt(index);
-    if (id !== undefined && (store.folder(id)?.folders.totalCount ?? 0) > 0) store.open(id);
+    if (id !== undefined && (store.folder(id)?.folders.totalCount ?? 0) > 0) store.expand(id);
   }
 }
 

@@ -5,9 +5,9 @@ import { maxListPixels, rowHeight, computeRowWindow } from './viewport.ts';
 
 const viewHeight = 600;
 
-test('draws the rows at the upper and lower edge at their positions', () => {
+test('renders the rows at the upper and lower edge at their positions', () => {
   const { rows, offset, top } = computeRowWindow(1_000, 3_015, viewHeight);
-  assert.deepEqual(top, { row: 100, past: 15 });
+  assert.deepEqual(top, { row: 100, scrolledBy: 15 });
   assert.equal(offset + (100 - rows.from) * rowHeight, 3_000);
   assert.ok(rows.to >= 121);
 });
@@ -24,7 +24,7 @@ test('scrolls a list of any length from first to last row within the height limi
         const last = computeRowWindow(count, end, viewHeight);
         assert.equal(last.rows.to, count);
         assert.equal(computeRowWindow(count, 0, viewHeight).rows.from, 0);
-        // At every scroll position, the drawn rows cover the view and little more.
+        // At every scroll position, the rendered rows cover the view and little more.
         const { rows, offset } = computeRowWindow(count, part * end, viewHeight);
         assert.ok(offset <= part * end + 1e-6);
         const below = offset + (rows.to - rows.from) * rowHeight;

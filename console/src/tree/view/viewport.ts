@@ -8,41 +8,41 @@ import type { IndexRange } from '../state/level.ts';
 
 export const rowHeight = 30;
 
-/** Firefox draws nothing below 17.8 million pixels, Chromium below 33 million. */
+/** Firefox renders nothing below 17.8 million pixels, Chromium below 33 million. */
 export const maxListPixels = 16_000_000;
-/** Rows drawn beyond each edge, so that a slow scroll shows no gap. */
+/** The number of rows rendered beyond each edge, so that a slow scroll shows no gap. */
 const overscan = 8;
 
-/** The drawn part of a list. Sizes are in pixels. */
+/** The rendered part of a list. Sizes are in pixels. */
 interface RowWindow {
   /** The height of the scrollable content. */
   readonly height: number;
   /** Pixels of rows per scrolled pixel: 1, unless the list exceeds the maximum height. */
   readonly scale: number;
-  /** The rows to draw. */
+  /** The rows to render. */
   readonly rows: IndexRange;
-  /** The vertical offset of the first drawn row. */
+  /** The vertical offset of the first rendered row. */
   readonly offset: number;
   /** The number of rows that Page Up and Page Down move by. */
   readonly page: number;
   /** The row at the upper edge, and the pixels by which it is scrolled out. */
-  readonly top: { readonly row: number; readonly past: number };
+  readonly top: { readonly row: number; readonly scrolledBy: number };
 }
 
 export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight: number): RowWindow {
   const fullHeight = rowCount * rowHeight;
   const height = Math.min(fullHeight, maxListPixels);
   const scale = height > viewHeight ? (fullHeight - viewHeight) / (height - viewHeight) : 1;
-  const hiddenHeight = Math.max(0, Math.min(scrollTop * scale, fullHeight - viewHeight));
-  const from = Math.max(0, Math.floor(hiddenHeight / rowHeight) - overscan);
-  const to = Math.min(rowCount, Math.ceil((hiddenHeight + viewHeight) / rowHeight) + overscan);
+  const pixelsAbove = Math.max(0, Math.min(scrollTop * scale, fullHeight - viewHeight));
+  const from = Math.max(0, Math.floor(pixelsAbove / rowHeight) - overscan);
+  const to = Math.min(rowCount, Math.ceil((pixelsAbove + viewHeight) / rowHeight) + overscan);
   return {
     height,
     scale,
     rows: { from, to },
-    offset: scrollTop - (hiddenHeight - from * rowHeight),
+    offset: scrollTop - (pixelsAbove - from * rowHeight),
     page: Math.max(1, Math.floor(viewHeight / rowHeight) - 1),
-    top: { row: Math.floor(hiddenHeight / rowHeight), past: hiddenHeight % rowHeight },
+    top: { row: Math.floor(pixelsAbove / rowHeight), scrolledBy: pixelsAbove % rowHeight },
   };
 }
 
@@ -50,14 +50,14 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
 interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
-  readonly scrollTo: (row: number, align: 'near' | 'middle' | 'top', past?: number) => void;
+  readonly scrollTo: (row: number, align: 'near' | 'middle' | 'top', scrolledBy?: number) => void;
 }
 
 export function useViewport(rowCount: number): Viewport {
   const ref = useRef<HTMLDivElement>(null);
   const [{ scrollTop, viewHeight }, setView] = useState({ scrollTop: 0, viewHeight: 600 });
-  const window = computeRowWindow(rowCount, scrollTop, viewHeight);
-  const { scale } = window;
+  const rowWindow = computeRowWindow(rowCount, scrollTop, viewHeight);
+  const { scale } = rowWindow;
 
   const measure = useCallback(() => {
     const { scrollTop = 0, clientHeight = 0 } = ref.current ?? {};
@@ -78,18 +78,18 @@ export function useViewport(rowCount: number): Viewport {
   }, [measure]);
 
   const scrollTo = useCallback<Viewport['scrollTo']>(
-    (row, align, past = 0) => {
+    (row, align, scrolledBy = 0) => {
       const { current } = ref;
       if (!current) return;
       const [start, end] = [row * rowHeight, (row + 1) * rowHeight];
-      const now = current.scrollTop * scale;
-      let next = start + past;
-      if (align === 'middle') next = start - (viewHeight - rowHeight) / 2;
-      if (align === 'near') next = Math.min(start, Math.max(now, end - viewHeight));
-      if (next !== now) current.scrollTop = next / scale;
+      const currentTop = current.scrollTop * scale;
+      let nextTop = start + scrolledBy;
+      if (align === 'middle') nextTop = start - (viewHeight - rowHeight) / 2;
+      if (align === 'near') nextTop = Math.min(start, Math.max(currentTop, end - viewHeight));
+      if (nextTop !== currentTop) current.scrollTop = nextTop / scale;
       measure();
     },
     [scale, viewHeight, measure],
   );
-  return { ...window, ref, onScroll: measure, scrollTo };
+  return { ...rowWindow, ref, onScroll: measure, scrollTo };
 }

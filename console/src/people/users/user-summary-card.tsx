@@ -2,10 +2,10 @@
 
 import { CopyButton } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { UserFacts } from '../people-data.ts';
+import type { UserSummary } from '../people-data.ts';
 import { UserState } from './user-list.tsx';
 
-export function UserFactsCard({ user }: { user: UserFacts }) {
+export function UserSummaryCard({ user }: { user: UserSummary }) {
   const { id, isAdministrator, isDisabled, createdAt, lastLoginAt } = user;
   return (
     <section className="card" aria-labelledby="user-facts">

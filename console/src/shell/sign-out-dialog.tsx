@@ -3,7 +3,7 @@
 import { useSession } from '../session/session.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 
-interface LeaveDialogProps {
+interface SignOutDialogProps {
   /** Names of the folders or fields with unsaved text. */
   readonly names: readonly string[];
   readonly onClose: () => void;
@@ -11,7 +11,7 @@ interface LeaveDialogProps {
 
 const maxNames = 3;
 
-export function SignOutDialog({ names, onClose }: LeaveDialogProps) {
+export function SignOutDialog({ names, onClose }: SignOutDialogProps) {
   const { signOut } = useSession();
   const quotedNames = names.slice(0, maxNames).map((name) => `“${name}”`);
   const rest = names.length - quotedNames.length;
