@@ -29,7 +29,7 @@ export interface Rounds {
 /** CPU time of a round. That of the baseline varies less, so its rounds are shorter. */
 const roundMicroseconds = 700_000;
 const baselineMicroseconds = 350_000;
-/** V8 optimises the server's code for several seconds, and the short code of the baseline much sooner. */
+/** V8 optimizes the server's code for several seconds, and the short code of the baseline much sooner. */
 const warmUpRounds = 6;
 const warmUpStart = 50;
 const minRequests = 5;

@@ -1,7 +1,7 @@
 /** Formats results as a table for a terminal, as Markdown and as JSON. */
 
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { summarise, type Result, type Scenario, type Series } from './scenario.ts';
+import { summarize, type Result, type Scenario, type Series } from './scenario.ts';
 import { databaseNames } from './site.ts';
 
 const header = [
@@ -19,14 +19,14 @@ const header = [
 export function toRows(results: readonly Result[]): string[][] {
   return results.flatMap(({ scenario, viewer = '', database = '', unit, series, baseline }) =>
     series.map(({ label, values }, index) => {
-      const ratios = baseline && summarise(divideByBaseline({ label, values }, baseline));
+      const ratios = baseline && summarize(divideByBaseline({ label, values }, baseline));
       const compared = index === 0 ? '' : compare(series[0]!, series[index]!);
       return [
         scenario,
         viewer,
         database,
         label,
-        format(summarise(values).median),
+        format(summarize(values).median),
         unit,
         ratios ? ratios.median.toFixed(2) : '',
         ratios ? `${ratios.min.toFixed(2)} to ${ratios.max.toFixed(2)}` : formatRange(values),
@@ -38,7 +38,7 @@ export function toRows(results: readonly Result[]): string[][] {
 
 /** Compares the first subject with another. They are equal if their ranges overlap. */
 export function compare(first: Series, other: Series): string {
-  const [one, two] = [summarise(first.values), summarise(other.values)];
+  const [one, two] = [summarize(first.values), summarize(other.values)];
   if (one.min <= two.max && two.min <= one.max) return 'equal';
   return `${first.label} is ${(one.median / two.median).toFixed(2)} times this`;
 }
@@ -88,14 +88,14 @@ interface ResultsRun {
 
 /** Has a row for each unit of each scenario, and a column for each database. */
 function createSummaryTable(results: readonly Result[], scenarios: readonly Scenario[]): string {
-  const summarised = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
+  const summarized = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
   const lines = scenarios.flatMap(({ name, about }) => {
-    const units = new Set(summarised.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
+    const units = new Set(summarized.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
     return [...units].map((unit) => {
       const cells = databaseNames.map((database) => {
         const isCell = (each: Result) =>
           each.scenario === name && each.unit === unit && each.database === database;
-        const result = summarised.find(isCell);
+        const result = summarized.find(isCell);
         return result ? formatSummaryCell(result) : '';
       });
       return [about, `\`${name}\``, ...cells];
@@ -105,9 +105,9 @@ function createSummaryTable(results: readonly Result[], scenarios: readonly Scen
 }
 
 function formatSummaryCell({ series: [first], unit, baseline }: Result): string {
-  const { median } = summarise(first!.values);
+  const { median } = summarize(first!.values);
   if (!baseline) return `${format(median)} ${unit}`;
-  return summarise(divideByBaseline(first!, baseline)).median.toFixed(2);
+  return summarize(divideByBaseline(first!, baseline)).median.toFixed(2);
 }
 
 function formatMarkdownTable([first, ...rest]: readonly (readonly string[])[]): string {
@@ -120,11 +120,11 @@ function divideByBaseline({ values }: Series, baseline: Series): number[] {
 }
 
 export function toJson(results: readonly Result[]): string {
-  const summarised = results.map((result) => ({
+  const summarized = results.map((result) => ({
     ...result,
-    series: result.series.map((each) => ({ ...each, ...summarise(each.values) })),
+    series: result.series.map((each) => ({ ...each, ...summarize(each.values) })),
   }));
-  return `${JSON.stringify({ machine: describeMachine(), results: summarised }, null, 2)}\n`;
+  return `${JSON.stringify({ machine: describeMachine(), results: summarized }, null, 2)}\n`;
 }
 
 /** Describes the hardware, without anything that identifies the machine. */
@@ -135,7 +135,7 @@ export function describeMachine(): string {
 }
 
 function formatRange(values: readonly number[]): string {
-  const { min, max } = summarise(values);
+  const { min, max } = summarize(values);
   return values.length > 1 ? `${format(min)} to ${format(max)}` : '';
 }
 

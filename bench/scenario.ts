@@ -70,7 +70,7 @@ export interface Summary {
   readonly max: number;
 }
 
-export function summarise(values: readonly number[]): Summary {
+export function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }

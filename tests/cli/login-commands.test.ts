@@ -195,7 +195,7 @@ describe('an unexpected server', () => {
     assert.match(errors, new RegExp(`^espalier: ${url} cannot be reached: .*\\n$`));
   });
 
-  test('is recognised if it answers with a page', async () => {
+  test('is recognized if it answers with a page', async () => {
     const page: RequestListener = (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>');
     await withServer(page, async (url) => {

@@ -38,8 +38,8 @@ const checkedViews = selectLength({
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 380, height: 700 };
-/** Rules for the other theme, which differs only in colours. */
-const colourRules = ['color-contrast', 'link-in-text-block'];
+/** Rules for the other theme, which differs only in colors. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
 const everyRule = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -48,7 +48,7 @@ const everyRule = {
 const extraRules = { 'target-size': { enabled: true } };
 
 async function violationsOn(page: Page, isOtherTheme = false): Promise<string[]> {
-  const options = isOtherTheme ? { runOnly: colourRules } : { runOnly: everyRule, rules: extraRules };
+  const options = isOtherTheme ? { runOnly: colorRules } : { runOnly: everyRule, rules: extraRules };
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   );

@@ -118,7 +118,7 @@ describe('tree work in the console on SQLite', () => {
     assert.equal((await tree.readAttributes('Seeds'))['level'], '3');
   });
 
-  test('moves nothing if a drag is cancelled or a folder is dragged into itself', async () => {
+  test('moves nothing if a drag is canceled or a folder is dragged into itself', async () => {
     const { page } = tree;
     await tree.toggle('Shed');
     await tree.waitUntilVisible('Rakes');

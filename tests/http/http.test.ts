@@ -1,4 +1,4 @@
-/** HTTP behaviour outside the endpoints: paths, methods, problem bodies and requests that are not HTTP. */
+/** HTTP behavior outside the endpoints: paths, methods, problem bodies and requests that are not HTTP. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

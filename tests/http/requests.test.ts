@@ -255,7 +255,7 @@ describe('a request with a JSON body', () => {
     'fails later': () => Promise.reject(new TypeError('a bug')),
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     'fails without an error': () => Promise.reject(),
-    'has a result that cannot be serialised': () => dataOf(1n),
+    'has a result that cannot be serialized': () => dataOf(1n),
   };
   for (const [what, fail] of Object.entries(failures)) {
     test(`runs a mutation that ${what} once, logs it once and keeps the connection`, async () => {

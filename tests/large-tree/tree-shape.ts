@@ -94,11 +94,11 @@ function fill(folder: FolderInput, count: number, level: number): void {
   });
 }
 
-/** Divides a number into `count` parts. Earlier parts are larger unless `favour` is 1. */
-function shares(total: number, count: number, favour = 1.6): number[] {
+/** Divides a number into `count` parts. Earlier parts are larger unless `favor` is 1. */
+function shares(total: number, count: number, favor = 1.6): number[] {
   const parts: number[] = [];
   for (let left = total, rest = count; rest > 0; rest--) {
-    const part = Math.min(left - (rest - 1), Math.ceil((left / rest) * (rest > 1 ? favour : 1)));
+    const part = Math.min(left - (rest - 1), Math.ceil((left / rest) * (rest > 1 ? favor : 1)));
     parts.push(part);
     left -= part;
   }

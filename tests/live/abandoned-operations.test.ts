@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await folderNames(), ['first', 'there']);
     });
 
-    test('does not compute a subscription response that is cancelled while it waits', async () => {
+    test('does not compute a subscription response that is canceled while it waits', async () => {
       const controller = new AbortController();
       const gate = Promise.withResolvers<void>();
       let responses = 0;

@@ -43,7 +43,7 @@ export class SubscribingProgram {
   }
 
   /**
-   * The subscription request. Clients serialise it again for every connection, so the getter returns the
+   * The subscription request. Clients serialize it again for every connection, so the getter returns the
    * cursor of the last change received.
    */
   get subscription() {

@@ -5,7 +5,7 @@
 
 import { randomInt } from 'node:crypto';
 import { parseScriptOptions } from '../support/script-options.ts';
-import { summarise } from '../../bench/scenario.ts';
+import { summarize } from '../../bench/scenario.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
 
 const maxPercent = 5;
@@ -84,7 +84,7 @@ async function logIn(name: Kind): Promise<void> {
 /** Returns the exit code. A right password also starts a session and is listed for comparison. */
 function report(times: Record<Kind, number[]>): number {
   for (const name of names) {
-    const { median, min, max } = summarise(times[name]);
+    const { median, min, max } = summarize(times[name]);
     const texts = [median, min, max].map((each) => each.toFixed(2).padStart(8));
     console.log(
       `${name.padEnd(16)} median${texts[0]} ms   least${texts[1]}   most${texts[2]}   ${tries} tries`,
@@ -92,7 +92,7 @@ function report(times: Record<Kind, number[]>): number {
   }
   const medians = names
     .filter((name) => kinds[name].status === 401)
-    .map((name) => summarise(times[name]).median);
+    .map((name) => summarize(times[name]).median);
   const percent = (Math.max(...medians) / Math.min(...medians) - 1) * 100;
   console.log(`The medians of the refused ones differ by ${percent.toFixed(1)}%; it may be ${maxPercent}%.`);
   return percent > maxPercent ? 1 : 0;

@@ -1,6 +1,6 @@
 /** A study: a longer run with its own measures that `npm run bench` starts only by name. */
 
-import { summarise } from '../../bench/scenario.ts';
+import { summarize } from '../../bench/scenario.ts';
 
 export interface Study {
   readonly name: string;
@@ -34,7 +34,7 @@ export function toStudyTable(measures: readonly Measure[]): string {
   const rows = [
     ['measure', 'median', 'min', 'max', 'unit'],
     ...measures.map(({ name, unit, values }) => {
-      const { median, min, max } = summarise(values);
+      const { median, min, max } = summarize(values);
       return [name, ...[median, min, max].map(format), unit];
     }),
   ];

@@ -41,7 +41,7 @@ describe('the secrets of a request', () => {
     assert.ok(found.includes(digest.toString('hex')));
   });
 
-  test('do not include neighbouring fields', () => {
+  test('do not include neighboring fields', () => {
     assert.deepEqual(valuesIn('{"username":"anna","passwordChangedAt":"2026"}'), []);
   });
 });

@@ -10,7 +10,7 @@ import { sqlite } from '../support/databases.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
-import { SlowCrowd, slowBehaviours } from './slow-crowd.ts';
+import { SlowCrowd, slowBehaviors } from './slow-crowd.ts';
 
 const values = parseScriptOptions(
   'npm run lab -- slow-clients [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
@@ -31,7 +31,7 @@ const node = await NodeProcess.start({
 try {
   const api = new ApiClient(node.url);
   const authToken = await api.logIn(administrator);
-  const crowdOptions = { clients, everyMs: intervalMs, manners: slowBehaviours(authToken) };
+  const crowdOptions = { clients, everyMs: intervalMs, manners: slowBehaviors(authToken) };
   const without: number[] = [];
   const withThem: number[] = [];
   const cpu = { without: 0, withThem: 0 };

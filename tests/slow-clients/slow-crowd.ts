@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** What a slow client sends first and how it continues. */
-export interface SlowBehaviour {
+export interface SlowBehavior {
   readonly name: string;
   readonly start: string;
   readonly drip: string;
 }
 
-export function slowBehaviours(authToken: string): SlowBehaviour[] {
+export function slowBehaviors(authToken: string): SlowBehavior[] {
   const head = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   const authorized = `${head('/graphql')}Authorization: Bearer ${authToken}\r\n`;
   return [
@@ -40,7 +40,7 @@ export class SlowCrowd {
 
   static async open(
     url: string,
-    { clients, everyMs, manners }: { clients: number; everyMs: number; manners: readonly SlowBehaviour[] },
+    { clients, everyMs, manners }: { clients: number; everyMs: number; manners: readonly SlowBehavior[] },
   ): Promise<SlowCrowd> {
     const crowd = new SlowCrowd();
     for (let index = 0; index < clients; index++) {
@@ -58,7 +58,7 @@ export class SlowCrowd {
     this.#sockets.forEach((socket) => socket.destroy());
   }
 
-  async #add(url: string, { start, drip }: SlowBehaviour, everyMs: number, afterMs: number): Promise<void> {
+  async #add(url: string, { start, drip }: SlowBehavior, everyMs: number, afterMs: number): Promise<void> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     let received = '';

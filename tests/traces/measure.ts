@@ -3,7 +3,7 @@
  * traced. Prints the CPU time per request and its ratio.
  */
 
-import { summarise } from '../../bench/scenario.ts';
+import { summarize } from '../../bench/scenario.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
 import { TraceCollector } from './trace-collector.ts';
@@ -52,9 +52,9 @@ async function compare(what: string, query: string): Promise<void> {
       if (round >= 0) taken[name as keyof typeof taken].push(micros);
     }
   }
-  const bare = summarise(taken.without).median;
+  const bare = summarize(taken.without).median;
   for (const [name, all] of Object.entries(taken)) {
-    const { median } = summarise(all);
+    const { median } = summarize(all);
     console.log(`${what}, ${name}: ${median.toFixed(0)} µs, ${(median / bare).toFixed(2)}`);
   }
 }

@@ -298,7 +298,7 @@ for (const kind of databaseKinds) {
         await tree.advanceDays(31);
         await tree.testbed.purge();
         const before = await countRows(url);
-        const neighbour = await tree.create('Neighbour');
+        const neighbor = await tree.create('Neighbor');
         const id = await tree.create('Forest');
         const paths = Array.from({ length: 3_000 }, (_, index) =>
           index < 30 ? `${index}` : `${index % 30}/${index}`,
@@ -307,7 +307,7 @@ for (const kind of databaseKinds) {
         const granted = [id, await tree.idOf('/Forest/7'), await tree.idOf('/Forest/7/37')];
         await tree.person({
           ...Object.fromEntries(granted.map((each) => [each, 'WRITE'])),
-          [neighbour]: 'READ',
+          [neighbor]: 'READ',
         });
         const grown = await countRows(url);
         assert.equal(grown.folders, before.folders + 3_002);

@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
 
       if (keyedMutation) {
         const { key, query, data } = keyedMutation;
-        test('recognises a mutation by its idempotency key, and does not repeat it', async () => {
+        test('recognizes a mutation by its idempotency key, and does not repeat it', async () => {
           const response = await tree.testbed.postRaw('/graphql', JSON.stringify({ query }), {
             'content-type': 'application/json',
             authorization: `Bearer ${tree.authToken}`,

@@ -138,7 +138,7 @@ describe('espalier doctor', () => {
   const runDoctor = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
     createCheckContext(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
 
-  test('prints a line for each finding with a fix, in colour only if requested', async () => {
+  test('prints a line for each finding with a fix, in color only if requested', async () => {
     chmodSync(file, 0o644);
     const environment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_PROT: '1' };
     const plain = await runEspalier(['doctor', '--port', '0'], { environment });
@@ -151,10 +151,10 @@ describe('espalier doctor', () => {
     assert.match(plain.output, new RegExp(`\n {11}Fix: chmod 600 ${file}`));
     assert.match(plain.output, /\n\nProblems: 0, warnings: 2\.\n$/);
     assert.ok(!plain.output.includes('\x1b'));
-    const coloured = await runEspalier(['doctor', '--port', '0'], {
+    const colored = await runEspalier(['doctor', '--port', '0'], {
       environment: { ...environment, FORCE_COLOR: '1' },
     });
-    assert.ok(coloured.output.includes('\x1b[33mwarning'));
+    assert.ok(colored.output.includes('\x1b[33mwarning'));
   });
 
   test('finds damage anywhere in a file', async () => {

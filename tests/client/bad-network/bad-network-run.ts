@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly seed: number;
   /** The percentage of requests with a fault. */
   readonly percent: number;
-  /** How often the server is restarted. */
+  /** How many times the server is restarted. */
   readonly restarts?: number;
   readonly onProgress?: (text: string) => void;
 }

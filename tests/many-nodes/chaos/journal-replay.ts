@@ -37,7 +37,7 @@ export interface ReplayedState {
   readonly grants: ReadonlyMap<string, string>;
   /** Whether users are disabled, by id. */
   readonly users: ReadonlyMap<string, boolean>;
-  /** How often each session was ended individually. */
+  /** How many times each session was ended individually. */
   readonly endedSessions: ReadonlyMap<string, number>;
   /** Sessions ended because their users were disabled. */
   readonly endedTogether: number;
