@@ -9,9 +9,8 @@ import {
   moveFolder,
   restoreFolder,
   updateFolder,
-  type PathInput,
-  type TreeInput,
 } from './model-changes.ts';
+import type { PathInput, TreeInput } from './model-input.ts';
 import { operationKind, type OperationTable } from './operation.ts';
 import {
   findActor,

@@ -1,7 +1,8 @@
 /** Computes the responses that the server must send, from the model. */
 
 import { foldText } from '../../server/src/folders/folder-texts.ts';
-import { requireSeen, ModelRefusal } from './model-changes.ts';
+import { requireSeen } from './model-changes.ts';
+import { ModelRefusal } from './model-input.ts';
 import {
   byId,
   byName,

@@ -23,7 +23,8 @@ import {
   type ChildFilter,
   type ChildOrder,
 } from './expected-responses.ts';
-import { ModelRefusal, listTrash } from './model-changes.ts';
+import { listTrash } from './model-changes.ts';
+import { ModelRefusal } from './model-input.ts';
 import { operationKind, runOperation, type OperationTable } from './operation.ts';
 import {
   findActor,

@@ -5,7 +5,7 @@ import { isDeepStrictEqual, inspect } from 'node:util';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind } from '../support/databases.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
-import { ModelRefusal } from './model-changes.ts';
+import { ModelRefusal } from './model-input.ts';
 import { TreeModel, type ModelUser } from './tree-model.ts';
 
 type Variables = Readonly<Record<string, unknown>>;

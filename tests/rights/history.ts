@@ -6,7 +6,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
-import { ModelRefusal } from '../model/model-changes.ts';
+import { ModelRefusal } from '../model/model-input.ts';
 import type { TreeModel } from '../model/tree-model.ts';
 
 export interface Change {

@@ -1,6 +1,9 @@
 /**
  * Connects the main tree to the session, to the address of the page, and to changes from the server. Saves its expanded
  * folders and scroll position in the session storage of this tab.
+ *
+ * The tree stays current in three steps: `graph/live.tsx` receives each change from the subscription of the page, `useChanges`
+ * passes it on, and `state/tree-loader.ts` applies it, marks the changed levels stale and reads their visible rows again.
  */
 
 import { useEffect, useRef, useState, type RefObject } from 'react';

@@ -68,7 +68,7 @@ function Filters({ filter }: { filter: JournalFilter }) {
 }
 
 function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolean }) {
-  const { list, next, entries, totalCount, heldCount, lastSeenNumber, hold, readAnew, end } = useJournal(
+  const { list, next, entries, totalCount, heldCount, lastSeenNumber, hold, readAgain, end } = useJournal(
     filter,
     isLive,
   );
@@ -81,7 +81,7 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
         <p className="soft number" role="status">
           {entries && countText(totalCount, isFiltered)}
         </p>
-        <IconButton label="Show the latest entries" icon="refresh" onPress={readAnew} />
+        <IconButton label="Show the latest entries" icon="refresh" onPress={readAgain} />
         {isLive && <Following end={end} />}
       </div>
       <div ref={top} className="journal-top" />

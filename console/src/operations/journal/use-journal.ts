@@ -78,7 +78,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
 
   const [arrivals, setArrivals] = useState(noneRead);
   const isHeld = useRef(false);
-  const readAnew = useCallback(() => {
+  const readAgain = useCallback(() => {
     setArrivals(noneRead);
     void queries.resetQueries({ queryKey: about, exact: true });
   }, [about]);
@@ -87,15 +87,15 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     if (!isReading) setArrivals(releaseHeld);
   }, []);
   useEffect(() => {
-    if (arrivals.isTooMany) readAnew();
-  }, [arrivals.isTooMany, readAnew]);
+    if (arrivals.isTooMany) readAgain();
+  }, [arrivals.isTooMany, readAgain]);
 
   const take = useCallback(
     (entries: readonly JournalEntry[]) =>
       setArrivals((before) => addArrivals(before, entries, isHeld.current)),
     [],
   );
-  const end = useTail({ filter, isLive, from: first?.cursor, take, readAnew });
+  const end = useTail({ filter, isLive, from: first?.cursor, take, readAgain });
 
   const read = useMemo(() => list.data?.pages.flatMap(({ journal }) => journal.items), [list.data]);
   const entries = useMemo(() => read && mergeArrivals(arrivals.visible, read), [arrivals.visible, read]);
@@ -109,7 +109,7 @@ export function useJournal(filter: JournalFilter, isLive: boolean) {
     /** Entries with higher numbers have just arrived. */
     lastSeenNumber: Math.max(seen, read?.[0]?.number ?? 0),
     hold,
-    readAnew,
+    readAgain,
     /** Why the live updates ended. */
     end,
   };
@@ -121,10 +121,10 @@ interface Tail {
   /** Undefined until the first page is loaded. */
   readonly from: string | undefined;
   readonly take: (entries: readonly JournalEntry[]) => void;
-  readonly readAnew: () => void;
+  readonly readAgain: () => void;
 }
 
-function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
+function useTail({ filter, isLive, from, take, readAgain }: Tail): unknown {
   const after = useRef<string | undefined>(undefined);
   const [end, setEnd] = useState<unknown>(null);
   // After the user signs in again, the subscription continues at its last cursor.
@@ -152,7 +152,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
         if (error instanceof EspalierError && error.code === 'NOT_FOUND') {
           // The cursor was pruned, or the server has another journal, for example after a restore.
           after.current = undefined;
-          readAnew();
+          readAgain();
         } else setEnd(error);
       },
     );
@@ -161,7 +161,7 @@ function useTail({ filter, isLive, from, take, readAnew }: Tail): unknown {
       clearTimeout(timer);
       if (gathered.length > 0) take(gathered);
     };
-  }, [filter, isLive, isSignedIn, from, take, readAnew]);
+  }, [filter, isLive, isSignedIn, from, take, readAgain]);
   return isLive ? end : null;
 }
 
