@@ -102,6 +102,10 @@ describe('espalier backup and restore', () => {
 
     await stop();
     const restored = await done(['restore', inFolder('one.db'), '--replace']);
+    assert.deepEqual(Object.keys(restored), [
+      ...['file', 'before', 'givenTo', 'mayBeInUse', 'isOfOlderProgram', 'schema', 'folders', 'users'],
+      ...['areKeysSealed', 'journalNumber', 'lastChangeAt'],
+    ]);
     assert.equal(restored['folders'], made['folders']);
     assert.equal(restored['journalNumber'], made['journalNumber']);
     assert.equal(restored['mayBeInUse'], false);

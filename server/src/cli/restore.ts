@@ -52,10 +52,19 @@ async function restoreOne(
       onCheck: progress.checking,
     }),
   ).finally(progress.end);
-  const { lastChangeAt } = restored;
-  await (isJson
-    ? printJson({ ...restored, lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt) })
-    : print(describeResult(restored)));
+  await (isJson ? printJson(toOutput(restored)) : print(describeResult(restored)));
+}
+
+/** Returns the JSON output. Its keys are public and do not follow the names in the code. */
+function toOutput({ file, before, newOwner, ...others }: Restored) {
+  const { lastChangeAt } = others;
+  return {
+    file,
+    before,
+    givenTo: newOwner,
+    ...others,
+    lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt),
+  };
 }
 
 function describeResult(restored: Restored): string {
