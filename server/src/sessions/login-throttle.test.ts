@@ -76,9 +76,9 @@ describe('a throttle', () => {
     );
   const right = (guess: AttemptSource, by = throttle) =>
     outcome(
-      by.attempt(guess, async (forgive) => {
+      by.attempt(guess, async (clearFailures) => {
         await setImmediate();
-        await database.transaction(forgive);
+        await database.transaction(clearFailures);
         return 'session';
       }),
     );

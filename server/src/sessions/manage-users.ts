@@ -117,7 +117,7 @@ export class Users {
       const { username } = await requireUser(database, userId);
       await requireGoodPassword(newPassword, username);
       // By session: a stolen session must not prevent its user from changing the password in another session.
-      const changed = await throttle.attempt({ sessionId }, async (forgive) => {
+      const changed = await throttle.attempt({ sessionId }, async (clearFailures) => {
         const login = { userId, sessionId, password: oldPassword };
         const checked = await checkPassword(database, passwords, login);
         if (!checked) return undefined;
@@ -128,7 +128,7 @@ export class Users {
             if (!(await changePassword(transaction, checked, newHash, by.now))) {
               throw new Refusal('CONFLICT', 'The password was changed in the meantime. Try again.');
             }
-            await forgive(transaction);
+            await clearFailures(transaction);
             const others = { userId, exceptId: sessionId };
             return revokeUserSessions(transaction, others, { because: 'password', ...by });
           },

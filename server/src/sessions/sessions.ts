@@ -52,7 +52,7 @@ const deletion = (condition: Statement) =>
 const expired = deletion(sql`refresh_expires_at < ${'before'}`);
 const revokedBefore = deletion(sql`revoked_at < ${'before'}`);
 /** Small, because each session can have hundreds of spent tokens. */
-const pruneBatch = 100;
+const pruneBatchSize = 100;
 const maxBatches = 50;
 
 export class Sessions {
@@ -74,9 +74,9 @@ export class Sessions {
     const source = { username: login.username, address: client.address };
     const { name, range } = identifyLogin(source);
     const entry = { key: `address ${range}`, subkey: name };
-    const issued = await throttle.attempt(source, async (forgive) => {
+    const issued = await throttle.attempt(source, async (clearFailures) => {
       const credentials = await checkCredentials(database, passwords, login, entry);
-      return credentials && this.#start(credentials, client, forgive);
+      return credentials && this.#start(credentials, client, clearFailures);
     });
     if (!issued) throw new Refusal('INVALID_CREDENTIALS');
     return issued;
@@ -130,7 +130,7 @@ export class Sessions {
     const { database, clock, settings, throttle, revoked } = this.#options;
     await this.#tokens.storeReplays();
     await pruneSpentTokens(database, clock.now(), settings.refreshRetrySeconds);
-    const ended = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatch };
+    const ended = { before: clock.now() - spentTokenRetentionMs, batch: pruneBatchSize };
     await pruneInBatches(database, expired, ended, maxBatches);
     await pruneInBatches(database, revokedBefore, ended, maxBatches);
     await throttle.prune();
