@@ -3,9 +3,10 @@
  * that is further behind reads from the database at its own pace. There is no queue for each subscription.
  *
  * This is how a change reaches another process or node. On PostgreSQL, the commit sends a notification
- * (`database/postgres/transaction.ts`) and each process receives it (`database/postgres/listener.ts`). On SQLite, each process
- * polls the file for commits (`database/sqlite/commit-poller.ts`). Both only wake this feed, which then reads the entries after
- * its last number. It also polls every second, so a lost notification delays an entry and never loses it.
+ * (`database/postgres/transaction.ts`) and each process receives it (`database/postgres/listener.ts`, which polls if a pooler does
+ * not keep sessions). On SQLite, each process polls the file for commits (`database/sqlite/commit-poller.ts`). Both only wake this
+ * feed, which then reads the entries after its last number. It also polls every second, so a lost notification delays an entry and
+ * never loses it.
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
