@@ -13,9 +13,9 @@ import { ActionMenu, Button, type MenuAction } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
 import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
-import { canRemove, hasLevel, type FolderLink, type OpenFolder } from './open-folder.ts';
+import { canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
 
-export function FolderHeader({ folder }: { folder: OpenFolder }) {
+export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   const { title, accessLevel, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
   const mayWrite = hasLevel(accessLevel, 'WRITE');
@@ -62,7 +62,7 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
   );
 }
 
-function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: OpenFolder }) {
+function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: CurrentFolder }) {
   return (
     <div className="folder-heading">
       <div className="folder-title">
@@ -85,7 +85,7 @@ function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folde
 }
 
 /** Offers the actions of the page in the command palette. */
-function useFolderCommands(folder: OpenFolder, open: (kind: OpenDialog['kind']) => void): void {
+function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind']) => void): void {
   const command = (kind: OpenDialog['kind'], label: string): Command => ({
     id: `folder-page-${kind}`,
     label: `${label} (${folder.name})`,

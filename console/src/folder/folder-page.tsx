@@ -12,7 +12,7 @@ import { DetailsTab } from './details/details-tab.tsx';
 import { drafts, useDrafts } from './details/draft-store.ts';
 import { FolderHeader } from './folder-header.tsx';
 import { HistoryTab } from './history/history-tab.tsx';
-import { useOpenFolder, useRootId, type OpenFolder } from './open-folder.ts';
+import { useCurrentFolder, useRootId, type CurrentFolder } from './current-folder.ts';
 
 const loading = (
   <>
@@ -44,7 +44,7 @@ function FolderById({ id }: { id: string }) {
   return (
     <>
       <OtherDrafts folderId={id} />
-      <QueryResult query={useOpenFolder(id)} loading={loading}>
+      <QueryResult query={useCurrentFolder(id)} loading={loading}>
         {({ folder }) => (folder ? <FolderTabs folder={folder} /> : <FolderNotFound />)}
       </QueryResult>
     </>
@@ -61,7 +61,7 @@ const tabs = [
 /** The tabs of a folder without read access, which the viewer can only pass through. */
 const passageTabs: readonly string[] = ['folders', 'access'];
 
-function FolderTabs({ folder }: { folder: OpenFolder }) {
+function FolderTabs({ folder }: { folder: CurrentFolder }) {
   const { title, accessLevel, folders } = folder;
   const requestedTab = useLocation().query.get('tab');
   const visibleTabs = tabs.filter(({ id }) => accessLevel !== 'NONE' || passageTabs.includes(id));

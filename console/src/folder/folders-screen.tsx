@@ -1,4 +1,4 @@
-/** The tree and the open folder, side by side. Small screens show only one. */
+/** The tree and the current folder, side by side. Small screens show only one. */
 
 import { useEffect, type CSSProperties } from 'react';
 import { toasts } from '../actions/toasts.ts';

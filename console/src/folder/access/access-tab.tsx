@@ -10,14 +10,14 @@ import { ActionDialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
 import { QueryResult } from '../../ui/states.tsx';
-import { hasLevel, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import { ExplainAccess } from './explain-access.tsx';
 import { GrantSection, searchThreshold } from './grant-list.tsx';
 import { sortGrants } from './grant-order.ts';
 import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './folder-grants.ts';
 import './access.css';
 
-export function AccessTab({ folder }: { folder: OpenFolder }) {
+export function AccessTab({ folder }: { folder: CurrentFolder }) {
   const { id, accessLevel, ancestors } = folder;
   const { isAdministrator } = useViewer();
   const grants = useGrants(id);
@@ -61,7 +61,7 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
   );
 }
 
-function OwnGrants({ folder, grants }: { folder: OpenFolder; grants: readonly Grant[] }) {
+function OwnGrants({ folder, grants }: { folder: CurrentFolder; grants: readonly Grant[] }) {
   const [isGranting, setGranting] = useState(false);
   const manages = hasLevel(folder.accessLevel, 'MANAGE');
   return (
@@ -110,7 +110,7 @@ function InheritedGrants({ folderId, grants }: { folderId: string; grants: reado
 }
 
 interface GrantDialogProps {
-  readonly folder: Pick<OpenFolder, 'id' | 'title'>;
+  readonly folder: Pick<CurrentFolder, 'id' | 'title'>;
   /** The grants on this folder. */
   readonly grants: readonly Grant[];
   readonly onClose: () => void;

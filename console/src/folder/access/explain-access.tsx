@@ -10,7 +10,7 @@ import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
 import { QueryResult } from '../../ui/states.tsx';
 import { folderGrantFields, personOf, type Grant } from './folder-grants.ts';
 import { useUserGroups, type GroupName } from '../../graph/user-groups.ts';
-import { hasLevel, type FolderLink, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type CurrentFolder, type FolderLink } from '../current-folder.ts';
 
 const explainDocument =
   /* GraphQL */ `
@@ -39,7 +39,7 @@ interface ExplainResponse {
 }
 
 interface ExplainAccessProps {
-  readonly folder: OpenFolder;
+  readonly folder: CurrentFolder;
   /** The grants on the folder and its ancestors. */
   readonly grants: readonly Grant[];
 }

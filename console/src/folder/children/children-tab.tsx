@@ -19,7 +19,7 @@ import {
 import { ChildrenTable } from './children-table.tsx';
 import { FolderDialogs, type OpenDialog } from '../folder-dialogs.tsx';
 import { toFolderRef } from '../../tree/edit/folder-operations.ts';
-import { hasLevel, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import './children.css';
 
 const childrenDocument = /* GraphQL */ `
@@ -50,7 +50,7 @@ interface ChildrenResponse {
   } | null;
 }
 
-export function ChildrenTab({ folder }: { folder: OpenFolder }) {
+export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
   const { id, accessLevel } = folder;
   const options = readOptions(useLocation().query);
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
@@ -104,7 +104,7 @@ export function ChildrenTab({ folder }: { folder: OpenFolder }) {
 }
 
 interface NoChildrenProps {
-  readonly folder: OpenFolder;
+  readonly folder: CurrentFolder;
   readonly onOpen: (dialog: OpenDialog) => void;
 }
 

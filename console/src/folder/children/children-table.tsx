@@ -8,7 +8,7 @@ import { FolderIcon, Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sortBy, type ChildFolder, type ListOptions, type OrderField } from './children-list.ts';
 import type { OpenDialog } from '../folder-dialogs.tsx';
-import { hasLevel } from '../open-folder.ts';
+import { hasLevel } from '../current-folder.ts';
 
 interface ChildrenTableProps {
   readonly items: readonly ChildFolder[];

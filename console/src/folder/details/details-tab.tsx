@@ -1,14 +1,14 @@
-/** The details of a folder: facts, texts and properties. Users with write access can edit them. */
+/** Shows the facts of a folder, and its texts and properties, which users with write access can edit. */
 
 import { useGraph } from '../../graph/use-graph.ts';
 import { useViewer } from '../../session/session.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FolderForm } from './folder-form.tsx';
-import { hasLevel, type OpenFolder } from '../open-folder.ts';
+import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import './details.css';
 
-export function DetailsTab({ folder }: { folder: OpenFolder }) {
+export function DetailsTab({ folder }: { folder: CurrentFolder }) {
   return (
     <div className="folder-details">
       <Facts folder={folder} />
@@ -47,16 +47,17 @@ interface LastChange {
   };
 }
 
-function Facts({ folder }: { folder: OpenFolder }) {
+function Facts({ folder }: { folder: CurrentFolder }) {
   const { id, path, version, createdAt, updatedAt } = folder;
   const { isAdministrator } = useViewer();
   const { data } = useGraph<LastChange>(
     ['folder', id, 'last-change'],
     lastChangeDocument,
     { id },
+    // Only administrators may read the journal.
     { enabled: isAdministrator },
   );
-  const by = data?.journal.items[0]?.by;
+  const changedBy = data?.journal.items[0]?.by;
   return (
     <section className="card" aria-label="Facts">
       <dl className="facts">
@@ -77,14 +78,18 @@ function Facts({ folder }: { folder: OpenFolder }) {
         <dt>Changed</dt>
         <dd>
           <Time at={updatedAt} />
-          {by && ` by ${by.username}`}
+          {changedBy && ` by ${changedBy.username}`}
         </dd>
       </dl>
     </section>
   );
 }
 
-function ReadOnlyDetails({ folder: { name, title, icon, description, properties } }: { folder: OpenFolder }) {
+function ReadOnlyDetails({
+  folder: { name, title, icon, description, properties },
+}: {
+  folder: CurrentFolder;
+}) {
   const entries = Object.entries(properties);
   // Without a title, the API returns the name.
   const hasTitle = title !== name;

@@ -3,7 +3,7 @@
  */
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';
-import type { OpenFolder, Properties } from '../open-folder.ts';
+import type { CurrentFolder, Properties } from '../current-folder.ts';
 import { validate, type PropertiesEdit } from './property-rows.ts';
 
 /** The fields as stored on the server. Missing texts are empty strings. */
@@ -34,7 +34,7 @@ export interface EditConflict {
   readonly mine: string | Properties | null;
 }
 
-type SavedFolder = Pick<OpenFolder, 'version' | 'name' | 'title' | 'icon' | 'description' | 'properties'>;
+type SavedFolder = Pick<CurrentFolder, 'version' | 'name' | 'title' | 'icon' | 'description' | 'properties'>;
 
 export function toSavedFields({
   version,

@@ -7,7 +7,7 @@ import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import type { OpenFolder } from '../open-folder.ts';
+import type { CurrentFolder } from '../current-folder.ts';
 import { drafts, useDraft } from './draft-store.ts';
 import {
   collectChanges,
@@ -25,7 +25,7 @@ import { EditConflictNote } from './edit-conflict.tsx';
 import { PropertiesEditor } from './properties-editor.tsx';
 import { saveDraft } from './save-draft.ts';
 
-export function FolderForm({ folder }: { folder: OpenFolder }) {
+export function FolderForm({ folder }: { folder: CurrentFolder }) {
   const { id, name } = folder;
   const saved = toSavedFields(folder);
   const storedDraft = useDraft(id);

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FieldError, Input, TextArea, TextField as AriaTextField } from 'react-aria-components';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/fields.tsx';
-import type { Properties } from '../open-folder.ts';
+import type { Properties } from '../current-folder.ts';
 import {
   validate,
   newRow,

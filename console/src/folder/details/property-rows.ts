@@ -1,6 +1,6 @@
 /** Properties of a folder as edited rows or text, and their validation. */
 
-import type { Properties } from '../open-folder.ts';
+import type { Properties } from '../current-folder.ts';
 
 export type PropertyType = 'text' | 'number' | 'boolean' | 'null' | 'json';
 

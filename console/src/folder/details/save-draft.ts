@@ -15,7 +15,7 @@ import {
   applyChanges,
 } from './draft.ts';
 import { drafts } from './draft-store.ts';
-import type { OpenFolder } from '../open-folder.ts';
+import type { CurrentFolder } from '../current-folder.ts';
 
 const maxAttempts = 4;
 
@@ -46,7 +46,7 @@ export async function saveDraft(folderId: string): Promise<void> {
 
 /** Updates the cached folder and the draft before the folder is read again. */
 function applySaved(id: string, changes: FolderTexts, version: number): void {
-  queries.setQueryData<{ folder: OpenFolder | null }>(pageQueryKey(id), (cached) =>
+  queries.setQueryData<{ folder: CurrentFolder | null }>(pageQueryKey(id), (cached) =>
     cached?.folder ? { folder: applyChanges(cached.folder, changes, version) } : cached,
   );
   const stored = drafts.read().find(({ folderId }) => folderId === id);
@@ -66,8 +66,8 @@ function draftOf(id: string) {
 
 const pageQueryKey = (id: string): GraphQueryKey => ['folder', id, 'page'];
 
-function readCachedFolder(id: string): OpenFolder | null | undefined {
-  return queries.getQueryData<{ folder: OpenFolder | null }>(pageQueryKey(id))?.folder;
+function readCachedFolder(id: string): CurrentFolder | null | undefined {
+  return queries.getQueryData<{ folder: CurrentFolder | null }>(pageQueryKey(id))?.folder;
 }
 
 function refetchFolder(id: string): Promise<void> {

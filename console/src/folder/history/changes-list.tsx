@@ -13,7 +13,7 @@ import { Icon, type IconName } from '../../ui/icons.tsx';
 import { QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { formatChange } from './change-sentence.ts';
-import type { OpenFolder } from '../open-folder.ts';
+import type { CurrentFolder } from '../current-folder.ts';
 
 const changesDocument = /* GraphQL */ `
   query ChangesUnder($id: ID!, $after: String) {
@@ -62,7 +62,7 @@ const icons: Readonly<Record<Change['kind'], IconName>> = {
   RESYNC: 'clock',
 };
 
-export function ChangesList({ folder }: { folder: OpenFolder }) {
+export function ChangesList({ folder }: { folder: CurrentFolder }) {
   const { id } = folder;
   const queryKey: GraphQueryKey = ['folder', id, 'changes'];
   const changes = useInfiniteQuery({

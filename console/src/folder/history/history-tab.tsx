@@ -16,11 +16,11 @@ import {
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { OpenFolder } from '../open-folder.ts';
+import type { CurrentFolder } from '../current-folder.ts';
 import { ChangesList } from './changes-list.tsx';
 import './history.css';
 
-export function HistoryTab({ folder }: { folder: OpenFolder }) {
+export function HistoryTab({ folder }: { folder: CurrentFolder }) {
   const { isAdministrator } = useViewer();
   return isAdministrator ? <FolderJournal folder={folder} /> : <ChangesList folder={folder} />;
 }
@@ -41,7 +41,7 @@ const historyDocument =
     }
   ` + journalFields;
 
-function FolderJournal({ folder: { id } }: { folder: OpenFolder }) {
+function FolderJournal({ folder: { id } }: { folder: CurrentFolder }) {
   const entries = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
     ['folder', id, 'history'],
     historyDocument,

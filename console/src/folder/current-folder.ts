@@ -1,4 +1,4 @@
-/** Reads the folder whose page is open, and checks access levels. */
+/** Reads the current folder, and checks access levels. */
 
 import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
@@ -11,7 +11,7 @@ export interface FolderLink {
   readonly title: string;
 }
 
-export interface OpenFolder {
+export interface CurrentFolder {
   readonly id: string;
   readonly name: string;
   readonly title: string;
@@ -71,8 +71,8 @@ export function useRootId() {
   return useGraph<{ folder: { id: string } }>(['root'], rootDocument, {}, { staleTime: Infinity });
 }
 
-export function useOpenFolder(id: string) {
-  return useGraph<{ folder: OpenFolder | null }>(['folder', id, 'page'], folderDocument, { id });
+export function useCurrentFolder(id: string) {
+  return useGraph<{ folder: CurrentFolder | null }>(['folder', id, 'page'], folderDocument, { id });
 }
 
 const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 };
@@ -82,6 +82,6 @@ export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
 }
 
 /** Deleting and moving also change the parent. */
-export function canRemove({ accessLevel, parent }: Pick<OpenFolder, 'accessLevel' | 'parent'>): boolean {
+export function canRemove({ accessLevel, parent }: Pick<CurrentFolder, 'accessLevel' | 'parent'>): boolean {
   return parent !== null && hasLevel(accessLevel, 'WRITE') && hasLevel(parent.accessLevel, 'WRITE');
 }
