@@ -13,8 +13,8 @@ interface GrantKey {
   readonly grantee: Grantee;
 }
 
-/** A grant that exists or could be created. */
-export interface GrantTarget extends GrantKey {
+/** A folder and a grantee, with the text that names the grant in messages. */
+export interface DescribedGrant extends GrantKey {
   /** As in a sentence: `the grant to ada`. */
   readonly subject: string;
 }
@@ -24,28 +24,28 @@ export function grantCall({ folderId, grantee }: GrantKey, level: AccessLevel) {
 }
 
 /** `before` is the level granted until now, or null. */
-export function grantTask(target: GrantTarget, level: AccessLevel, before: AccessLevel | null) {
+export function grantTask(grant: DescribedGrant, level: AccessLevel, before: AccessLevel | null) {
   return {
-    ...grantCall(target, level),
-    staleQueries: staleQueriesOf(target),
-    undoSteps: () => [createUndoStep(target, { after: level, before })],
+    ...grantCall(grant, level),
+    staleQueries: staleQueriesOf(grant),
+    undoSteps: () => [createUndoStep(grant, { after: level, before })],
   } satisfies AnyTask;
 }
 
-export function revokeTask(target: GrantTarget, before: AccessLevel) {
+export function revokeTask(grant: DescribedGrant, before: AccessLevel) {
   return {
-    ...revokeOnlyTask(target),
-    undoSteps: () => [createUndoStep(target, { after: null, before })],
+    ...revokeTaskWithoutUndo(grant),
+    undoSteps: () => [createUndoStep(grant, { after: null, before })],
   } satisfies AnyTask;
 }
 
-/** A revocation without undo, for the undo of a grant. */
-function revokeOnlyTask(target: GrantKey) {
-  const { folderId, grantee } = target;
+/** The part of `revokeTask` without undo. The undo of a new grant needs only this part. */
+function revokeTaskWithoutUndo(grant: GrantKey) {
+  const { folderId, grantee } = grant;
   return {
     action: revokeAccess,
     variables: { input: { folderId, ...grantee } },
-    staleQueries: staleQueriesOf(target),
+    staleQueries: staleQueriesOf(grant),
   } satisfies AnyTask;
 }
 
@@ -55,16 +55,16 @@ function staleQueriesOf({ folderId }: GrantKey): readonly GraphQueryKey[] {
 
 /** Restores `before`, if the level is still `after`. */
 function createUndoStep(
-  target: GrantTarget,
+  grant: DescribedGrant,
   { after, before }: Readonly<Record<'after' | 'before', AccessLevel | null>>,
 ): UndoStep {
   return {
-    subject: target.subject,
+    subject: grant.subject,
     task: () =>
       before === null
-        ? revokeOnlyTask(target)
-        : { ...grantCall(target, before), staleQueries: staleQueriesOf(target) },
-    isUnchanged: async () => (await readGrantedLevel(target)) === after,
+        ? revokeTaskWithoutUndo(grant)
+        : { ...grantCall(grant, before), staleQueries: staleQueriesOf(grant) },
+    isUnchanged: async () => (await readGrantedLevel(grant)) === after,
   };
 }
 
@@ -101,7 +101,7 @@ interface GrantsResponse {
 }
 
 /**
- * Reads the level that a grant on the folder itself gives, or null. Grants have no version, so the server cannot compare them.
+ * Reads the level that a grant on the folder itself gives, or null. Grants have no version, so an undo compares levels instead.
  */
 export async function readGrantedLevel({ folderId, grantee }: GrantKey): Promise<AccessLevel | null> {
   const { userId, groupId } = grantee;

@@ -68,11 +68,11 @@ export function useJournalTail(tail: JournalTailOptions): void {
   }, [isEnabled, isSignedIn, filterText]);
 }
 
-/** A final error is ignored: the data stays correct, but is no longer updated by itself. */
+/** Ignores a final error: new entries then no longer refresh the displayed data, which may become stale. */
 async function followJournal(
   filter: TailFilter,
   signal: AbortSignal,
-  onEvent: (entry: TailEntry) => void,
+  onEntry: (entry: TailEntry) => void,
   invalidate: () => void,
 ): Promise<void> {
   const isCursorUnknown = (error: unknown) => error instanceof EspalierError && error.code === 'NOT_FOUND';
@@ -83,12 +83,12 @@ async function followJournal(
       variables: { filter },
       after,
       signal,
-      onEvent,
+      onEvent: onEntry,
     });
   } catch (error) {
     if (signal.aborted || !isCursorUnknown(error)) return;
-    // The cursor is pruned, or the server has another journal, for example after a restore.
+    // The entry of the cursor was pruned or is too far behind, or the server has another journal, for example after a restore.
     invalidate();
-    await followJournal(filter, signal, onEvent, invalidate);
+    await followJournal(filter, signal, onEntry, invalidate);
   }
 }

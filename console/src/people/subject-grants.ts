@@ -2,7 +2,7 @@
 
 import type { Grantee } from '../actions/access-actions.ts';
 import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
-import { grantTask, readGrantedLevel, revokeTask, type GrantTarget } from '../actions/grant-actions.ts';
+import { grantTask, readGrantedLevel, revokeTask, type DescribedGrant } from '../actions/grant-actions.ts';
 import { perform, performOrReport } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
 import { useAllPages, type Page } from '../graph/use-pages.ts';
@@ -77,7 +77,7 @@ interface GrantFolder {
   readonly path: string;
 }
 
-function createGrantKey(grantee: Grantee, { id, path }: GrantFolder): GrantTarget {
+function describeGrant(grantee: Grantee, { id, path }: GrantFolder): DescribedGrant {
   return { folderId: id, grantee, subject: `the grant on ${path}` };
 }
 
@@ -88,18 +88,18 @@ export async function grantAccess(
   folder: GrantFolder,
   level: AccessLevel,
 ): Promise<void> {
-  const key = createGrantKey(grantee, folder);
+  const grant = describeGrant(grantee, folder);
   // Another user may have changed the grant since this page was loaded.
-  const before = await readGrantedLevel(key);
+  const before = await readGrantedLevel(grant);
   const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
-  await perform({ ...grantTask(key, level, before), doneText });
+  await perform({ ...grantTask(grant, level, before), doneText });
 }
 
 /** Shows a refusal as a message. */
 export async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
   const { folder, level: before } = row;
   await performOrReport({
-    ...grantTask(createGrantKey(grantee, folder), level, before),
+    ...grantTask(describeGrant(grantee, folder), level, before),
     doneText: `${formatLevel(level)} on ${folder.path}`,
     optimisticUpdate: foreseeing(grantee, (rows) =>
       rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
@@ -110,7 +110,7 @@ export async function changeLevel(grantee: Grantee, row: GrantRow, level: Access
 /** Shows a refusal as a message. */
 export async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
   await performOrReport({
-    ...revokeTask(createGrantKey(grantee, folder), level),
+    ...revokeTask(describeGrant(grantee, folder), level),
     doneText: `Removed “${formatLevel(level)}” on ${folder.path}`,
     optimisticUpdate: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
   });

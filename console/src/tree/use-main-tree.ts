@@ -3,7 +3,8 @@
  * folders and scroll position in the session storage of this tab.
  *
  * The tree stays current in three steps: `graph/live.tsx` receives each change from the subscription of the page, `useChanges`
- * passes it on, and `state/tree-loader.ts` applies it, marks the changed levels stale and reads their visible rows again.
+ * passes it on, and `state/tree-loader.ts` applies it in place where it can. Otherwise, the loader marks the level stale and
+ * reads its visible rows again.
  */
 
 import { useEffect, useRef, useState, type RefObject } from 'react';

@@ -62,10 +62,10 @@ export function CopyButton({ label, text }: { label: string; text: string }) {
   );
 }
 
-const forms: readonly { readonly id: CopyForm; readonly label: string; readonly needs?: string }[] = [
+const forms: readonly { readonly id: CopyForm; readonly label: string; readonly requirement?: string }[] = [
   { id: 'graphql', label: 'Copy as GraphQL' },
-  { id: 'curl', label: 'Copy as curl', needs: 'requires a token in ESPALIER_AUTH_TOKEN' },
-  { id: 'cli', label: 'Copy as CLI', needs: 'requires espalier login' },
+  { id: 'curl', label: 'Copy as curl', requirement: 'requires a token in ESPALIER_AUTH_TOKEN' },
+  { id: 'cli', label: 'Copy as CLI', requirement: 'requires espalier login' },
 ];
 
 export function CopyAs({ call }: { call: Call }) {
@@ -79,12 +79,12 @@ export function CopyAs({ call }: { call: Call }) {
       </AriaButton>
       <Popover className="popover" placement="top end">
         <Menu className="menu" onAction={(form) => copy(form as CopyForm)}>
-          {forms.map(({ id, label, needs }) => (
+          {forms.map(({ id, label, requirement }) => (
             <MenuItem key={id} id={id} textValue={label} className="menu-item">
               <Text slot="label">{label}</Text>
-              {needs !== undefined && (
+              {requirement !== undefined && (
                 <Text slot="description" className="soft">
-                  {needs}
+                  {requirement}
                 </Text>
               )}
             </MenuItem>

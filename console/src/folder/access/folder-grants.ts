@@ -7,7 +7,7 @@ import {
   grantTask,
   readGrantedLevel,
   revokeTask,
-  type GrantTarget,
+  type DescribedGrant,
 } from '../../actions/grant-actions.ts';
 import { perform, performOrReport } from '../../actions/perform.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
@@ -88,7 +88,7 @@ function granteeOf({ kind, id }: PickedPerson): Grantee {
   return kind === 'user' ? { userId: id } : { groupId: id };
 }
 
-function targetOf(folderId: string, person: PickedPerson): GrantTarget {
+function describeGrant(folderId: string, person: PickedPerson): DescribedGrant {
   return { folderId, grantee: granteeOf(person), subject: `the grant to ${person.name}` };
 }
 
@@ -97,7 +97,7 @@ export async function changeLevel(folderId: string, grant: Grant, level: AccessL
   if (level === grant.level) return;
   const person = personOf(grant);
   await performOrReport({
-    ...grantTask(targetOf(folderId, person), level, grant.level),
+    ...grantTask(describeGrant(folderId, person), level, grant.level),
     doneText: `${person.name} now has ${formatLevel(level)} here instead of ${formatLevel(grant.level)}`,
     optimisticUpdate: () =>
       updateGrantsOptimistically(folderId, (grants) =>
@@ -110,7 +110,7 @@ export async function changeLevel(folderId: string, grant: Grant, level: AccessL
 export async function revokeGrant(folderId: string, grant: Grant): Promise<void> {
   const person = personOf(grant);
   await performOrReport({
-    ...revokeTask(targetOf(folderId, person), grant.level),
+    ...revokeTask(describeGrant(folderId, person), grant.level),
     doneText: `Removed ${formatLevel(grant.level)} from ${person.name}; inherited access applies`,
     optimisticUpdate: () =>
       updateGrantsOptimistically(folderId, (grants) => grants.filter((each) => !isSameGrant(each, grant))),
@@ -119,18 +119,18 @@ export async function revokeGrant(folderId: string, grant: Grant): Promise<void>
 
 /** Rejects with the server's error, which the form displays. */
 export async function grantLevel(folderId: string, person: PickedPerson, level: AccessLevel): Promise<void> {
-  const target = targetOf(folderId, person);
+  const grant = describeGrant(folderId, person);
   // Another user may have changed the grant since it was displayed.
-  const before = await readGrantedLevel(target);
+  const before = await readGrantedLevel(grant);
   await perform({
-    ...grantTask(target, level, before),
+    ...grantTask(grant, level, before),
     doneText: `${person.name} now has ${formatLevel(level)} here`,
   });
 }
 
 /** The call of the form, for "copy as". */
 export function createGrantCall(folderId: string, person: PickedPerson, level: AccessLevel) {
-  return grantCall(targetOf(folderId, person), level);
+  return grantCall(describeGrant(folderId, person), level);
 }
 
 function isSameGrant(one: Grant, other: Grant): boolean {

@@ -38,10 +38,10 @@ export function removeOptimistically(store: TreeStore, id: string): Rollback {
   const before = store.folder(id);
   if (!before) return () => undefined;
   const isExpanded = store.expandedIds.has(id);
-  const isConfirmed = store.trackRemoval(id);
+  const wasConfirmed = store.trackRemoval(id);
   store.remove(id);
   return () => {
-    const isGone = isConfirmed();
+    const isGone = wasConfirmed();
     if (!isGone && !store.folder(id)) store.upsert(before);
     if (!isGone && isExpanded) store.expand(id);
     markParentsStale(store, before);
@@ -59,7 +59,7 @@ function upsertOptimistically(store: TreeStore, before: FolderRow, expected: Fol
   };
 }
 
-/** Ignores the child count, because it can change without a change to the folder itself. */
+/** Ignores the child count and the access level, which can change while the version stays the same. */
 function matchesExpected(now: FolderRow, expected: FolderRow): boolean {
   return (
     now.version === expected.version &&

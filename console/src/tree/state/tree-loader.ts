@@ -1,6 +1,7 @@
 /**
  * Loads the rows that the screen needs and no others: missing positions, and levels that have changed. Requests for rows
- * that have left the screen are aborted.
+ * that have left the screen are aborted. `apply` applies a live change to the store, and reads only the visible rows of levels
+ * that the change makes stale.
  */
 
 import { isAccessChange, type FolderChange } from '../../graph/folder-change.ts';

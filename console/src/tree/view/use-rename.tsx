@@ -13,10 +13,10 @@ interface Rename {
   readonly begin: (folder: FolderRow) => void;
 }
 
-/** `onEnd` restores the focus. */
+/** `onEnd` moves the focus back to the tree. */
 export function useRename(store: TreeStore, onEnd: () => void): Rename {
   const [renaming, setRenaming] = useState<RenameState | null>(null);
-  // Enter and Escape also blur the field. The ref ensures that the second event does nothing.
+  // Closing the field also blurs it, which calls `save`. The ref is null by then, so that call does nothing.
   const latest = useRef<RenameState | null>(null);
   const isMounted = useRef(false);
   useEffect(() => {
@@ -31,14 +31,15 @@ export function useRename(store: TreeStore, onEnd: () => void): Rename {
     set(null);
     onEnd();
   };
-  const save = async (isEnter: boolean) => {
+  const save = async (isExplicit: boolean) => {
     const { current } = latest;
     if (!current) return;
     const folder = store.folder(current.id);
     const text = current.text.trim();
     if (!folder || text === folder.name) return leave();
     if (text === '') return set({ ...current, problem: 'A folder needs a name.' });
-    if (!isEnter && current.problem !== null) return;
+    // A rejected name stays in the open field until the user edits it, or presses Enter or Escape.
+    if (!isExplicit && current.problem !== null) return;
     const { id, name, parent } = folder;
     leave();
     try {
@@ -83,11 +84,11 @@ function RenameField({ renaming, onChange, onSave, onBlur, onLeave }: RenameFiel
   const field = useRef<HTMLInputElement>(null);
   const problemId = useId();
   const { text, problem } = renaming;
-  const isFirst = useRef(problem === null);
+  const isFirstAttempt = useRef(problem === null);
   useEffect(() => {
     field.current?.focus();
     // A rejected name is corrected rather than retyped, so its text is not selected.
-    if (isFirst.current) field.current?.select();
+    if (isFirstAttempt.current) field.current?.select();
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation();

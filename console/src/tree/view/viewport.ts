@@ -8,7 +8,7 @@ import type { IndexRange } from '../state/level.ts';
 
 export const rowHeight = 30;
 
-/** Firefox renders nothing below 17.8 million pixels, Chromium below 33 million. */
+/** Firefox renders nothing beyond 17.8 million pixels, Chromium nothing beyond 33 million. */
 export const maxListPixels = 16_000_000;
 /** The number of rows rendered beyond each edge, so that a slow scroll shows no gap. */
 const overscan = 8;
@@ -21,7 +21,10 @@ interface RowWindow {
   readonly scale: number;
   /** The rows to render. */
   readonly rows: IndexRange;
-  /** The vertical offset of the first rendered row. */
+  /**
+   * The vertical position of the first rendered row inside the scrollable content. With a scale above 1, it depends on
+   * `scrollTop`.
+   */
   readonly offset: number;
   /** The number of rows that Page Up and Page Down move by. */
   readonly page: number;
@@ -50,6 +53,7 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
 interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
+  /** `near` scrolls only as far as needed. `scrolledBy` applies only to `top`. */
   readonly scrollTo: (row: number, align: 'near' | 'middle' | 'top', scrolledBy?: number) => void;
 }
 
