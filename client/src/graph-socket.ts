@@ -117,7 +117,7 @@ export class GraphSocket {
     const active: ActiveSubscription = {
       onGoingAway,
       stopping: new AbortController(),
-      subscription: new Subscription(signal, (isImmediate) => this.#end(active, isImmediate)),
+      subscription: new Subscription(signal, (mayLinger) => this.#end(active, mayLinger)),
     };
     this.#active.add(active);
     if (signal?.aborted) active.subscription.fail(signal.reason);
@@ -203,13 +203,13 @@ export class GraphSocket {
     };
   }
 
-  #end(active: ActiveSubscription, isImmediate: boolean): void {
+  #end(active: ActiveSubscription, mayLinger: boolean): void {
     this.#active.delete(active);
     active.stopping.abort();
     const unsubscribe = () => active.unsubscribe?.();
     if (this.#active.size > 0) return unsubscribe();
     this.#endPause?.();
-    if (isImmediate || !this.#socket) return unsubscribe();
+    if (!mayLinger || !this.#socket) return unsubscribe();
     // A subscription that was never sent keeps no socket open; another one may already do so.
     if (!active.unsubscribe) return;
     this.#endLinger?.();

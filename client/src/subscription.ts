@@ -9,13 +9,16 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
   readonly #queue: Result[] = [];
   readonly #pendingReads: PendingRead<Result>[] = [];
   readonly #signal: AbortSignal | undefined;
-  readonly #onEnd: (isImmediate: boolean) => void;
+  readonly #onEnd: (mayLinger: boolean) => void;
   readonly #abort: () => void;
   #isOver = false;
   #failure: { readonly error: Error } | undefined;
 
-  /** `onEnd` is called once. `isImmediate` is false if the caller stopped iterating with `return`. */
-  constructor(signal: AbortSignal | undefined, onEnd: (isImmediate: boolean) => void) {
+  /**
+   * `onEnd` is called once. `mayLinger` is true if the caller stopped iterating with `return`: the socket may then stay open
+   * for a while, for the next subscription.
+   */
+  constructor(signal: AbortSignal | undefined, onEnd: (mayLinger: boolean) => void) {
     this.#signal = signal;
     this.#onEnd = onEnd;
     this.#abort = () => {
@@ -39,7 +42,7 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
   /** Ends the iterator with an error, after the queued results. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    // The reason of a signal can be any value.
+    // The reason of a signal can be any value, for example null. The object around it distinguishes a failure from none.
     const failure = { error: error as Error };
     const first = this.#pendingReads.shift();
     if (first) first.reject(failure.error);
@@ -47,12 +50,12 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
     this.end();
   }
 
-  end({ isImmediate = true } = {}): void {
+  end({ mayLinger = false } = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#signal?.removeEventListener('abort', this.#abort);
     for (const { resolve } of this.#pendingReads.splice(0)) resolve({ value: undefined, done: true });
-    this.#onEnd(isImmediate);
+    this.#onEnd(mayLinger);
   }
 
   next(): Promise<IteratorResult<Result, undefined>> {
@@ -69,7 +72,7 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
   return(): Promise<IteratorResult<Result, undefined>> {
     this.#queue.length = 0;
     this.#failure = undefined;
-    this.end({ isImmediate: false });
+    this.end({ mayLinger: true });
     return Promise.resolve({ value: undefined, done: true });
   }
 

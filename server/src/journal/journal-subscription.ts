@@ -1,6 +1,7 @@
 /**
- * Follows the journal itself: each entry that matches a filter, in order. Nothing is queued: the next entry is read when
- * the caller requests it. A subscription that is too far behind fails, and the client must read the journal again.
+ * Follows the journal itself: each entry that matches a filter, in order. There is no queue for each subscription: `next`
+ * takes the next entry from a batch that it read from the feed. A subscription that is too far behind fails, and the client
+ * must read the journal again.
  */
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -21,17 +22,23 @@ export interface JournalEvent {
   readonly position: JournalPosition;
 }
 
-interface JournalWatchOptions {
+interface JournalSubscriptionOptions {
   /** The last entry that the client has received. */
   readonly after: JournalPosition;
   readonly filter: JournalFilter;
   /** How many entries it may fall behind. */
   readonly maxBacklog: number;
-  /** False when the viewer can no longer log in. Throws any other reason to end the stream. */
+  /**
+   * Returns false if the viewer can no longer log in. Throws FORBIDDEN if the viewer is no longer an administrator. Any error
+   * that it throws ends the stream with that error.
+   */
   readonly isStillAllowed: () => PromiseOrValue<boolean>;
 }
 
-/** Rejects a cursor if some of the entries after it are gone. */
+/**
+ * Rejects a cursor whose entry was pruned or belongs to another journal. Also rejects a cursor that is after the head, or
+ * more than `maxBacklog` entries behind it.
+ */
 export async function requireEntriesAvailable(
   reader: Reader,
   after: JournalPosition,
@@ -40,14 +47,14 @@ export async function requireEntriesAvailable(
   const isNear = after.number <= head.number && head.number - after.number <= maxBacklog;
   const isAvailable =
     isNear && (after.number === head.number ? after.nonce === head.nonce : await hasEntry(reader, after));
-  if (!isAvailable) throw isLost();
+  if (!isAvailable) throw entriesLostRefusal();
 }
 
 const over = { done: true, value: undefined } as const;
 
 export class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #feed: JournalFeed;
-  readonly #options: JournalWatchOptions;
+  readonly #options: JournalSubscriptionOptions;
   readonly #endSignal = new EndSignal();
   readonly #timesReplaced: number;
   /** Entries that were read together. */
@@ -58,7 +65,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   #returned: JournalEntry | undefined;
   deliveredUpTo: JournalPosition;
 
-  constructor(feed: JournalFeed, options: JournalWatchOptions) {
+  constructor(feed: JournalFeed, options: JournalSubscriptionOptions) {
     this.#feed = feed;
     this.#options = options;
     this.#timesReplaced = feed.timesReplaced;
@@ -74,14 +81,14 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
       if (!isReady) {
         if (!this.#isReplaced)
           await this.#endSignal.waitForDeliverableEntry(this.#feed, this.deliveredUpTo.number);
-        if (!(await this.#mayGoOn())) return over;
+        if (!(await this.#mayDeliver())) return over;
         this.#entries = await this.#read();
         this.#used = 0;
         continue;
       }
       const entry = this.#entries[this.#used++]!;
       if (fitsFilter(entry, this.#options.filter)) {
-        if (!(await this.#mayGoOn())) return over;
+        if (!(await this.#mayDeliver())) return over;
         this.#returned = entry;
         return { done: false, value: { entry, position: entry } };
       }
@@ -109,12 +116,15 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
     const isBehind = this.#feed.last - this.deliveredUpTo.number > this.#options.maxBacklog;
     const entries =
       this.#isReplaced || isBehind ? undefined : await this.#feed.read(this.deliveredUpTo.number);
-    if (!entries) throw isLost();
+    if (!entries) throw entriesLostRefusal();
     return entries;
   }
 
-  /** For a viewer who can no longer log in, the stream delivers nothing more and waits for the connection to end. */
-  async #mayGoOn(): Promise<boolean> {
+  /**
+   * For a viewer who can no longer log in, the stream delivers nothing more and waits for the connection to end. The connection
+   * then closes with the reason, instead of completing the subscription.
+   */
+  async #mayDeliver(): Promise<boolean> {
     if (this.#endSignal.aborted) return false;
     if (await this.#options.isStillAllowed()) return !this.#endSignal.aborted;
     await this.#feed.waitForEntry(Infinity, this.#endSignal);
@@ -122,7 +132,7 @@ export class JournalSubscription implements ChangeStream<JournalEvent> {
   }
 }
 
-function isLost(): Refusal {
+function entriesLostRefusal(): Refusal {
   return new Refusal(
     'NOT_FOUND',
     'Some changes after this cursor are no longer available. Read the journal again, and subscribe from its new cursor.',
