@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { formatPage } from '../docs/markdown.ts';
 import { nearestName } from '../server/src/config/nearest-name.ts';
 import { startBaseline, startLoad } from './measure.ts';
 import { sizing } from '../tests/sizing/sizing.ts';
@@ -148,8 +148,7 @@ function formatResults(): string {
 async function createPage(): Promise<string> {
   const scenarios = groups.flatMap((group) => group.scenarios);
   const date = new Date(Date.now()).toISOString().slice(0, 10);
-  const text = createResultsPage(results, { scenarios, rounds, date });
-  return format(text, { ...(await resolveConfig(import.meta.filename)), parser: 'markdown' });
+  return formatPage('RESULTS.md', createResultsPage(results, { scenarios, rounds, date }));
 }
 
 function listNames({ scenarios }: Group): string[] {

@@ -1,12 +1,17 @@
 /** Formats Markdown tables and pages. */
 
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
+
+/** Formats a page in the same way as `npm run format`. */
 export async function formatPage(path: string, text: string): Promise<string> {
-  return path.endsWith('.md') ? format(text, { parser: 'markdown' }) : text;
+  if (!path.endsWith('.md')) return text;
+  const { code, errors } = await format(path, text);
+  if (errors.length > 0) throw new Error(`Cannot format ${path}: ${errors[0]!.message}`);
+  return code;
 }

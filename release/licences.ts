@@ -5,7 +5,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from 'prettier';
+import { formatPage } from '../docs/markdown.ts';
 import { readShippedPackages, type ShippedPackage } from './sbom.ts';
 
 /** Identifiers of https://spdx.org/licenses/. These licences allow distribution under our own. */
@@ -46,7 +46,8 @@ export async function createLicencePage(packages: Iterable<ShippedPackage>): Pro
   const rows = all.map(
     ({ name, version, licence, comes }) => `| ${name} | ${version} | ${licence} | ${comes.join(', ')} |`,
   );
-  return format(
+  return formatPage(
+    'licences.md',
     `<!-- Made by npm run licences. -->
 
 # Third-party licences
@@ -61,7 +62,6 @@ ${all.length} packages: ${kinds.map(([licence, under]) => `${under.length} under
 |---|---|---|---|
 ${rows.join('\n')}
 `,
-    { parser: 'markdown' },
   );
 }
 

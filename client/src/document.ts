@@ -7,7 +7,9 @@ import { printDocument } from './print-document.ts';
  * generator (`TypedDocumentString`).
  */
 export type GraphDocument<Result = Record<string, unknown>, Variables = Record<string, unknown>> =
-  string | TypedText<Result, Variables> | TypedNode<Result, Variables>;
+  | string
+  | TypedText<Result, Variables>
+  | TypedNode<Result, Variables>;
 
 interface Typed<Result, Variables> {
   /** Exists only in the type system, where it carries both types, as in @graphql-typed-document-node/core. */

@@ -17,7 +17,8 @@ export interface Change {
 export interface Result {
   readonly data?: unknown;
   readonly errors?:
-    readonly { readonly extensions?: Readonly<Record<string, unknown>> | undefined }[] | undefined;
+    | readonly { readonly extensions?: Readonly<Record<string, unknown>> | undefined }[]
+    | undefined;
 }
 
 const timeoutMs = 20_000;

@@ -180,7 +180,8 @@ function saveView(sessionId: string, { opened, ...others }: SavedTreeView): void
 function readSavedView(sessionId: string): SavedTreeView | null {
   try {
     const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as
-      (SavedTreeView & { sessionId: string }) | null;
+      | (SavedTreeView & { sessionId: string })
+      | null;
     if (saved?.sessionId === sessionId && Array.isArray(saved.opened)) return saved;
   } catch {
     // Unreadable data counts as missing.

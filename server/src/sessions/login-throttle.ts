@@ -25,7 +25,8 @@ import {
 
 /** The source of an attempt: a login, or a logged-in user who must enter the password again. */
 export type AttemptSource =
-  { readonly username: string; readonly address: string | null } | { readonly sessionId: string };
+  | { readonly username: string; readonly address: string | null }
+  | { readonly sessionId: string };
 
 /** Deletes the counted failures of a source, in the transaction that the correct password leads to. */
 export type ClearFailures = (transaction: Transaction) => Promise<void>;

@@ -16,7 +16,12 @@ export interface BadNetworkOptions {
 }
 
 type Fault =
-  'reply lost' | 'reply cut' | 'reply delayed' | 'request lost' | 'never answered' | 'proxy is busy';
+  | 'reply lost'
+  | 'reply cut'
+  | 'reply delayed'
+  | 'request lost'
+  | 'never answered'
+  | 'proxy is busy';
 
 const faults: readonly Fault[] = [
   'reply lost',

@@ -14,20 +14,20 @@ import { hasLevel, type CurrentFolder, type FolderLink } from '../current-folder
 
 const explainDocument =
   /* GraphQL */ `
-  query Explain($userId: ID!, $folderId: ID!) {
-    explainAccess(userId: $userId, folderId: $folderId) {
-      level
-      reason
-      user {
-        id
-        username
-      }
-      grant {
-        ...GrantOnFolder
+    query Explain($userId: ID!, $folderId: ID!) {
+      explainAccess(userId: $userId, folderId: $folderId) {
+        level
+        reason
+        user {
+          id
+          username
+        }
+        grant {
+          ...GrantOnFolder
+        }
       }
     }
-  }
-` + folderGrantFields;
+  ` + folderGrantFields;
 
 interface ExplainResponse {
   readonly explainAccess: {
