@@ -51,11 +51,14 @@ export interface Folders {
   create(folder: NewFolder): Promise<FolderDetails>;
   /** Changes the fields that you pass. Null removes a text or all properties. */
   update(id: string, changes: FolderChanges): Promise<FolderDetails>;
-  /** Moves a folder with its descendants. Rejects with CYCLE if the new parent is one of these. */
+  /**
+   * Moves a folder with its descendants, and renames it if you pass a `name`. Rejects with CYCLE if the new parent is one of these,
+   * and with CONFLICT if the new parent has a sub-folder with the same name.
+   */
   move(
     id: string,
     parentId: string,
-    options?: { readonly expectedVersion?: number | undefined },
+    options?: { readonly name?: string | undefined; readonly expectedVersion?: number | undefined },
   ): Promise<FolderDetails>;
   /**
    * Moves a folder to the trash and returns the number of deleted folders. Rejects with CONFLICT if it has sub-folders and

@@ -103,6 +103,10 @@ for (const kind of databaseKinds) {
       const { id: parentId } = (await folders.byPath('/Places/Floor 1'))!;
       assert.equal((await folders.move(id, parentId)).path, '/Places/Floor 1/New');
       await assert.rejects(folders.move(parentId, id), { code: 'CYCLE' });
+      const renamed = await folders.move(id, rootId, { name: 'Newest', expectedVersion: 3 });
+      assert.deepEqual([renamed.path, renamed.version], ['/Newest', 4]);
+      await assert.rejects(folders.move(id, rootId, { name: 'Places' }), { code: 'CONFLICT' });
+      await folders.move(id, parentId, { name: 'New' });
       await assert.rejects(folders.delete(parentId), { code: 'CONFLICT' });
       assert.equal(await folders.delete(parentId, { recursive: true }), 2);
       const trashed = await readFirst(folders.trash({ pageSize: 1 }));

@@ -32,7 +32,10 @@ export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
     create: ({ one, two }, parentId) => ['createFolder', { parentId, name: `n${one} ${two}` }],
     rename: ({ one, two }, id) => ['updateFolder', { id, name: `${pickAt([...'aceg'], one)}${two}` }],
     retitle: ({ two }, id) => ['updateFolder', { id, title: `title ${two}` }],
-    move: ({ two }, id) => ['moveFolder', { id, parentId: pickAt(folderIds, two) }],
+    move: ({ one, two }, id) => {
+      const name = two % 3 === 0 ? `${pickAt([...'aceg'], one)}${two}` : undefined;
+      return ['moveFolder', { id, parentId: pickAt(folderIds, two), name }];
+    },
     import: ({ one, two }, parentId) => [
       'importFolders',
       { parentId, list: ['x/1', 'x/2', 'y'].map((path) => ({ path: `i${one} ${two}/${path}` })) },

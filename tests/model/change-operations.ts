@@ -79,14 +79,21 @@ const move = operationKind(
     actor: actors,
     folder: writableFolders,
     to: writableFolders,
+    name: maybe(names),
     dryRun: weighted([3, fc.constant(false)], [1, fc.constant(true)]),
     version: versions,
   }),
-  async (world, { actor, folder: reference, to, dryRun, version }) => {
+  async (world, { actor, folder: reference, to, name, dryRun, version }) => {
     const user = findActor(world, actor);
     const id = resolveFolderId(world, user, reference);
     const parentId = resolveFolderId(world, user, to);
-    const input = { id, parentId, dryRun, ...expectedVersion(world, id, version) };
+    const input = {
+      id,
+      parentId,
+      ...(name !== undefined && { name }),
+      dryRun,
+      ...expectedVersion(world, id, version),
+    };
     const selection = `${payload} isDryRun folderCount accessChanges{items{user{id} before after}}`;
     await world.mutate(user, 'moveFolder', input, selection, () => {
       const { folder, folderCount, accessChanges } = moveFolder(world.model, user, input);

@@ -75,8 +75,9 @@ export interface Move {
 export function moveFolder(
   model: TreeModel,
   actor: ModelUser,
-  input: Input<{ id: string; parentId: string; dryRun: boolean }>,
+  input: Input<{ id: string; parentId: string; name?: string | undefined; dryRun: boolean }>,
 ): Move {
+  const inputName = input.name === undefined ? undefined : checkName(input.name);
   const folder = requireWritable(model, actor, input.id, input);
   const from = parentForWriting(model, actor, folder);
   const to = requireWritable(model, actor, input.parentId);
@@ -87,14 +88,16 @@ export function moveFolder(
     after: levelUnder(model, user, folder, to),
   }));
   const isAccessGained = changed.some(({ before, after }) => after > before);
-  if (to !== from) {
-    requireFreeName(to, folder.name);
-    if (isAccessGained && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
+  const name = inputName ?? folder.name;
+  if (to !== from || name !== folder.name) requireFreeName(to, name);
+  if (to !== from && isAccessGained && model.levelOf(actor, folder) < MANAGE) {
+    throw new ModelRefusal('FORBIDDEN');
   }
   const isManager = [folder, from, to].every((each) => model.levelOf(actor, each) >= MANAGE);
   const folderCount = countSeen(model, actor, folder);
-  if (to !== from && !input.dryRun) {
+  if ((to !== from || name !== folder.name) && !input.dryRun) {
     detach(folder);
+    folder.name = name;
     attach(folder, to);
     touch(model, folder);
   }

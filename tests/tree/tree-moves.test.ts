@@ -88,6 +88,116 @@ for (const kind of databaseKinds) {
       });
     });
 
+    describe('move with a new name', () => {
+      const journalOf = async (folderId: string) => {
+        const query = `query($folderId: ID!){journal(filter: {folderId: $folderId}, first: 1){
+          items{kind before after formerAncestorIds} totalCount}}`;
+        type Entries = { items: object[]; totalCount: number };
+        return (await tree.query<{ journal: Entries }>(query, { folderId })).journal;
+      };
+
+      test('moves and renames in one change, with one journal entry', async () => {
+        const [from, id] = (await tree.createChain(['Quay', 'Boat', 'Cabin'])) as [string, string];
+        const to = await tree.create('Dock');
+        // Each step alone would be refused.
+        await tree.create('Ship', from);
+        await tree.create('Boat', to);
+        const input = { id, parentId: to, name: 'Ship', expectedVersion: 1 };
+        const payload = await tree.mutate('moveFolder', input, 'folderCount folder{path name version}');
+        assert.deepEqual(payload, {
+          folderCount: 2,
+          folder: { path: '/Dock/Ship', name: 'Ship', version: 2 },
+        });
+        assert.deepEqual(await tree.paths(to), ['Boat', 'Ship', 'Ship/Cabin']);
+        assert.deepEqual(await tree.paths(from), ['Ship']);
+        assert.deepEqual((await tree.search('ship', to))[0], 'Ship');
+        const { items, totalCount } = await journalOf(id);
+        assert.equal(totalCount, 2);
+        assert.deepEqual(items[0], {
+          kind: 'MOVE_FOLDER',
+          before: { parentId: from, name: 'Boat' },
+          after: { parentId: to, name: 'Ship' },
+          formerAncestorIds: [rootId, from],
+        });
+      });
+
+      test('only renames a folder that is moved to its own parent', async () => {
+        const [parentId, id] = (await tree.createChain(['Yard', 'Old'])) as [string, string];
+        await tree.mutate('moveFolder', { id, parentId, name: 'New' });
+        assert.deepEqual(await tree.paths(parentId), ['New']);
+        assert.deepEqual((await journalOf(id)).items, [
+          { kind: 'UPDATE_FOLDER', before: { name: 'Old' }, after: { name: 'New' }, formerAncestorIds: null },
+        ]);
+        await tree.mutate('moveFolder', { id, parentId, name: 'New' });
+        await tree.mutate('moveFolder', { id, parentId, name: null });
+        assert.equal((await journalOf(id)).totalCount, 2);
+      });
+
+      test('refuses the same names in a dry run as in the move, and allows the same names', async () => {
+        const [from, id] = (await tree.createChain(['Bay', 'Crab'])) as [string, string];
+        await tree.create('Fish', from);
+        const to = await tree.create('Cove');
+        await tree.create('Crab', to);
+        await tree.create('Eel', to);
+        const cases: [Variables, string][] = [
+          [{ parentId: to }, 'CONFLICT'],
+          [{ parentId: to, name: 'Eel' }, 'CONFLICT'],
+          [{ parentId: from, name: 'Fish' }, 'CONFLICT'],
+          [{ parentId: to, name: '' }, 'BAD_INPUT'],
+          [{ parentId: to, name: 'a/b' }, 'BAD_INPUT'],
+          [{ parentId: to, name: 'a\u0000b' }, 'BAD_INPUT'],
+          [{ parentId: to, name: 'n'.repeat(256) }, 'BAD_INPUT'],
+          [{ parentId: to, name: 'Fish', expectedVersion: 7 }, 'CONFLICT'],
+          [{ parentId: id, name: 'Fish' }, 'CYCLE'],
+        ];
+        for (const [move, expected] of cases) {
+          for (const dryRun of [true, false]) {
+            const input = { id, ...move, dryRun };
+            assert.equal(await refusalCode('moveFolder', input), expected, JSON.stringify(input));
+          }
+        }
+        const before = await tree.snapshot();
+        const allowed = { id, parentId: to, name: 'Fish' };
+        assert.equal(await tree.outcome('moveFolder', { ...allowed, dryRun: true }), 'OK');
+        assert.deepEqual(await tree.snapshot(), before);
+        assert.equal(await tree.outcome('moveFolder', allowed), 'OK');
+        assert.deepEqual(await tree.paths(to), ['Crab', 'Eel', 'Fish']);
+      });
+
+      test('requires the same rights as a move', async () => {
+        const [from, id] = (await tree.createChain(['Pier', 'Net'])) as [string, string];
+        const to = await tree.create('Beach');
+        const { authToken } = await tree.person({ [from]: 'READ', [id]: 'MANAGE', [to]: 'WRITE' });
+        for (const parentId of [to, from]) {
+          const move = { id, parentId, name: 'Web' };
+          assert.equal(await refusalCode('moveFolder', move, authToken), 'FORBIDDEN');
+        }
+      });
+
+      test('reports the change to each viewer by the part that the viewer sees', async () => {
+        const [from, id] = (await tree.createChain(['North', 'Gull'])) as [string, string];
+        const to = await tree.create('South');
+        const both = await tree.person({ [from]: 'READ', [to]: 'READ' });
+        const onlyFrom = await tree.person({ [from]: 'READ' });
+        const onlyTo = await tree.person({ [to]: 'READ' });
+        const { cursor } = await tree.query<{ cursor: string }>('{cursor}');
+        await tree.mutate('moveFolder', { id, parentId: to, name: 'Tern' });
+        const changesOf = async ({ authToken }: { authToken: string }) => {
+          const query =
+            'query($after: String!){changes(after: $after){items{kind folderId folder{path} oldParent{name}}}}';
+          type Data = { changes: { items: object[] } };
+          return (await tree.query<Data>(query, { after: cursor }, authToken)).changes.items;
+        };
+        const folder = { path: '/South/Tern' };
+        const moved = { kind: 'MOVE', folderId: id, folder };
+        assert.deepEqual(await changesOf(both), [{ ...moved, oldParent: { name: 'North' } }]);
+        assert.deepEqual(await changesOf(onlyTo), [{ ...moved, kind: 'CREATE', oldParent: null }]);
+        assert.deepEqual(await changesOf(onlyFrom), [
+          { kind: 'DELETE', folderId: id, folder: null, oldParent: null },
+        ]);
+      });
+    });
+
     describe('delete', () => {
       test('deletes a folder without sub-folders at once, and others only with recursive', async () => {
         const [top, id, leaf] = (await tree.createChain(['Pile', 'Heap', 'Leaf'])) as [

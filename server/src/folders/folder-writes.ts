@@ -46,6 +46,8 @@ export interface FolderUpdate extends TextsInput {
 export interface FolderMove {
   readonly id: string;
   readonly parentId: string;
+  /** Replaces the name. */
+  readonly name?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
 }
 
@@ -60,6 +62,8 @@ interface CheckedMove {
   readonly folder: Folder;
   readonly from: Folder;
   readonly to: Folder;
+  /** The name after the move. */
+  readonly name: string;
   /** An upper bound of the levels that move. */
   readonly addedDepth: number;
   readonly paths: MovedPaths;
@@ -107,6 +111,12 @@ const findTexts = sql<{ id: string }, FolderTexts>`
 
 const setParent = sql<{ id: string; parentId: string; now: number }>`
   update folders set parent_id = ${'parentId'}, version = version + 1, updated_at = ${'now'} where id = ${'id'}`;
+
+// One statement, because the old name may be taken at the destination, and the new name at the origin.
+const setParentAndName = sql<{ id: string; parentId: string; now: number } & StoredName>`
+  update folders set parent_id = ${'parentId'}, name = ${'name'}, sort_key = ${'sortKey'},
+    folded_name = ${'foldedName'}, version = version + 1, updated_at = ${'now'}
+  where id = ${'id'}`;
 
 const detach = sql<{ id: string; now: number }>`
   update folders set parent_id = null, detached_at = ${'now'}, detached_from = parent_id,
@@ -172,8 +182,7 @@ export async function updateFolder(
   const name = newName ?? oldName;
   if (newName === undefined) transaction.queue(updateTexts, parameters);
   else {
-    const named = { name, sortKey: sortKey(name), foldedName: foldForStorage(name) };
-    transaction.queue(updateNameAndTexts, { ...parameters, ...named });
+    transaction.queue(updateNameAndTexts, { ...parameters, ...toStoredName(name) });
   }
   const texts = differences({ name: oldName, ...before }, { name, ...stored });
   record(transaction, {
@@ -187,6 +196,10 @@ export async function updateFolder(
   const { title, ...longTexts } = stored;
   const version = folder.version + 1;
   return changedFolder(view, { ...folder, name, title, texts: longTexts, version, updatedAt: now }, pathIds);
+}
+
+function toStoredName(name: string): StoredName {
+  return { name, sortKey: sortKey(name), foldedName: foldForStorage(name) };
 }
 
 function truncate(texts: Details): Details {
@@ -203,6 +216,7 @@ export async function checkMove(
   view: TreeView,
   input: FolderMove,
 ): Promise<CheckedMove> {
+  const inputName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
   const folder = await requireWritable(view, input.id, input.expectedVersion);
   const from = await requireWritableParent(view, folder, 'moved');
   const to = await requireWritable(view, input.parentId);
@@ -212,30 +226,40 @@ export async function checkMove(
   }
   const addedDepth = await checkSubtreeDepth(transaction, view, to, folder.id);
   const paths = { before: view.ancestry.pathTo(folder.id)!, after: [...pathTo, folder.id] };
-  if (to.id !== from.id) {
-    await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
-    await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
+  const name = inputName ?? folder.name;
+  const isMoved = to.id !== from.id;
+  if (isMoved || name !== folder.name) {
+    await checkNameIsFree(transaction, to.id, name, 'Set `name` to another name.');
   }
-  return { folder, from, to, addedDepth, paths };
+  if (isMoved) await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
+  return { folder, from, to, name, addedDepth, paths };
 }
 
 export async function moveFolder(
   transaction: Transaction,
-  { folder, from, to, addedDepth, paths }: CheckedMove,
+  { folder, from, to, name, addedDepth, paths }: CheckedMove,
   by: ChangeOrigin,
 ): Promise<void> {
-  if (from.id === to.id) return;
-  transaction.queue(setParent, { id: folder.id, parentId: to.id, now: by.now });
+  const isMoved = from.id !== to.id;
+  const isRenamed = name !== folder.name;
+  if (!isMoved && !isRenamed) return;
+  const parameters = { id: folder.id, parentId: to.id, now: by.now };
+  if (isRenamed) transaction.queue(setParentAndName, { ...parameters, ...toStoredName(name) });
+  else transaction.queue(setParent, parameters);
+  const entry = { ...by, folderId: folder.id, pathIds: paths.after };
+  const oldName = isRenamed ? { name: folder.name } : {};
+  if (!isMoved) {
+    record(transaction, { kind: 'UPDATE_FOLDER', ...entry, before: oldName, after: { name } });
+    return;
+  }
   transaction.queue(addToCount, { id: from.id, by: -1 });
   await addChildren(transaction, paths.after.slice(0, -1), { count: 1, addedDepth });
   record(transaction, {
     kind: 'MOVE_FOLDER',
-    ...by,
-    folderId: folder.id,
+    ...entry,
     oldPathIds: paths.before,
-    pathIds: paths.after,
-    before: { parentId: from.id },
-    after: { parentId: to.id, name: folder.name },
+    before: { parentId: from.id, ...oldName },
+    after: { parentId: to.id, name },
     changesAccess: true,
   });
 }

@@ -40,11 +40,12 @@ const table: Readonly<Record<string, OperationKind>> = {
       ...change,
     });
   }),
-  move: kind(30, (world, { by, one, two }) => {
+  move: kind(30, (world, { by, one, two, three }) => {
     const { id } = pickFolder(world, one);
     const outside = foldersOutside(world, id);
     const parentId = two % 10 === 0 ? world.rootId : (pick(outside, two)?.id ?? world.rootId);
-    return world.run(pickActor(world, by), 'moveFolder', { id, parentId });
+    const name = three % 4 === 0 ? world.newName() : undefined;
+    return world.run(pickActor(world, by), 'moveFolder', { id, parentId, name });
   }),
   delete: kind(10, async (world, { by, one }) => {
     const { id } = pickFolder(world, one);

@@ -13,7 +13,7 @@ import { KeysetConnection, type KeysetList } from '../connections/relay-connecti
 import { changeCursor, defineMutation } from '../mutation.ts';
 import { UserBatch, type UserNode } from '../people/people-batch.ts';
 import type { FolderNode } from './folder-batch.ts';
-import { countWithFolder, expectedVersion, nodeOfChanged } from './folder-mutations.ts';
+import { countWithFolder, expectedVersion, limits, nodeOfChanged } from './folder-mutations.ts';
 
 interface Moved {
   readonly node: FolderNode;
@@ -41,10 +41,14 @@ const AccessChangeConnection = defineConnection(AccessChange, 'access changes');
 
 defineMutation('moveFolder', {
   description:
-    'Move a folder to another parent. Requires WRITE on the folder, its parent and the new parent. Also requires MANAGE on the folder if the move gives a user more access to it. CYCLE if the new parent is the folder itself or inside it.',
+    'Move a folder to another parent, and optionally rename it in the same change. Requires WRITE on the folder, its parent and the new parent. Also requires MANAGE on the folder if the move gives a user more access to it. CYCLE if the new parent is the folder itself or inside it.',
   input: (t) => ({
     id: t.id({ required: true }),
-    parentId: t.id({ required: true, description: 'The new parent.' }),
+    parentId: t.id({
+      required: true,
+      description: 'The new parent. With the current parent, only the name changes.',
+    }),
+    name: t.string({ description: `A new name: ${limits.name} By default, the folder keeps its name.` }),
     expectedVersion: t.int({ description: expectedVersion }),
     dryRun: t.boolean({
       required: true,
