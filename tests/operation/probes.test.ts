@@ -90,7 +90,12 @@ for (const kind of databaseKinds) {
     };
 
     test('list all checks of the node if the request is verbose', async () => {
-      const answer = await testbed.send('GET', '/readyz?verbose');
+      const readChecks = () => testbed.send('GET', '/readyz?verbose');
+      // A node on PostgreSQL opens its connection for notifications after the port.
+      const isListening = async () =>
+        (await readChecks()).json<{ checks: typeof fine }>().checks.bus === 'ok';
+      await eventually(isListening, 'the node receives notifications');
+      const answer = await readChecks();
       assert.equal(answer.status, 200);
       assert.deepEqual(answer.json(), { status: 'ready', checks: fine });
     });
