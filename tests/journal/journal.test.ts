@@ -15,6 +15,8 @@ interface Entry {
   at: string;
   folderId: string | null;
   folder: { name: string } | null;
+  path: string | null;
+  formerPath: string | null;
   ancestorIds: string[] | null;
   formerAncestorIds: string[] | null;
   userId: string | null;
@@ -24,7 +26,7 @@ interface Entry {
   after: unknown;
 }
 
-const fields = `number kind at byId by{username} folderId folder{name} ancestorIds formerAncestorIds
+const fields = `number kind at byId by{username} folderId folder{name} path formerPath ancestorIds formerAncestorIds
   userId user{username} groupId group{name} sessionId before after`;
 const journalPage = `query($filter: JournalFilter, $first: Int, $after: String){
   journal(filter: $filter, first: $first, after: $after){
@@ -106,6 +108,63 @@ for (const kind of databaseKinds) {
       assert.equal(imported!.kind, 'IMPORT_FOLDERS');
       assert.equal(imported!.folderId, other);
       assert.deepEqual(imported!.after, { count: 3 });
+    });
+
+    test('keeps the paths of folders as they were at the time of the change', async () => {
+      const own = await TreeTestbed.start(kind);
+      try {
+        const [top, id] = (await own.createChain(['Wing', 'Room', 'Shelf'])) as [string, string];
+        const other = await own.create('Annex');
+        const { id: userId } = await own.person({});
+        await own.mutate('updateFolder', { id, name: 'Office' });
+        await own.mutate('updateFolder', { id, title: 'The office' });
+        await own.mutate('grantAccess', { folderId: id, userId, level: 'READ' });
+        await own.mutate('moveFolder', { id, parentId: other, name: 'Studio' });
+        await own.import(['Box'], id);
+        await own.delete(id);
+        await own.mutate('restoreFolder', { id, parentId: top });
+        await own.mutate('moveFolder', { id, parentId: other });
+        await own.mutate('revokeAccess', { folderId: id, userId });
+        await own.delete(id);
+        await own.mutate('updateFolder', { id: other, name: 'Later' });
+        await own.advanceDays(31);
+        await own.testbed.purge();
+        await own.mutate('updateFolder', { id: await own.idOf('/'), name: 'Everything' });
+        const { journal } = await own.query<{ journal: Page }>(journalPage);
+        const paths = journal.items
+          .filter(({ folderId, kind: entryKind }) => folderId !== null && entryKind !== 'CREATE_FOLDER')
+          .map((entry) => [entry.kind, entry.formerPath, entry.path]);
+        assert.deepEqual(paths.toReversed(), [
+          ['UPDATE_FOLDER', '/Wing/Room', '/Wing/Office'],
+          ['UPDATE_FOLDER', null, '/Wing/Office'],
+          ['GRANT_ACCESS', null, '/Wing/Office'],
+          ['MOVE_FOLDER', '/Wing/Office', '/Annex/Studio'],
+          ['IMPORT_FOLDERS', null, '/Annex/Studio'],
+          ['DELETE_FOLDER', null, '/Annex/Studio'],
+          ['RESTORE_FOLDER', null, '/Wing/Studio'],
+          ['MOVE_FOLDER', '/Wing/Studio', '/Annex/Studio'],
+          ['REVOKE_ACCESS', null, '/Annex/Studio'],
+          ['DELETE_FOLDER', null, '/Annex/Studio'],
+          ['UPDATE_FOLDER', '/Annex', '/Later'],
+          ['PURGE_FOLDER', null, '/Later/Studio'],
+          ['UPDATE_FOLDER', '/', '/'],
+        ]);
+        const created = journal.items.filter((entry) => entry.kind === 'CREATE_FOLDER');
+        assert.deepEqual(
+          created.map(({ path }) => path),
+          ['/Annex', '/Wing/Room/Shelf', '/Wing/Room', '/Wing'],
+        );
+      } finally {
+        await own.stop();
+      }
+    });
+
+    test('cuts a very long path at its start', async () => {
+      const names = Array.from({ length: 20 }, (_, index) => `${index}${'🌲'.repeat(250)}`);
+      await tree.createChain([...names, 'Leaf']);
+      const [entry] = await latest(1);
+      assert.equal(entry!.path!.length, 4_096);
+      assert.match(entry!.path!, /^….*🌲\/Leaf$/u);
     });
 
     test('has one entry for a deletion of any size, for the restore and for the purge', async () => {

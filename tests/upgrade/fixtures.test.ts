@@ -54,6 +54,13 @@ for (const kind of databaseKinds) {
         }
       });
 
+      test('has no paths in the journal entries of the earlier version', async () => {
+        const query = '{journal(filter: {kinds: [CREATE_FOLDER, MOVE_FOLDER]}){items{path formerPath}}}';
+        const { journal } = await tree.query<{ journal: { items: object[] } }>(query);
+        assert.ok(journal.items.length > 0);
+        for (const entry of journal.items) assert.deepEqual(entry, { path: null, formerPath: null });
+      });
+
       test('accepts only the current refresh token, and none that was used or revoked', async () => {
         assert.equal((await tree.testbed.refresh(pairs.spent)).status, 401);
         assert.equal((await tree.testbed.refresh(pairs.ended)).status, 401);

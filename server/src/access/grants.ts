@@ -96,6 +96,11 @@ const findFor = sql<{ folderIds: readonly string[]; userId: string }, Grant>`
   and (subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'}))
   order by level desc, subject_kind desc, subject_id`;
 
+/** Of the folder, for the journal. */
+interface FolderPath {
+  readonly path: string;
+}
+
 type GrantKey = Subject & Pick<Grant, 'folderId'>;
 
 const put = sql<GrantKey & { level: AccessLevel; now: number }>`
@@ -209,7 +214,7 @@ export async function requireSubject(reader: Reader, requested: RequestedSubject
 export async function putGrant(
   transaction: Transaction,
   grant: Omit<Grant, 'grantedAt'>,
-  by: ChangeOrigin,
+  by: ChangeOrigin & FolderPath,
 ): Promise<void> {
   const { folderId, level } = grant;
   const old = await transaction.get(findGrant, grant);
@@ -230,7 +235,7 @@ export async function putGrant(
 export async function removeGrant(
   transaction: Transaction,
   grant: GrantKey,
-  by: ChangeOrigin,
+  by: ChangeOrigin & FolderPath,
 ): Promise<boolean> {
   const old = await transaction.get(findGrant, grant);
   if (!old) return false;
@@ -253,7 +258,7 @@ export async function recordPurgedGrants(
 function recordRemoved(
   transaction: Transaction,
   grant: Grant,
-  by: ChangeOrigin,
+  by: ChangeOrigin & Partial<FolderPath>,
   changesAccess: boolean,
 ): void {
   const ids = { folderId: grant.folderId, ...subjectColumn(grant) };

@@ -214,6 +214,14 @@ export const migrations: readonly Migration[] = [
       ),
     ],
   },
+  {
+    name: 'paths of journal entries',
+    // Existing entries have none: the names of that time are not stored.
+    statements: ({ text }) => [
+      `alter table journal add column path ${text}`,
+      `alter table journal add column former_path ${text}`,
+    ],
+  },
 ];
 
 function addFolderDetails({ id, text, integer, tableEnd, searchIndex }: Dialect): readonly string[] {

@@ -18,6 +18,7 @@ import type { ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { MovedPaths } from './folder-writes.ts';
 import { requireLevel } from './change-rules.ts';
+import { readJournalPath } from './journal-paths.ts';
 import { requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
 
 const { MANAGE } = accessLevels;
@@ -54,13 +55,16 @@ export class Grants {
   #run(
     caller: Caller,
     folderId: string,
-    work: (transaction: Transaction, by: ChangeOrigin) => Promise<void>,
+    work: (transaction: Transaction, by: ChangeOrigin & { readonly path: string }) => Promise<void>,
   ): Promise<Changed<void>> {
     return this.#changes.run(caller, {
       codec: voidCodec,
       work: async (transaction, access, by) => {
-        requireLevel(await requireFolder(viewTree(transaction, access), folderId), MANAGE);
-        await work(transaction, by);
+        const view = viewTree(transaction, access);
+        const folder = await requireFolder(view, folderId);
+        requireLevel(folder, MANAGE);
+        const path = await readJournalPath(view, view.ancestry.pathTo(folderId)!, folder.name);
+        await work(transaction, { ...by, path });
       },
     });
   }

@@ -19,6 +19,7 @@ import {
   requireWritable,
 } from './change-rules.ts';
 import { visibleChildCount } from './children/children.ts';
+import { readJournalPath } from './journal-paths.ts';
 import { insertRow, newRow } from './new-folder-rows.ts';
 import {
   foldForStorage,
@@ -141,7 +142,8 @@ export async function createFolder(
   // A parent with children keeps its height.
   if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
   else await addChildren(transaction, parentPath, { count: 1, addedDepth: 1 });
-  record(transaction, { kind: 'CREATE_FOLDER', ...by, folderId: row.id, pathIds, after: { name } });
+  const path = await readJournalPath(view, pathIds, name);
+  record(transaction, { kind: 'CREATE_FOLDER', ...by, folderId: row.id, pathIds, path, after: { name } });
   const { id, parentId, title, icon, description, properties, childCount } = row;
   const { accessLevel } = parent;
   const times = { version: 1, createdAt: now, updatedAt: now };
@@ -178,6 +180,8 @@ export async function updateFolder(
   if (isSame && newName === undefined) return changedFolder(view, folder, pathIds);
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const { now } = by;
+  const path = await readJournalPath(view, pathIds, newName ?? oldName);
+  const formerPath = newName === undefined ? undefined : await readJournalPath(view, pathIds, oldName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldForStorage(stored.title), now };
   const name = newName ?? oldName;
   if (newName === undefined) transaction.queue(updateTexts, parameters);
@@ -190,6 +194,8 @@ export async function updateFolder(
     ...by,
     folderId: id,
     pathIds,
+    path,
+    formerPath,
     before: truncate(texts.before),
     after: truncate(texts.after),
   });
@@ -237,16 +243,19 @@ export async function checkMove(
 
 export async function moveFolder(
   transaction: Transaction,
+  view: TreeView,
   { folder, from, to, name, addedDepth, paths }: CheckedMove,
   by: ChangeOrigin,
 ): Promise<void> {
   const isMoved = from.id !== to.id;
   const isRenamed = name !== folder.name;
   if (!isMoved && !isRenamed) return;
+  const path = await readJournalPath(view, paths.after, name);
+  const formerPath = await readJournalPath(view, paths.before, folder.name);
   const parameters = { id: folder.id, parentId: to.id, now: by.now };
   if (isRenamed) transaction.queue(setParentAndName, { ...parameters, ...toStoredName(name) });
   else transaction.queue(setParent, parameters);
-  const entry = { ...by, folderId: folder.id, pathIds: paths.after };
+  const entry = { ...by, folderId: folder.id, pathIds: paths.after, path, formerPath };
   const oldName = isRenamed ? { name: folder.name } : {};
   if (!isMoved) {
     record(transaction, { kind: 'UPDATE_FOLDER', ...entry, before: oldName, after: { name } });
@@ -281,6 +290,7 @@ export async function deleteFolder(
       `The folder has ${childCount === 1 ? 'a sub-folder' : `${childCount} sub-folders`}. To delete it with all folders inside, set recursive: true.`,
     );
   }
+  const path = await readJournalPath(view, pathIds, folder.name);
   transaction.queue(detach, { id: folder.id, now: by.now });
   transaction.queue(addToCount, { id: parent.id, by: -1 });
   record(transaction, {
@@ -288,6 +298,7 @@ export async function deleteFolder(
     ...by,
     folderId: folder.id,
     pathIds,
+    path,
     before: { name: folder.name },
     changesAccess: true,
   });

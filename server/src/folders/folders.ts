@@ -107,8 +107,9 @@ export class Folders {
     return this.#changes.run(caller, {
       codec: isDryRun ? undefined : moveResult,
       work: async (transaction, access, by): Promise<MovedFolder> => {
-        const move = await checkMove(transaction, viewTree(transaction, access), input);
-        if (!isDryRun) await moveFolder(transaction, move, by);
+        const view = viewTree(transaction, access);
+        const move = await checkMove(transaction, view, input);
+        if (!isDryRun) await moveFolder(transaction, view, move, by);
         const folder = await requireFolder(viewTree(transaction, access), input.id);
         return { id: folder.id, folder, paths: move.paths };
       },

@@ -5,6 +5,7 @@
 
 import { accessLevels, type AccessLevel } from '../access/access.ts';
 import { readAccess } from '../access/access-cache.ts';
+import { Ancestry } from '../access/ancestry.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { isRowId, lastId, list, sql } from '../database/statement.ts';
@@ -20,6 +21,7 @@ import {
 } from './change-rules.ts';
 import { lastTime } from './folder-slice.ts';
 import { foldForStorage, sortKey, toFolderName } from './folder-texts.ts';
+import { readJournalPath, readNames } from './journal-paths.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
 
 export interface TrashedFolder {
@@ -89,8 +91,11 @@ interface Expired {
   readonly before: number;
 }
 
-const findExpired = sql<Expired & { limit: number }, { id: string; name: string }>`
-  select id, name from folders
+/** The folder whose deletion put a subtree into the trash. */
+type DeletedTop = Pick<TrashedFolder, 'id' | 'name' | 'formerParentId'>;
+
+const findExpired = sql<Expired & { limit: number }, DeletedTop>`
+  select id, name, detached_from as "formerParentId" from folders
   where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'}`;
 
 /** Marked folders can no longer be restored. */
@@ -176,11 +181,13 @@ export async function restoreFolder(
   });
   const parentPath = view.ancestry.pathTo(parent.id)!;
   await addChildren(transaction, parentPath, { count: 1, addedDepth });
+  const pathIds = [...parentPath, trashed.id];
   record(transaction, {
     kind: 'RESTORE_FOLDER',
     ...by,
     folderId: trashed.id,
-    pathIds: [...parentPath, trashed.id],
+    pathIds,
+    path: await readJournalPath(view, pathIds, name),
     after: { name },
     changesAccess: true,
   });
@@ -247,12 +254,27 @@ async function markExpired(database: Database, expired: Expired, now: number): P
         await transaction.run(markForPurge, { ids: folders.map(({ id }) => id) });
         // The folders of an interrupted import were never visible, so the journal has no entry for them.
         if (expired.because === 'import') return;
-        for (const { id: folderId, name } of folders) {
-          record(transaction, { kind: 'PURGE_FOLDER', now, byUserId: null, folderId, before: { name } });
-        }
+        await recordPurges(transaction, folders, { now, byUserId: null });
       },
       { takesLong: true },
     );
+  }
+}
+
+async function recordPurges(
+  transaction: Transaction,
+  folders: readonly DeletedTop[],
+  by: ChangeOrigin,
+): Promise<void> {
+  const ancestry = await Ancestry.open(transaction);
+  await ancestry.load(folders.map(({ formerParentId }) => formerParentId));
+  const parentPaths = folders.map(({ formerParentId }) => ancestry.pathTo(formerParentId));
+  const rows = await readNames(transaction, [...new Set(parentPaths.flatMap((path) => path ?? []))]);
+  for (const [index, { id: folderId, name }] of folders.entries()) {
+    const parentPath = parentPaths[index];
+    const path =
+      parentPath && (await readJournalPath({ reader: transaction, rows }, [...parentPath, folderId], name));
+    record(transaction, { kind: 'PURGE_FOLDER', ...by, folderId, path, before: { name } });
   }
 }
 

@@ -49,6 +49,9 @@ export interface JournalEntry extends JournalPosition {
   readonly sessionId: string | null;
   readonly pathIds: readonly string[] | null;
   readonly oldPathIds: readonly string[] | null;
+  /** Null in entries of older versions. */
+  readonly path: string | null;
+  readonly formerPath: string | null;
   /** JSON objects, as text. */
   readonly before: string | null;
   readonly after: string | null;
@@ -63,7 +66,7 @@ export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'pathIds' | 'oldPath
 const selectEntry = sql`
   select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
     user_id as "userId", group_id as "groupId", session_id as "sessionId", path_ids as "pathIds",
-    old_path_ids as "oldPathIds", before, after, nonce
+    old_path_ids as "oldPathIds", path, former_path as "formerPath", before, after, nonce
   from journal`;
 
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`

@@ -27,6 +27,10 @@ interface NewEntry extends ChangeOrigin {
   readonly pathIds?: readonly string[];
   /** The same before a move. */
   readonly oldPathIds?: readonly string[];
+  /** The path of the folder as text. */
+  readonly path?: string | undefined;
+  /** The path before a move or a new name. */
+  readonly formerPath?: string | undefined;
   readonly before?: Details;
   readonly after?: Details;
   /** The access of users may change: cached rights are read again. */
@@ -54,9 +58,9 @@ const advance = sql<JournalHead>`
   update journal_counter set number = ${'number'}, access_number = ${'accessNumber'}, nonce = ${'nonce'}`;
 
 const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id,
-  path_ids, old_path_ids, before, after, nonce`;
+  path_ids, old_path_ids, path, former_path, before, after, nonce`;
 const values = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
-  ${'pathIds'}, ${'oldPathIds'}, ${'before'}, ${'after'}, ${'nonce'}`;
+  ${'pathIds'}, ${'oldPathIds'}, ${'path'}, ${'formerPath'}, ${'before'}, ${'after'}, ${'nonce'}`;
 
 const insert = sql<EntryValues & { number: number; userId: string | null }>`
   insert into journal (${columns}) values (${'number'}, ${'userId'}, ${values})`;
@@ -159,6 +163,8 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
     sessionId: sessionId ?? null,
     pathIds: toText(pathIds),
     oldPathIds: toText(oldPathIds),
+    path: entry.path ?? null,
+    formerPath: entry.formerPath ?? null,
     before: toText(before),
     after: toText(after),
     nonce: randomInt(1, maxNonce),

@@ -12,7 +12,8 @@ import { record, runChange, type ChangeOrigin } from '../../journal/journal.ts';
 import { Refusal } from '../../refusal.ts';
 import { addChildren, checkDepth, nameTaken, requireWritable } from '../change-rules.ts';
 import { insertRow, insertRows, newRow, type NewRow } from '../new-folder-rows.ts';
-import { viewTree, type Folder, type TreeView } from '../tree-view.ts';
+import { readJournalPath } from '../journal-paths.ts';
+import { noRows, viewTree, type Folder, type TreeView } from '../tree-view.ts';
 import { purgeFolders } from '../trash.ts';
 import { planImport, type ImportInput, type ImportPlan, type PlanOptions } from './import-plan.ts';
 
@@ -132,7 +133,8 @@ export async function finishImport(
 ): Promise<void> {
   await addChildren(transaction, pathIds, { count: plan.tops.length, addedDepth: plan.height });
   const after = { count: plan.rows.length };
-  record(transaction, { kind: 'IMPORT_FOLDERS', ...by, folderId: pathIds.at(-1)!, pathIds, after });
+  const path = await readJournalPath({ reader: transaction, rows: noRows }, pathIds);
+  record(transaction, { kind: 'IMPORT_FOLDERS', ...by, folderId: pathIds.at(-1)!, pathIds, path, after });
 }
 
 async function checkDestination(

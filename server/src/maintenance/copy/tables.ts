@@ -63,7 +63,7 @@ export const tables: readonly Table[] = [
     'journal',
     'number',
     `number at kind changes_access by_user_id folder_id user_id group_id session_id path_ids old_path_ids
-     before after nonce`,
+     path former_path before after nonce`,
   ),
   defineTable(
     'idempotency_keys',

@@ -85,6 +85,17 @@ builder.objectFields(JournalEntry, (t) => ({
     description: 'For a move: the ids of the ancestors before it.',
     resolve: ({ oldPathIds }) => oldPathIds?.slice(0, -1),
   }),
+  path: t.string({
+    nullable: true,
+    description:
+      'The path of the folder at the time of the change, after it. For a deletion or a purge, the path before the deletion. A path of more than 4,096 characters is cut at its start. Null in entries of older versions, and if the path is unknown.',
+    resolve: chargeText(({ path }) => path),
+  }),
+  formerPath: t.string({
+    nullable: true,
+    description: 'For a move or a new name: the path of the folder before it.',
+    resolve: chargeText(({ formerPath }) => formerPath),
+  }),
   userId: t.exposeID('userId', {
     nullable: true,
     description: 'The id of the user that the change concerns.',

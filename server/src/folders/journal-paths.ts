@@ -1,0 +1,45 @@
+/**
+ * The paths that journal entries keep, with the names at the time of the change. They contain the names of all ancestors, also of
+ * those that the viewer does not see, so only administrators may read them.
+ */
+
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { readInBatches, type Reader } from '../database/database.ts';
+import { list, sql } from '../database/statement.ts';
+
+type Named = ReadonlyMap<string, { readonly name: string }>;
+
+/** In UTF-16 code units. Without a limit, deep folders with long names would fill the journal. */
+const maxLength = 4_096;
+
+const findNames = sql<{ ids: readonly string[] }, { id: string; name: string }>`
+  select id, name from folders where id in (select value from ${list('ids')})`;
+
+export function readNames(reader: Reader, ids: readonly string[]): PromiseOrValue<Named> {
+  const read = (some: readonly string[]) => reader.all(findNames, { ids: some }, some.length);
+  return whenDone(readInBatches(ids, read), (rows) => new Map(rows.map((row) => [row.id, row])));
+}
+
+/**
+ * The path of the last folder of `pathIds`, which may have the new name `name`. `rows` are folders that have been read; only the
+ * names of others are read.
+ */
+export function readJournalPath(
+  { reader, rows }: { readonly reader: Reader; readonly rows: Named },
+  pathIds: readonly string[],
+  name?: string,
+): PromiseOrValue<string> {
+  const ids = name === undefined ? pathIds.slice(1) : pathIds.slice(1, -1);
+  const missing = ids.filter((id) => !rows.has(id));
+  return whenDone(missing.length === 0 ? rows : readNames(reader, missing), (read) => {
+    const steps = ids.map((id) => (rows.get(id) ?? read.get(id))!.name);
+    // The path of the root is "/", whatever its name is.
+    if (name !== undefined && pathIds.length > 1) steps.push(name);
+    return shorten(`/${steps.join('/')}`);
+  });
+}
+
+/** Keeps the end, which contains the folder's own name. */
+function shorten(path: string): string {
+  return path.length > maxLength ? `…${path.slice(1 - maxLength).toWellFormed()}` : path;
+}
