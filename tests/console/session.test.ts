@@ -148,4 +148,39 @@ describe('the console session on SQLite', () => {
     await page.getByRole('link', { name: 'Go to the folders' }).click();
     await page.waitForURL('**/console/folders');
   });
+
+  test('shows an event as past and an end as future, with one format for exact times', async () => {
+    const id = await testbed.tree.create('Ahead of the page');
+    const page = await testbed.openSignedIn('admin', `/folders/${id}`, { hasServerTime: true });
+    const changed = page.getByRole('region', { name: 'Facts' }).locator('time').nth(1);
+    await changed.getByText('just now').waitFor();
+    // The server's clock is ahead of the page by now.
+    testbed.tree.testbed.clock.advanceSeconds(200);
+    const at = new Date(testbed.tree.testbed.clock.now()).toISOString();
+    await testbed.tree.mutate('updateFolder', { id, title: 'From the future' });
+    await page
+      .locator(`time[datetime^="${at.slice(0, 19)}"]`)
+      .first()
+      .waitFor();
+    assert.equal(await changed.innerText(), 'just now');
+    assert.match((await changed.getAttribute('title'))!, /^1 Mar 2026, \d\d:\d\d:\d\d$/);
+    await page.goto(testbed.address('/sessions'));
+    await page.getByRole('columnheader', { name: 'Expires' }).waitFor();
+    const texts = await page.locator('main time').allInnerTexts();
+    assert.ok(
+      texts.some((text) => /^\d+ \w+ 2026$/.test(text)),
+      texts.join(', '),
+    );
+    assert.ok(
+      texts.every((text) => /^(just now|.* ago|in .*|\d+ \w+ 2026)$/.test(text)),
+      texts.join(', '),
+    );
+    await testbed.tree.delete(id);
+  });
+
+  test('shows code and links in the descriptions of settings without Markdown characters', async () => {
+    const page = await testbed.openSignedIn('admin', '/settings');
+    await page.locator('.settings-item code').getByText('/console', { exact: true }).waitFor();
+    assert.doesNotMatch(await page.locator('main').innerText(), /`|\]\(/);
+  });
 });

@@ -157,4 +157,65 @@ describe('the console tree on SQLite', () => {
     const tree = await open(null, 'margaret');
     await tree.page.getByText('You do not have access to any folder').waitFor();
   });
+
+  test('marks invisible characters that can make names look alike, and leaves scripts and emoji alone', async () => {
+    const deceptive = {
+      'pay\u200Bpal': 'zero width space (U+200B)',
+      'gpj\u202Eexe': 'right-to-left override (U+202E)',
+    };
+    const honest = [
+      'می\u200Cخواهم',
+      'क्\u200Dष',
+      '👩🏽\u200D🚀',
+      '❤\uFE0F\u200D🔥',
+      '🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}',
+      'עברית',
+    ];
+    const parentId = await testbed.tree.create('Names');
+    await testbed.tree.import([...Object.keys(deceptive), ...honest], parentId);
+    const tree = await open('/Names');
+    const { page } = tree;
+    await tree.toggle('Names');
+    await tree.waitUntilVisible(...honest);
+    const titles = Object.values(deceptive).toSorted();
+    const titlesIn = async (where: string) => {
+      const markers = `${where} .hidden-character`;
+      await page.locator(markers).first().waitFor();
+      const read = `[...document.querySelectorAll('${markers}')].map(({ title }) => title).sort()`;
+      return page.evaluate<string[]>(read);
+    };
+    assert.deepEqual(await titlesIn('[role=tree]'), titles);
+    await page.goto(`${page.url()}?tab=folders`);
+    assert.deepEqual(await titlesIn('.children-table'), titles);
+    await page.getByRole('row', { name: /exe/ }).getByRole('link').click();
+    assert.deepEqual(await titlesIn('h1'), titles.slice(0, 1));
+    assert.deepEqual(await titlesIn('.breadcrumbs'), titles.slice(0, 1));
+    await page
+      .getByRole('region', { name: 'Folder', exact: true })
+      .getByRole('button', { name: 'Delete…' })
+      .click();
+    assert.deepEqual(await titlesIn('[role=dialog]'), titles.slice(0, 1));
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    assert.deepEqual(await titlesIn('.toasts'), titles.slice(0, 1));
+    await testbed.tree.delete(parentId);
+  });
+
+  test('shows the name of a folder before its title everywhere', async () => {
+    const name = 'Harbour Campus';
+    const tree = await open(`/Places/${name}`);
+    const { page } = tree;
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    assert.match(await page.title(), /^Harbour Campus ·/);
+    const inOrder = /Harbour Campus\s+Harbour Campus \(Rotterdam\)/;
+    assert.match(await page.locator('.folder-heading').innerText(), inOrder);
+    assert.match(await tree.row(name).innerText(), inOrder);
+    assert.match(await page.getByRole('navigation', { name: 'Breadcrumbs' }).innerText(), /Harbour Campus$/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('rotterdam');
+    assert.match(await page.getByRole('option').first().innerText(), inOrder);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^Search or run/ }).click();
+    await page.keyboard.type('harbour');
+    assert.match(await page.getByRole('option', { name: /Rotterdam/ }).innerText(), inOrder);
+  });
 });

@@ -1,4 +1,4 @@
-/** Unsaved text survives an expired token and an ended session. */
+/** Unsaved text survives an expired token, an ended session, a failed save and lost rights. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -127,5 +127,72 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await field(page).inputValue(), 'Ada’s words.');
     assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true);
     assert.equal(await savedText(folderPath), 'The administrator’s words.');
+  });
+
+  test('shows why saving failed next to the Save button, wherever the page is scrolled', async () => {
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { height: 480 });
+    const message = 'The description contains a forbidden word.';
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('updateFolder')
+        ? route.fulfill({ json: { errors: [{ message, extensions: { code: 'BAD_INPUT' } }] } })
+        : route.continue(),
+    );
+    await field(page).fill('Refused.');
+    const alert = page.getByRole('group', { name: 'Unsaved changes' }).getByRole('alert');
+    await page.keyboard.press('Control+s');
+    await alert.getByText(message).waitFor();
+    for (const top of [0, 10_000]) {
+      await page.evaluate(`document.querySelector('.folder-page').scrollTo(0, ${top})`);
+      const { y, height } = (await alert.boundingBox())!;
+      assert.ok(y >= 0 && y + height <= 480, `at ${top} it is at ${y}`);
+    }
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await field(page).fill('Something else.');
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+    assert.equal(await alert.count(), 0);
+  });
+
+  test('shows a problem of a property only after the user has typed or left the row', async () => {
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
+    const problems = page.locator('.property-rows .react-aria-FieldError');
+    await page.getByRole('button', { name: 'Add property' }).click();
+    const name = page.getByLabel('Name of property 5');
+    await name.waitFor();
+    assert.equal(await problems.count(), 0);
+    assert.equal(await page.getByText('Fix the errors first').count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).count(), 0);
+    await page.getByRole('button', { name: /Type of property 5/ }).click();
+    await page.getByRole('option', { name: /^Number/ }).click();
+    const value = page.getByLabel('Value of property 5');
+    await value.waitFor();
+    assert.equal(await problems.count(), 0);
+    await value.fill('many');
+    assert.deepEqual(await problems.allInnerTexts(), ['Not a number.']);
+    await field(page).focus();
+    await problems.getByText('Enter a name.').waitFor();
+    assert.equal(await problems.count(), 2);
+  });
+
+  test('stays on the page for copying when the user loses the right to write', async () => {
+    const id = await testbed.demo.idOf(folderPath);
+    const setLevel = (level: string) =>
+      testbed.tree.mutate('grantAccess', { folderId: id, userId: testbed.demo.userIds.ada, level });
+    const page = await testbed.openSignedIn('ada', `/folders/${id}`);
+    await field(page).fill('Words without a home.');
+    await page.getByLabel('Value of city').fill('Delft');
+    const draft = page.getByRole('status', { name: 'Your unsaved changes' });
+    try {
+      await setLevel('READ');
+      await draft.getByText('Words without a home.').waitFor();
+      await draft.getByText('"city": "Delft"').waitFor();
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await draft.getByRole('button', { name: 'Copy description' }).click();
+      await draft.getByText('Copied', { exact: true }).first().waitFor({ state: 'attached' });
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'Words without a home.');
+    } finally {
+      await setLevel('MANAGE');
+    }
+    await draft.waitFor({ state: 'detached' });
+    assert.equal(await field(page).inputValue(), 'Words without a home.');
   });
 });

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { Link } from '../router.tsx';
 import { client } from '../session/client.ts';
 import { CopyButton } from '../ui/copy.tsx';
+import { InlineMarkdown } from '../ui/text.tsx';
 import { formatCurl, type Endpoint, type Field } from './openapi-model.ts';
 
 export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolean }) {
@@ -24,7 +25,7 @@ export function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen:
         </h2>
       </header>
       <p>
-        <CodeText of={description} />
+        <InlineMarkdown>{description}</InlineMarkdown>
       </p>
       <p className="soft">Access: {access}</p>
       {parameters.length > 0 && (
@@ -72,7 +73,7 @@ export function FieldTable({ caption, fields }: { caption: string; fields: reado
               {isRequired && ', required'}
             </td>
             <td>
-              <CodeText of={description} />
+              <InlineMarkdown>{description}</InlineMarkdown>
             </td>
           </tr>
         ))}
@@ -106,12 +107,12 @@ function Answers({ of: { answers } }: { of: Endpoint }) {
             <td>
               {meanings.map((meaning) => (
                 <p key={meaning}>
-                  <CodeText of={meaning} />
+                  <InlineMarkdown>{meaning}</InlineMarkdown>
                 </p>
               ))}
               {headers.map(({ name, description }) => (
                 <p key={name} className="soft">
-                  Header <code>{name}</code>: <CodeText of={description} />
+                  Header <code>{name}</code>: <InlineMarkdown>{description}</InlineMarkdown>
                 </p>
               ))}
             </td>
@@ -120,11 +121,4 @@ function Answers({ of: { answers } }: { of: Endpoint }) {
       </tbody>
     </table>
   );
-}
-/** A text of the API with code in backticks. */
-
-export function CodeText({ of }: { of: string }) {
-  return of
-    .split('`')
-    .map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : <span key={at}>{part}</span>));
 }

@@ -4,6 +4,7 @@ import { EspalierError } from '@espalier/client';
 import { useQuery } from '@tanstack/react-query';
 import { apiRoot } from '../console-address.ts';
 import { Link } from '../router.tsx';
+import { InlineMarkdown } from '../ui/text.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
 import { EndpointCard, FieldTable } from './endpoint-card.tsx';
 import { listEndpoints, listFields, type OpenApi } from './openapi-model.ts';
@@ -49,7 +50,10 @@ export function HttpReference({ open }: { open: string | undefined }) {
                 {Object.entries(api.components.schemas).map(([name, schema]) => (
                   <details key={name} className="api-details">
                     <summary>
-                      <code>{name}</code> <span className="soft">{schema.description}</span>
+                      <code>{name}</code>{' '}
+                      <span className="soft">
+                        <InlineMarkdown>{schema.description ?? ''}</InlineMarkdown>
+                      </span>
                     </summary>
                     <FieldTable caption={name} fields={listFields(schema)} />
                   </details>

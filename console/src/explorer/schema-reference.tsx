@@ -5,7 +5,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { Link, setQuery, useLocation } from '../router.tsx';
 import { SearchField } from '../ui/fields.tsx';
 import { QueryResult, Empty } from '../ui/states.tsx';
-import { CodeText } from './endpoint-card.tsx';
+import { InlineMarkdown } from '../ui/text.tsx';
 import {
   searchSchema,
   splitType,
@@ -97,7 +97,7 @@ function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
           </header>
           {type.description && (
             <p>
-              <CodeText of={type.description} />
+              <InlineMarkdown>{type.description}</InlineMarkdown>
             </p>
           )}
           <Parts of={type} />
@@ -179,7 +179,7 @@ function Description({ of }: { of: string | null }) {
   if (!of) return null;
   return (
     <p className="soft">
-      <CodeText of={of} />
+      <InlineMarkdown>{of}</InlineMarkdown>
     </p>
   );
 }

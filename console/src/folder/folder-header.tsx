@@ -1,4 +1,4 @@
-/** The header of a folder's page: breadcrumbs, title, recent changes and actions. */
+/** The header of a folder's page: breadcrumbs, name and title, recent changes and actions. */
 
 import { useEffect, useState } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
@@ -11,12 +11,13 @@ import { toFolderRef } from '../tree/edit/folder-operations.ts';
 import { LevelChip } from '../ui/access-level.tsx';
 import { ActionMenu, Button, type MenuAction } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
+import { Name } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
 import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
 import { canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
 
 export function FolderHeader({ folder }: { folder: CurrentFolder }) {
-  const { title, accessLevel, ancestors, parent } = folder;
+  const { name, accessLevel, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
   const mayWrite = hasLevel(accessLevel, 'WRITE');
   const mayRemove = canRemove(folder);
@@ -34,7 +35,7 @@ export function FolderHeader({ folder }: { folder: CurrentFolder }) {
 
   return (
     <header className="folder-header">
-      <Breadcrumbs ancestors={ancestors} title={title} />
+      <Breadcrumbs ancestors={ancestors} name={name} />
       <FolderTitle folder={folder} />
       {mayWrite && (
         <div className="folder-actions">
@@ -69,9 +70,15 @@ function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folde
         <span className="folder-glyph">
           <FolderIcon icon={icon} />
         </span>
-        <h1>{title}</h1>
+        <h1>
+          <Name>{name}</Name>
+        </h1>
       </div>
-      {title !== name && <code className="folder-name">{name}</code>}
+      {title !== name && (
+        <span className="folder-own-title">
+          <Name>{title}</Name>
+        </span>
+      )}
       <span className="folder-chips">
         {accessLevel === 'NONE' ? (
           <span className="label-chip">Passage only</span>
@@ -132,7 +139,7 @@ function ChangeNote({ folderId }: { folderId: string }) {
       {change?.at && (
         <span className="label-chip info">
           <Icon name="refresh" />
-          {verbs[change.kind]} by {change.by?.username ?? 'another user'} <Time at={change.at} />
+          {verbs[change.kind]} by <Name>{change.by?.username ?? 'another user'}</Name> <Time at={change.at} />
         </span>
       )}
     </span>
@@ -142,7 +149,7 @@ function ChangeNote({ folderId }: { folderId: string }) {
 const maxBreadcrumbs = 4;
 
 /** The path to the folder. If it is long, a menu holds its middle. */
-function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; title: string }) {
+function Breadcrumbs({ ancestors, name }: { ancestors: readonly FolderLink[]; name: string }) {
   if (ancestors.length === 0) return null;
   const isLong = ancestors.length > maxBreadcrumbs;
   const hidden = isLong ? ancestors.slice(1, -2) : [];
@@ -162,9 +169,9 @@ function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; t
               </AriaButton>
               <Popover className="popover">
                 <Menu className="menu" onAction={(id) => navigate(`/folders/${id}`)}>
-                  {hidden.map(({ id, title: text }) => (
+                  {hidden.map(({ id, name: text }) => (
                     <MenuItem key={id} id={id} textValue={text} className="menu-item">
-                      <Icon name="folder" /> {text}
+                      <Icon name="folder" /> <Name>{text}</Name>
                     </MenuItem>
                   ))}
                 </Menu>
@@ -177,17 +184,19 @@ function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; t
           <Crumb key={folder.id} folder={folder} />
         ))}
         <li aria-current="page" className="breadcrumbs-here">
-          {title}
+          <Name>{name}</Name>
         </li>
       </ol>
     </nav>
   );
 }
 
-function Crumb({ folder: { id, title } }: { folder: FolderLink }) {
+function Crumb({ folder: { id, name } }: { folder: FolderLink }) {
   return (
     <li>
-      <Link to={`/folders/${id}`}>{title}</Link>
+      <Link to={`/folders/${id}`}>
+        <Name>{name}</Name>
+      </Link>
       <Icon name="chevron" />
     </li>
   );

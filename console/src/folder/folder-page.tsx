@@ -5,14 +5,16 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, setQuery, useLocation } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { formatName, Name } from '../ui/text.tsx';
 import { Empty, Loading, QueryResult } from '../ui/states.tsx';
 import { AccessTab } from './access/access-tab.tsx';
 import { ChildrenTab } from './children/children-tab.tsx';
 import { DetailsTab } from './details/details-tab.tsx';
 import { drafts, useDrafts } from './details/draft-store.ts';
+import { LostDraft } from './details/folder-form.tsx';
 import { FolderHeader } from './folder-header.tsx';
 import { HistoryTab } from './history/history-tab.tsx';
-import { useCurrentFolder, useRootId, type CurrentFolder } from './current-folder.ts';
+import { hasLevel, useCurrentFolder, useRootId, type CurrentFolder } from './current-folder.ts';
 
 const loading = (
   <>
@@ -45,7 +47,12 @@ function FolderById({ id }: { id: string }) {
     <>
       <OtherDrafts folderId={id} />
       <QueryResult query={useCurrentFolder(id)} loading={loading}>
-        {({ folder }) => (folder ? <FolderTabs folder={folder} /> : <FolderNotFound />)}
+        {({ folder }) => (
+          <>
+            {!(folder && hasLevel(folder.accessLevel, 'WRITE')) && <LostDraft folderId={id} />}
+            {folder ? <FolderTabs folder={folder} /> : <FolderNotFound />}
+          </>
+        )}
       </QueryResult>
     </>
   );
@@ -62,15 +69,15 @@ const tabs = [
 const passageTabs: readonly string[] = ['folders', 'access'];
 
 function FolderTabs({ folder }: { folder: CurrentFolder }) {
-  const { title, accessLevel, folders } = folder;
+  const { name, accessLevel, folders } = folder;
   const requestedTab = useLocation().query.get('tab');
   const visibleTabs = tabs.filter(({ id }) => accessLevel !== 'NONE' || passageTabs.includes(id));
   const selected = visibleTabs.find(({ id }) => id === requestedTab) ?? visibleTabs[0]!;
 
   useEffect(() => {
     // The shell sets the title of the screen first.
-    queueMicrotask(() => (document.title = `${title} · Espalier`));
-  }, [title]);
+    queueMicrotask(() => (document.title = `${formatName(name)} · Espalier`));
+  }, [name]);
 
   return (
     <>
@@ -130,7 +137,11 @@ function OtherDrafts({ folderId }: { folderId: string }) {
         <li key={id} className="folder-note warning">
           <Icon name="edit" />
           <p>
-            Your changes to <Link to={`/folders/${id}`}>{folderName}</Link> are not saved.
+            Your changes to{' '}
+            <Link to={`/folders/${id}`}>
+              <Name>{folderName}</Name>
+            </Link>{' '}
+            are not saved.
           </p>
           <Button size="small" tone="quiet" onPress={() => drafts.drop(id)}>
             Discard

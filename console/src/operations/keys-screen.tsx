@@ -132,12 +132,12 @@ function KeyCard({ signingKey }: { signingKey: SigningKey }) {
         <div>
           <dt>{state === 'PUBLISHED' ? 'Will sign from' : 'Signs from'}</dt>
           <dd>
-            <Time at={signsFrom} />
+            <Time at={signsFrom} isDeadline />
           </dd>
         </div>
         <div>
           <dt>Needed until</dt>
-          <dd>{neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} />}</dd>
+          <dd>{neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} isDeadline />}</dd>
         </div>
         <div>
           <dt>Sealed with</dt>

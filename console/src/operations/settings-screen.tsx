@@ -5,6 +5,7 @@ import { setQuery, useLocation } from '../router.tsx';
 import { SearchField, Switch } from '../ui/fields.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
+import { InlineMarkdown } from '../ui/text.tsx';
 import './settings.css';
 
 const document = /* GraphQL */ `
@@ -115,8 +116,12 @@ function SettingItem({ setting }: { setting: Setting }) {
     <li className={isOther ? 'settings-item different' : 'settings-item'}>
       <div>
         <h3 className="code">{name}</h3>
-        <p className="soft">{description}</p>
-        <p className="settings-accepts">Takes {accepts}</p>
+        <p className="soft">
+          <InlineMarkdown>{description}</InlineMarkdown>
+        </p>
+        <p className="settings-accepts">
+          Takes <InlineMarkdown>{accepts}</InlineMarkdown>
+        </p>
       </div>
       <div className="settings-value">
         <p>{isValue ? <code>{text}</code> : <em className="soft">{text}</em>}</p>

@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { useViewer } from '../session/session.tsx';
 import { isComposing } from '../ui/typing.ts';
 import { Icon } from '../ui/icons.tsx';
+import { Name } from '../ui/text.tsx';
 import { Keys } from './shortcut-keys.tsx';
 import { groupItems } from './palette-items.ts';
 import './palette.css';
@@ -179,8 +180,14 @@ function Option({ id, item: { label, detail, icon, keys }, isActive, onPoint, on
       onClick={onChoose}
     >
       <Icon name={icon} />
-      <span className="palette-label">{label}</span>
-      {detail !== undefined && <span className="palette-detail">{detail}</span>}
+      <span className="palette-label">
+        <Name>{label}</Name>
+      </span>
+      {detail !== undefined && (
+        <span className="palette-detail">
+          <Name>{detail}</Name>
+        </span>
+      )}
       {keys !== undefined && <Keys of={keys} />}
     </div>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { CopyAs } from '../ui/copy.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Name } from '../ui/text.tsx';
 import { toasts, undo, type Toast } from '../actions/toasts.ts';
 
 const displayMs = 9_000;
@@ -40,7 +41,9 @@ function ToastItem({ toast }: { toast: Toast }) {
       onBlur={() => setHeld(false)}
     >
       <Icon name={icons[tone]} />
-      <p role={tone === 'failure' ? 'alert' : undefined}>{text}</p>
+      <p role={tone === 'failure' ? 'alert' : undefined}>
+        <Name>{text}</Name>
+      </p>
       {toast.undo && (
         <Button size="small" onPress={() => void undo(toast)}>
           Undo

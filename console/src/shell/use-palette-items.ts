@@ -19,6 +19,7 @@ const searchDocument = /* GraphQL */ `
     search(text: $text, first: 8) {
       items {
         id
+        name
         title
         path
       }
@@ -44,7 +45,7 @@ const peopleDocument = /* GraphQL */ `
 `;
 
 interface Folders {
-  readonly search: { readonly items: readonly { id: string; title: string; path: string }[] };
+  readonly search: { readonly items: readonly { id: string; name: string; title: string; path: string }[] };
 }
 
 interface People {
@@ -186,8 +187,12 @@ function listRecentItems(
 }
 
 function createFolderItems(data: Folders | undefined): NavigableItem[] {
-  return (data?.search.items ?? []).map(({ id, title, path }) =>
-    createLinkItem(`folder:${id}`, 'Folders', { label: title, detail: path, path: `/folders/${id}` }),
+  return (data?.search.items ?? []).map(({ id, name, title, path }) =>
+    createLinkItem(`folder:${id}`, 'Folders', {
+      label: title === name ? name : `${name} ${title}`,
+      detail: path,
+      path: `/folders/${id}`,
+    }),
   );
 }
 

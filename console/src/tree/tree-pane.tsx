@@ -5,6 +5,7 @@ import { useCommands } from '../actions/palette-commands.ts';
 import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
+import { formatName, Name } from '../ui/text.tsx';
 import { Empty } from '../ui/states.tsx';
 import { DeleteDialog } from './edit/delete-dialog.tsx';
 import { rightsOf } from './edit/folder-rights.ts';
@@ -132,7 +133,7 @@ interface NewFolderButtonProps {
 function NewFolderButton({ parent, onCreate }: NewFolderButtonProps) {
   return (
     <IconButton
-      label={parent ? `New folder in ${parent.name}` : 'New folder'}
+      label={parent ? `New folder in ${formatName(parent.name)}` : 'New folder'}
       icon="plus"
       isDisabled={parent === null || !rightsOf(store, parent).create}
       onPress={() => parent && onCreate(parent)}
@@ -149,7 +150,7 @@ interface FolderMenuProps {
 function FolderMenu({ menu: { folder, at }, actions, onClose }: FolderMenuProps) {
   return (
     <TreeMenu
-      label={`Actions for ${folder.name}`}
+      label={`Actions for ${formatName(folder.name)}`}
       at={at}
       items={listMenuItems(tree, folder)}
       onChoose={(choice) => actions.choose(folder, choice)}
@@ -161,8 +162,13 @@ function FolderMenu({ menu: { folder, at }, actions, onClose }: FolderMenuProps)
 function DragPreview({ drag: { folders, target, x, y } }: { drag: Drag }) {
   return (
     <div className="tree-drag" style={{ left: x + 12, top: y + 8 }} aria-hidden="true">
-      {folders.length === 1 ? folders[0]!.name : `${folders.length} folders`}
-      {target && <span className="soft"> into {target.name}</span>}
+      <Name>{folders.length === 1 ? folders[0]!.name : `${folders.length} folders`}</Name>
+      {target && (
+        <span className="soft">
+          {' '}
+          into <Name>{target.name}</Name>
+        </span>
+      )}
     </div>
   );
 }

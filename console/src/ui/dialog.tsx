@@ -6,6 +6,7 @@ import type { Call } from '../actions/action.ts';
 import { describeProblem } from '../graph/problem.ts';
 import { Button, IconButton } from './button.tsx';
 import { CopyAs } from './copy.tsx';
+import { Name } from './text.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -28,7 +29,9 @@ export function Dialog({ title, children, onClose, size = 'normal', isClosable =
       <Modal className={`dialog ${size}`}>
         <AriaDialog className="dialog-content">
           <header className="dialog-header">
-            <Heading slot="title">{title}</Heading>
+            <Heading slot="title">
+              <Name>{title}</Name>
+            </Heading>
             <IconButton label="Close" icon="close" isDisabled={!isClosable} onPress={onClose} />
           </header>
           {children}

@@ -1,10 +1,13 @@
-/** Times relative to now, with the exact time as a tooltip. */
+/** The formats of all times: relative to now with the exact time as a tooltip, exact, and the time of day. */
 
 import { useEffect, useState } from 'react';
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+/** The language of the console is English. The region gives dates that are not ambiguous, and hours from 0 to 23. */
+const locale = 'en-GB';
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, below: number])[] = [
   ['second', 1, 60],
@@ -13,9 +16,20 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
   ['day', 86_400, 7 * 86_400],
 ];
 
+/** For example "14:02". */
+export function formatClock(at: string): string {
+  return clock.format(Date.parse(at));
+}
+
+/** For example "15 Nov 2026, 14:02:31". */
+export function formatExact(at: string): string {
+  return exact.format(Date.parse(at));
+}
+
 /** For example "3 minutes ago". Over a week away, it is a date. */
-function formatRelativeTime(at: string, now: number): string {
-  const seconds = (Date.parse(at) - now) / 1000;
+function formatRelativeTime(at: string, now: number, isDeadline: boolean): string {
+  const difference = (Date.parse(at) - now) / 1000;
+  const seconds = isDeadline ? difference : Math.min(0, difference);
   const away = Math.abs(seconds);
   if (away < 5) return 'just now';
   const step = steps.find(([, , below]) => away < below);
@@ -32,11 +46,17 @@ export function useNow(everyMs = 15_000): number {
   return now;
 }
 
-export function Time({ at }: { at: string }) {
+interface TimeProps {
+  readonly at: string;
+  /** The time may be in the future. An event is not: if it seems so, the clocks of server and browser differ. */
+  readonly isDeadline?: boolean;
+}
+
+export function Time({ at, isDeadline = false }: TimeProps) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exact.format(Date.parse(at))}>
-      {formatRelativeTime(at, now)}
+    <time dateTime={at} title={formatExact(at)}>
+      {formatRelativeTime(at, now, isDeadline)}
     </time>
   );
 }

@@ -110,7 +110,7 @@ function InheritedGrants({ folderId, grants }: { folderId: string; grants: reado
 }
 
 interface GrantDialogProps {
-  readonly folder: Pick<CurrentFolder, 'id' | 'title'>;
+  readonly folder: Pick<CurrentFolder, 'id' | 'name'>;
   /** The grants on this folder. */
   readonly grants: readonly Grant[];
   readonly onClose: () => void;
@@ -130,7 +130,7 @@ function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
   const before = person ? grants.find((grant) => isGrantTo(grant, person)) : undefined;
   return (
     <ActionDialog
-      title={`Grant access to “${folder.title}”`}
+      title={`Grant access to “${folder.name}”`}
       verb="Grant"
       call={person ? createGrantCall(folder.id, person, level) : undefined}
       isReady={person !== null && before?.level !== level}

@@ -5,6 +5,7 @@ import type { AccessLevel } from '../../graph/live.tsx';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { LevelChip, formatLevel, formatReason } from '../../ui/access-level.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
 import { QueryResult } from '../../ui/states.tsx';
@@ -114,10 +115,18 @@ function Explanation({ explanation, folder, grants, groups }: ExplanationProps) 
         <LevelChip level={level} /> <span>{formatReason(reason)}</span>
       </p>
       <ol className="explain-path" aria-label="Path from the root">
-        {path.map(({ id, title }) => (
+        {path.map(({ id, name }) => (
           <li key={id} className="explain-step" data-deciding={grant?.folder.id === id || undefined}>
             <Icon name="folder" />
-            {id === folder.id ? <span>{title}</span> : <Link to={`/folders/${id}?tab=access`}>{title}</Link>}
+            {id === folder.id ? (
+              <span>
+                <Name>{name}</Name>
+              </span>
+            ) : (
+              <Link to={`/folders/${id}?tab=access`}>
+                <Name>{name}</Name>
+              </Link>
+            )}
             {relevantGrants
               .filter((each) => each.folder.id === id)
               .map((each) => (
@@ -135,7 +144,9 @@ function PathGrant({ grant, isDeciding }: { grant: Grant; isDeciding: boolean })
   return (
     <span className={isDeciding ? 'explain-grant deciding' : 'explain-grant'}>
       <Icon name={isDeciding ? 'check' : kind} />
-      {formatLevel(grant.level)} for {kind === 'group' ? `the group ${name}` : name}
+      <span>
+        {formatLevel(grant.level)} for <Name>{kind === 'group' ? `the group ${name}` : name}</Name>
+      </span>
       {isDeciding ? <strong>decides</strong> : <span className="soft">overridden</span>}
     </span>
   );

@@ -16,7 +16,7 @@ import { formatLevel } from '../../ui/access-level.tsx';
 import type { PickedPerson } from '../../ui/person-picker.tsx';
 
 export interface Grant {
-  readonly folder: { readonly id: string; readonly title: string };
+  readonly folder: { readonly id: string; readonly name: string };
   readonly user: { readonly id: string; readonly username: string } | null;
   readonly group: { readonly id: string; readonly name: string } | null;
   readonly level: AccessLevel;
@@ -32,7 +32,7 @@ export const folderGrantFields = /* GraphQL */ `
   fragment GrantOnFolder on Grant {
     folder {
       id
-      title
+      name
     }
     user {
       id

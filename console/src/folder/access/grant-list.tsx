@@ -9,6 +9,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { SearchField, Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, revokeGrant, type Grant } from './folder-grants.ts';
 import { TruncatedList } from '../../ui/show-more.tsx';
@@ -177,7 +178,9 @@ function GrantRow({ grant, mayChange, isInherited, onChange }: GrantRowProps) {
       </td>
       {isInherited && (
         <td>
-          <Link to={`/folders/${folder.id}?tab=access`}>{folder.title}</Link>
+          <Link to={`/folders/${folder.id}?tab=access`}>
+            <Name>{folder.name}</Name>
+          </Link>
         </td>
       )}
       <td className="access-since">
@@ -204,5 +207,13 @@ interface PersonNameProps {
 }
 
 function PersonName({ kind, id, name, isLinked }: PersonNameProps) {
-  return isLinked ? <Link to={`/${kind}s/${id}`}>{name}</Link> : <span>{name}</span>;
+  return isLinked ? (
+    <Link to={`/${kind}s/${id}`}>
+      <Name>{name}</Name>
+    </Link>
+  ) : (
+    <span>
+      <Name>{name}</Name>
+    </span>
+  );
 }

@@ -5,7 +5,7 @@ import type { Grant } from './folder-grants.ts';
 
 function grant(folderId: string, to: { readonly user?: string; readonly group?: string }): Grant {
   return {
-    folder: { id: folderId, title: folderId },
+    folder: { id: folderId, name: folderId },
     user: to.user === undefined ? null : { id: to.user, username: to.user },
     group: to.group === undefined ? null : { id: to.group, name: to.group },
     level: 'READ',

@@ -5,6 +5,7 @@ import { Link, navigate } from '../../router.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
 import { ActionMenu, type MenuAction } from '../../ui/button.tsx';
 import { FolderIcon, Icon } from '../../ui/icons.tsx';
+import { formatName, Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sortBy, type ChildFolder, type ListOptions, type OrderField } from './children-list.ts';
 import type { OpenDialog } from '../folder-dialogs.tsx';
@@ -110,11 +111,17 @@ function ChildRow({ child, parent, onOpen }: ChildRowProps) {
           <span className="folder-glyph">
             <FolderIcon icon={icon} />
           </span>
-          <span>{name}</span>
+          <span>
+            <Name>{name}</Name>
+          </span>
         </Link>
-        {title !== name && <span className="children-narrow soft">{title}</span>}
+        {title !== name && (
+          <span className="children-narrow soft">
+            <Name>{title}</Name>
+          </span>
+        )}
       </th>
-      <td className="children-wide">{title === name ? '' : title}</td>
+      <td className="children-wide">{title !== name && <Name>{title}</Name>}</td>
       <td className="children-count number">
         {folders.totalCount > 0 ? folders.totalCount.toLocaleString('en') : <span className="soft">0</span>}
       </td>
@@ -132,7 +139,7 @@ function ChildRow({ child, parent, onOpen }: ChildRowProps) {
         )}
       </td>
       <td className="cell-actions">
-        <ActionMenu label={`Actions for ${name}`} actions={actions} />
+        <ActionMenu label={`Actions for ${formatName(name)}`} actions={actions} />
       </td>
     </tr>
   );

@@ -3,6 +3,7 @@
 import { useGraph } from '../../graph/use-graph.ts';
 import { useViewer } from '../../session/session.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FolderForm } from './folder-form.tsx';
 import { hasLevel, type CurrentFolder } from '../current-folder.ts';
@@ -63,7 +64,10 @@ function Facts({ folder }: { folder: CurrentFolder }) {
       <dl className="facts">
         <dt>Path</dt>
         <dd className="folder-copied">
-          <code>{path}</code> <CopyButton label="Copy path" text={path} />
+          <code>
+            <Name>{path}</Name>
+          </code>{' '}
+          <CopyButton label="Copy path" text={path} />
         </dd>
         <dt>Id</dt>
         <dd className="folder-copied">
@@ -78,7 +82,12 @@ function Facts({ folder }: { folder: CurrentFolder }) {
         <dt>Changed</dt>
         <dd>
           <Time at={updatedAt} />
-          {changedBy && ` by ${changedBy.username}`}
+          {changedBy && (
+            <>
+              {' '}
+              by <Name>{changedBy.username}</Name>
+            </>
+          )}
         </dd>
       </dl>
     </section>
@@ -99,7 +108,7 @@ function ReadOnlyDetails({
         <h2 id="folder-texts">Texts</h2>
         <dl className="facts">
           <dt>Title</dt>
-          <dd>{hasTitle ? title : <span className="soft">none; the name is displayed</span>}</dd>
+          <dd>{hasTitle ? <Name>{title}</Name> : <span className="soft">none</span>}</dd>
           <dt>Icon</dt>
           <dd>{icon ?? <span className="soft">none</span>}</dd>
           <dt>Description</dt>

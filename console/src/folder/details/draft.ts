@@ -4,7 +4,7 @@
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';
 import type { CurrentFolder, Properties } from '../current-folder.ts';
-import { validate, type PropertiesEdit } from './property-rows.ts';
+import { formatJson, validate, type PropertiesEdit } from './property-rows.ts';
 
 /** The fields as stored on the server. Missing texts are empty strings. */
 export interface SavedFields {
@@ -18,6 +18,13 @@ export interface SavedFields {
 const textFields = ['title', 'icon', 'description'] as const;
 export type TextField = (typeof textFields)[number];
 type DraftField = TextField | 'properties';
+
+export const fieldLabels: Readonly<Record<DraftField, string>> = {
+  title: 'Title',
+  icon: 'Icon',
+  description: 'Description',
+  properties: 'Properties',
+};
 
 export interface Draft {
   /** The saved fields when the edit began or the last conflict was resolved. */
@@ -131,6 +138,23 @@ export function collectChanges(draft: Draft, saved: SavedFields): FolderTexts | 
 export function previousValues(changes: FolderTexts, saved: SavedFields): FolderTexts {
   const fields = Object.keys(changes) as DraftField[];
   return Object.fromEntries(fields.map((field) => [field, saved[field] === '' ? null : saved[field]]));
+}
+
+/** The edited fields as texts to read and copy. Invalid properties appear as they were typed. */
+export function listFields(draft: Draft): readonly { readonly label: string; readonly text: string }[] {
+  const { base, properties } = draft;
+  return changedFields(draft, base).map((field) => ({
+    label: fieldLabels[field],
+    text: field === 'properties' ? formatProperties(properties) : (draft.texts[field] ?? ''),
+  }));
+}
+
+function formatProperties(edit: PropertiesEdit | undefined): string {
+  if (!edit) return '';
+  if (edit.kind === 'json') return edit.text;
+  const { properties } = validate(edit);
+  if (properties) return formatJson(properties);
+  return edit.rows.map(({ name, value }) => `${name}: ${value}`).join('\n');
 }
 
 function draftValue({ texts, properties }: Draft, field: DraftField): string | Properties | null | undefined {

@@ -2,7 +2,7 @@
 
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { isDeepEqual, type EditConflict } from './draft.ts';
+import { fieldLabels, isDeepEqual, type EditConflict } from './draft.ts';
 
 interface EditConflictNoteProps {
   readonly conflicts: readonly EditConflict[];
@@ -59,7 +59,7 @@ interface ConflictRow {
 /** For properties, one row for each that differs. */
 function toRows({ field, theirs, mine }: EditConflict): ConflictRow[] {
   if (typeof theirs === 'string') {
-    return [{ label: labels[field], theirs: theirs || 'none', mine: (mine as string) || 'none' }];
+    return [{ label: fieldLabels[field], theirs: theirs || 'none', mine: (mine as string) || 'none' }];
   }
   if (mine === null) return [{ label: 'Properties', theirs: formatValue(theirs), mine: 'invalid' }];
   const myValues = new Map(Object.entries(mine));
@@ -73,13 +73,6 @@ function toRows({ field, theirs, mine }: EditConflict): ConflictRow[] {
       mine: myValues.has(name) ? formatValue(myValues.get(name)) : 'none',
     }));
 }
-
-const labels: Readonly<Record<EditConflict['field'], string>> = {
-  title: 'Title',
-  icon: 'Icon',
-  description: 'Description',
-  properties: 'Properties',
-};
 
 function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,11 +1,14 @@
-/** The form for the texts and properties of a folder. The draft is stored until it is saved or discarded. */
+/**
+ * The form for the texts and properties of a folder. The draft is stored until it is saved or discarded, also if the viewer
+ * loses the right to save it.
+ */
 
 import { useEffect, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyAs } from '../../ui/copy.tsx';
+import { CopyAs, CopyButton } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { drafts, useDraft } from './draft-store.ts';
@@ -15,6 +18,7 @@ import {
   findConflicts,
   isDirty,
   keepMine,
+  listFields,
   takeTheirs,
   toSavedFields,
   type Draft,
@@ -59,14 +63,10 @@ export function FolderForm({ folder }: { folder: CurrentFolder }) {
         edit={draft.properties}
         onChange={(properties) => put({ ...draft, properties })}
       />
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
       {isChanged && (
         <SaveBar
           folderId={id}
+          problem={problem}
           changes={changes}
           expectedVersion={saved.version}
           isPending={isPending}
@@ -95,6 +95,9 @@ function useSave(folderId: string, canSave: boolean) {
     }
   };
   useEffect(() => {
+    if (!canSave) setProblem(null);
+  }, [canSave]);
+  useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
       event.preventDefault();
@@ -108,6 +111,8 @@ function useSave(folderId: string, canSave: boolean) {
 
 interface SaveBarProps {
   readonly folderId: string;
+  /** Why the last save failed. */
+  readonly problem: string | null;
   /** Null if the draft is invalid. */
   readonly changes: FolderTexts | null;
   readonly expectedVersion: number;
@@ -115,9 +120,15 @@ interface SaveBarProps {
   readonly hasConflicts: boolean;
 }
 
-function SaveBar({ folderId: id, changes, expectedVersion, isPending, hasConflicts }: SaveBarProps) {
+function SaveBar(props: SaveBarProps) {
+  const { folderId: id, problem, changes, expectedVersion, isPending, hasConflicts } = props;
   return (
     <div className="folder-save" role="group" aria-label="Unsaved changes">
+      {problem !== null && (
+        <p className="problem" role="alert">
+          Not saved. {problem}
+        </p>
+      )}
       <span className="folder-save-text">Unsaved changes</span>
       {changes && (
         <CopyAs call={{ action: updateFolder, variables: { input: { id, ...changes, expectedVersion } } }} />
@@ -150,7 +161,7 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
           value={draft.texts.title ?? saved.title}
           onChange={setText('title')}
           placeholder={name}
-          help="Displayed instead of the name. Optional."
+          help="Displayed after the name. Optional."
         />
         <TextField
           label="Icon"
@@ -165,6 +176,36 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
         value={draft.texts.description ?? saved.description}
         onChange={setText('description')}
       />
+    </section>
+  );
+}
+
+/** The unsaved edits of a folder that the viewer can no longer change. */
+export function LostDraft({ folderId }: { folderId: string }) {
+  const draft = useDraft(folderId);
+  const fields = draft ? listFields(draft) : [];
+  if (fields.length === 0) return null;
+  return (
+    <section className="card folder-lost" aria-labelledby="lost-draft" role="status">
+      <div className="card-header">
+        <h2 id="lost-draft">Your unsaved changes</h2>
+        <span className="grow" />
+        <Button size="small" onPress={() => drafts.drop(folderId)}>
+          Discard
+        </Button>
+      </div>
+      <p>You can no longer change this folder. Copy your changes before you discard them.</p>
+      <dl className="facts">
+        {fields.map(({ label, text }) => (
+          <div key={label} className="contents">
+            <dt>{label}</dt>
+            <dd className="folder-copied">
+              <span className="folder-description">{text || <span className="soft">empty</span>}</span>
+              <CopyButton label={`Copy ${label.toLowerCase()}`} text={text} />
+            </dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }

@@ -146,22 +146,34 @@ const booleans = [
 function PropertyRowFields(props: PropertyRowFieldsProps) {
   const { row, number, problem, isNew, onChange, onRemove } = props;
   const item = useRef<HTMLLIElement>(null);
+  // An empty field shows its problem only after the user has left the row.
+  const [isLeft, setLeft] = useState(false);
+  const nameProblem = row.name === '' && !isLeft ? undefined : problem?.name;
+  const valueProblem = row.value === '' && !isLeft ? undefined : problem?.value;
   useEffect(() => {
     if (isNew) item.current?.scrollIntoView({ block: 'nearest' });
   }, [isNew]);
   const displayName = row.name || `property ${number}`;
   return (
-    <li ref={item} className="property-row">
+    <li
+      ref={item}
+      className="property-row"
+      onBlur={({ currentTarget, relatedTarget }) => {
+        // The list of a select is outside of the row, and returns the focus to it.
+        const isInList = relatedTarget instanceof Element && relatedTarget.closest('.popover') !== null;
+        if (!isInList && !currentTarget.contains(relatedTarget)) setLeft(true);
+      }}
+    >
       <AriaTextField
         className="field property-name"
         aria-label={`Name of property ${number}`}
         value={row.name}
         autoFocus={isNew}
-        isInvalid={problem?.name !== undefined}
+        isInvalid={nameProblem !== undefined}
         onChange={(name) => onChange({ ...row, name })}
       >
         <Input className="input code" placeholder="name" spellCheck={false} />
-        <FieldError>{problem?.name}</FieldError>
+        <FieldError>{nameProblem}</FieldError>
       </AriaTextField>
       <div className="property-type">
         <Select
@@ -173,7 +185,7 @@ function PropertyRowFields(props: PropertyRowFieldsProps) {
         />
       </div>
       <div className="property-value">
-        <ValueField row={row} displayName={displayName} problem={problem?.value} onChange={onChange} />
+        <ValueField row={row} displayName={displayName} problem={valueProblem} onChange={onChange} />
       </div>
       <IconButton label={`Remove ${displayName}`} icon="close" onPress={onRemove} />
     </li>

@@ -47,7 +47,7 @@ for (const [value, isNumber] of [
 }
 
 test('reports a missing or duplicate name at its row', () => {
-  const rows = [row({ key: 0 }), row({ key: 1 }), row({ key: 2, name: '' })];
+  const rows = [row({ key: 0 }), row({ key: 1 }), row({ key: 2, name: '', value: 'x' })];
   const validated = validate({ kind: 'rows', rows });
   assert.equal(validated.properties, null);
   assert.deepEqual(
@@ -57,6 +57,11 @@ test('reports a missing or duplicate name at its row', () => {
       [2, { name: 'Enter a name.' }],
     ],
   );
+});
+
+test('leaves out a row that is not filled in', () => {
+  const rows = [row({ key: 0, value: 'x' }), newRow([])];
+  assert.deepEqual(validate({ kind: 'rows', rows }), { properties: { a: 'x' }, rows: new Map() });
 });
 
 test('reports invalid JSON in a row and in the text', () => {

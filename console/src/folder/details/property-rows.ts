@@ -78,8 +78,14 @@ export function validate(edit: PropertiesEdit): ValidatedProperties {
   return edit.kind === 'json' ? validateText(edit.text) : validateRows(edit.rows);
 }
 
-function validateRows(rows: readonly PropertyRow[]): ValidatedProperties {
+/** A row that was added and not filled in is left out. */
+function isBlank({ name, type, value }: PropertyRow): boolean {
+  return name === '' && type === 'text' && value === '';
+}
+
+function validateRows(allRows: readonly PropertyRow[]): ValidatedProperties {
   const problems = new Map<number, RowProblem>();
+  const rows = allRows.filter((row) => !isBlank(row));
   const entries = rows.map((row): [string, unknown] => {
     const { key, name, type, value } = row;
     const isDuplicate = rows.some((other) => other.key < key && other.name === name);

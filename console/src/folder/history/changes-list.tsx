@@ -11,6 +11,7 @@ import { client } from '../../session/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { QueryResult } from '../../ui/states.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { formatChange } from './change-sentence.ts';
 import type { CurrentFolder } from '../current-folder.ts';
@@ -121,7 +122,7 @@ function HistoryEntry({ icon, text, at }: { icon: IconName; text: string; at: st
     <li className="history-entry">
       <Icon name={icon} />
       <p className="history-text">
-        {text}{' '}
+        <Name>{text}</Name>{' '}
         {at && (
           <span className="history-time">
             <Time at={at} />

@@ -15,6 +15,7 @@ import {
 } from '../../ui/journal-sentence.ts';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { ChangesList } from './changes-list.tsx';
@@ -90,7 +91,7 @@ function HistoryEntry({ entry }: { entry: JournalEntry }) {
       <Icon name={icons[kind] ?? 'clock'} />
       <div className="history-text">
         <p>
-          {formatJournalEntry(entry, { isAboutFolder: true })}{' '}
+          <Name>{formatJournalEntry(entry, { isAboutFolder: true })}</Name>{' '}
           <span className="history-time">
             <Time at={at} />
           </span>
@@ -136,14 +137,14 @@ function Differences({ entry }: { entry: JournalEntry }) {
 const nameDocument = /* GraphQL */ `
   query FolderName($id: ID!) {
     folder(id: $id) {
-      title
+      name
     }
   }
 `;
 
-/** A link with the title of a folder, read by its id. */
+/** A link with the name of a folder, read by its id. */
 function FolderName({ id }: { id: string | null }) {
-  const { data, isPending } = useGraph<{ folder: { title: string } | null }>(
+  const { data, isPending } = useGraph<{ folder: { name: string } | null }>(
     ['folder', id, 'name'],
     nameDocument,
     { id },
@@ -151,5 +152,9 @@ function FolderName({ id }: { id: string | null }) {
   );
   if (id !== null && isPending) return <span className="soft">…</span>;
   if (!data?.folder) return <span className="soft">a deleted folder</span>;
-  return <Link to={`/folders/${id}`}>{data.folder.title}</Link>;
+  return (
+    <Link to={`/folders/${id}`}>
+      <Name>{data.folder.name}</Name>
+    </Link>
+  );
 }

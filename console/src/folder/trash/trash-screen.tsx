@@ -11,6 +11,7 @@ import { ActionDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { restore, restoreCall, useTrash, type RestoreChoice, type TrashedFolder } from './trash.ts';
 import './trash.css';
@@ -143,8 +144,12 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
         <span className="trash-name">
           <Icon name="folder" />
           <span>
-            {title}
-            {title !== name && <code className="trash-own-name">{name}</code>}
+            <Name>{name}</Name>
+            {title !== name && (
+              <span className="trash-own-name soft">
+                <Name>{title}</Name>
+              </span>
+            )}
           </span>
         </span>
       </th>
@@ -159,7 +164,7 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
         <Time at={deletedAt} />
       </td>
       <td className="trash-until">
-        <Time at={purgedAt} />
+        <Time at={purgedAt} isDeadline />
       </td>
       <td className="cell-actions">
         <span className="trash-actions">
@@ -193,7 +198,7 @@ function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: 
   };
   return (
     <ActionDialog
-      title={`Restore “${folder.title}”`}
+      title={`Restore “${folder.name}”`}
       verb="Restore"
       call={parent ? restoreCall(folder, choice) : undefined}
       isReady={parent !== null && name !== ''}

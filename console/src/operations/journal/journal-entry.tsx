@@ -4,9 +4,8 @@ import type { MouseEvent, ReactNode } from 'react';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
-import { Time } from '../../ui/time.tsx';
+import { formatExact, Time } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
-import { formatExact } from '../clock-text.ts';
 import { Differences } from './differences.tsx';
 
 interface Props {

@@ -10,7 +10,7 @@ import {
   type ActivityMinute,
   type Series,
 } from './activity-series.ts';
-import { formatClock } from '../clock-text.ts';
+import { formatClock } from '../../ui/time.tsx';
 
 interface Props {
   readonly series: Series;

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
-import { formatClock } from '../clock-text.ts';
+import { formatClock } from '../../ui/time.tsx';
 
 export function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] }) {
   const [isOpen, setOpen] = useState(false);

@@ -5,11 +5,10 @@ import { describeProblem } from '../../graph/problem.ts';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { formatClock, Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
 import { ActivityTable } from './activity-table.tsx';
-import { formatClock } from '../clock-text.ts';
 import { Health, type HealthCheck } from './health.tsx';
 import './overview.css';
 

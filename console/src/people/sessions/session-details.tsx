@@ -13,7 +13,7 @@ export function SessionDetails({ session }: { session: SessionRow }) {
         <dd className="code">{agent ?? 'Unknown'}</dd>
         <dt className="narrow-only">Signed in</dt>
         <dd className="narrow-only">
-          <Time at={createdAt} />, expires <Time at={expiresAt} />
+          <Time at={createdAt} />, expires <Time at={expiresAt} isDeadline />
         </dd>
         <dt>Id</dt>
         <dd className="code">{id}</dd>

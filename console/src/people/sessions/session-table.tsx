@@ -125,7 +125,7 @@ function Row({ session, showsUser, isOpen, onRevoke }: RowProps) {
         <Time at={refreshedAt} />
       </td>
       <td className="wide-only">
-        <Time at={expiresAt} />
+        <Time at={expiresAt} isDeadline />
       </td>
       <td className="wide-only">
         <Replays session={session} />

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { deleteFolder } from '../../actions/folder-actions.ts';
 import { client } from '../../session/client.ts';
 import { ActionDialog } from '../../ui/dialog.tsx';
+import { Name } from '../../ui/text.tsx';
 import { deleteFolders, type FolderRef } from './folder-operations.ts';
 
 const countDocument = /* GraphQL */ `
@@ -66,7 +67,11 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
         onDeleted?.();
       }}
     >
-      {!isOne && <p className="delete-names">{formatNames(folders)}</p>}
+      {!isOne && (
+        <p className="delete-names">
+          <Name>{formatNames(folders)}</Name>
+        </p>
+      )}
       <p aria-live="polite">
         {error
           ? 'Cannot count the folders inside. They will all be deleted.'

@@ -31,7 +31,7 @@ export function NewFolderDialog({ parent, onClose, onCreated }: NewFolderDialogP
       <TextField label="Name" value={name} onChange={setName} maxLength={255} autoFocus isRequired />
       <TextField
         label="Title"
-        help="Displayed instead of the name. Optional."
+        help="Displayed after the name. Optional."
         value={title}
         onChange={setTitle}
         maxLength={255}

@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLive, type FolderRow } from '../../graph/live.tsx';
+import { Name } from '../../ui/text.tsx';
 import { FolderSearch } from './folder-search.tsx';
 import { TreeLoadState, TreeView } from '../view/tree-view.tsx';
 import { Tree } from '../tree.ts';
@@ -68,7 +69,7 @@ export function FolderPicker({ label, picked, excludedIds = [], autoFocus, onPic
         </FolderSearch>
       </div>
       <p className="hint" aria-live="polite">
-        {picked ? `Selected: ${picked.path}` : 'No folder is selected.'}
+        <Name>{picked ? `Selected: ${picked.path}` : 'No folder is selected.'}</Name>
       </p>
     </div>
   );

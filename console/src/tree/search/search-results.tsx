@@ -3,6 +3,7 @@
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Failed, Loading } from '../../ui/states.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
+import { Name } from '../../ui/text.tsx';
 import { splitMatch } from './search-match.ts';
 import { formatLocation, type FolderMatch, type FolderSearchResults } from './use-folder-search.ts';
 
@@ -55,7 +56,9 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
                 </span>
               )}
             </span>
-            <span className="tree-result-path">{formatLocation(folder)}</span>
+            <span className="tree-result-path">
+              <Name>{formatLocation(folder)}</Name>
+            </span>
           </li>
         ))}
       </ul>
@@ -66,6 +69,12 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
 
 function Highlighted({ text, searchText }: { text: string; searchText: string }) {
   return splitMatch(text, searchText).map((piece, index) =>
-    piece.isMatch ? <mark key={index}>{piece.text}</mark> : piece.text,
+    piece.isMatch ? (
+      <mark key={index}>
+        <Name>{piece.text}</Name>
+      </mark>
+    ) : (
+      <Name key={index}>{piece.text}</Name>
+    ),
   );
 }

@@ -3,6 +3,7 @@
 import { memo, type ReactNode } from 'react';
 import type { FolderRow } from '../../graph/live.tsx';
 import { FolderIcon, Icon } from '../../ui/icons.tsx';
+import { formatName, Name } from '../../ui/text.tsx';
 
 interface TreeRowProps {
   readonly elementId: string;
@@ -93,20 +94,24 @@ function LoadedRow(props: TreeRowProps & { folder: FolderRow }) {
   return (
     <>
       <FolderIcon icon={icon} />
-      <span className={children ? 'visually-hidden' : 'tree-name'} id={`${elementId}-name`} title={name}>
-        {name}
+      <span
+        className={children ? 'visually-hidden' : 'tree-name'}
+        id={`${elementId}-name`}
+        title={formatName(name)}
+      >
+        <Name>{name}</Name>
       </span>
       {/* The spaces separate the texts for screen readers and for copied text. */}{' '}
       {showsTitle(props) && !children && (
         <span className="tree-title" id={`${elementId}-title`}>
           {' '}
-          {title}
+          <Name>{title}</Name>
         </span>
       )}{' '}
       {mark !== null && (
-        <span className="tree-mark" id={`${elementId}-mark`} title={mark}>
+        <span className="tree-mark" id={`${elementId}-mark`} title={formatName(mark)}>
           {' '}
-          {mark}
+          <Name>{mark}</Name>
         </span>
       )}
       {hasActions && !children && (
@@ -115,7 +120,7 @@ function LoadedRow(props: TreeRowProps & { folder: FolderRow }) {
           tabIndex={-1}
           className="tree-more"
           data-part="more"
-          aria-label={`Actions for ${name}`}
+          aria-label={`Actions for ${formatName(name)}`}
         >
           <Icon name="more" />
         </button>
