@@ -5,6 +5,7 @@ import {
   formatJournalEntry,
   formatActor,
   type JournalEntry,
+  type SentencePart,
 } from './journal-sentence.ts';
 
 const entry = (details: Partial<JournalEntry>): JournalEntry => ({
@@ -24,6 +25,8 @@ const entry = (details: Partial<JournalEntry>): JournalEntry => ({
   after: null,
   ...details,
 });
+
+const textOf = (parts: readonly SentencePart[]) => parts.map(({ text }) => text).join('');
 
 const folder = { folderId: 'f1', folder: { id: 'f1', name: 'Mill', path: '/Places/Mill' } };
 const grace = { userId: 'u2', user: { id: 'u2', username: 'grace' } };
@@ -109,23 +112,36 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
 
 for (const [details, sentence] of sentences) {
   test(`formats ${details.kind ?? 'UPDATE_FOLDER'} as: ${sentence}`, () => {
-    assert.equal(formatJournalEntry(entry(details)), sentence);
+    assert.equal(textOf(formatJournalEntry(entry(details))), sentence);
   });
 }
 
 test('calls the folder "it" on its own page', () => {
   const about = { isAboutFolder: true };
   const renamed = entry({ ...folder, before: { name: 'A' }, after: { name: 'B', title: 'T' } });
-  assert.equal(formatJournalEntry(renamed, about), 'ada renamed it from “A” to “B”, and changed its title');
-  assert.equal(formatJournalEntry(entry({ kind: 'DELETE_FOLDER', ...folder }), about), 'ada deleted it');
-  assert.equal(
-    formatJournalEntry(entry({ ...folder, before: {}, after: { icon: '⚓' } }), about),
-    'ada changed its icon',
-  );
+  const sentence = (details: JournalEntry) => textOf(formatJournalEntry(details, about));
+  assert.equal(sentence(renamed), 'ada renamed it from “A” to “B”, and changed its title');
+  assert.equal(sentence(entry({ kind: 'DELETE_FOLDER', ...folder })), 'ada deleted it');
+  assert.equal(sentence(entry({ ...folder, before: {}, after: { icon: '⚓' } })), 'ada changed its icon');
 });
 
 test('formats the actor and the action separately', () => {
   const made = entry({ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } });
-  assert.equal(formatActor(made), 'ada');
-  assert.equal(formatJournalAction(made), 'Created “Mill”');
+  assert.equal(textOf(formatActor(made)), 'ada');
+  assert.equal(textOf(formatJournalAction(made)), 'Created “Mill”');
+});
+
+test('links the names of what still exists', () => {
+  const links = (details: Partial<JournalEntry>) =>
+    formatJournalEntry(entry(details)).flatMap(({ text, to }) => (to === undefined ? [] : [[text, to]]));
+  assert.deepEqual(links({ kind: 'GRANT_ACCESS', ...folder, ...caretakers, after: { level: 'READ' } }), [
+    ['ada', '/users/u1'],
+    ['“Caretakers”', '/groups/g1'],
+    ['“Mill”', '/folders/f1'],
+  ]);
+  const renamed = { before: { username: 'gh' }, after: { username: 'grace' } };
+  assert.deepEqual(links({ kind: 'UPDATE_USER', by: null, ...grace, ...renamed }), [
+    ['“grace”', '/users/u2'],
+  ]);
+  assert.deepEqual(links({ kind: 'DELETE_FOLDER', by: null, folderId: 'f9', before: { name: 'Mill' } }), []);
 });

@@ -1,4 +1,4 @@
-/** Formats journal entries as sentences. The sentences contain only data of the entry. */
+/** Formats journal entries as sentences with links. The sentences contain only data of the entry. */
 
 export type JournalKind =
   | 'CREATE_FOLDER'
@@ -75,89 +75,120 @@ export const journalFields = /* GraphQL */ `
   }
 `;
 
+/** A part of a sentence. With `to`, it links to the page of a folder, user or group that still exists. */
+export interface SentencePart {
+  readonly text: string;
+  readonly to?: string;
+}
+
+type Phrase = readonly SentencePart[];
+
+/** Template tag that inserts texts and phrases into a phrase. */
+function phrase(texts: TemplateStringsArray, ...values: readonly (string | Phrase)[]): Phrase {
+  return texts
+    .flatMap((text, index) => {
+      const value = values[index] ?? '';
+      return [{ text }, ...(typeof value === 'string' ? [{ text: value }] : value)];
+    })
+    .filter(({ text }) => text !== '');
+}
+
+function link(text: string, to: string): Phrase {
+  return [{ text, to }];
+}
+
 interface SentenceOptions {
   /** On the page of a folder, the folder is called "it". */
   readonly isAboutFolder?: boolean;
 }
 
 /** A sentence that starts with the actor and has no full stop. */
-export function formatJournalEntry(entry: JournalEntry, options: SentenceOptions = {}): string {
-  return `${formatActor(entry)} ${formatAction(entry, options.isAboutFolder === true)}`;
+export function formatJournalEntry(entry: JournalEntry, options: SentenceOptions = {}): Phrase {
+  return phrase`${formatActor(entry)} ${formatAction(entry, options.isAboutFolder === true)}`;
 }
 
 /** The action without the actor, for a table with a separate column: “Created “Plans””. */
-export function formatJournalAction(entry: JournalEntry): string {
-  const action = formatAction(entry, false);
-  return action.charAt(0).toUpperCase() + action.slice(1);
+export function formatJournalAction(entry: JournalEntry): Phrase {
+  const [first, ...others] = formatAction(entry, false);
+  return first
+    ? [{ ...first, text: first.text.charAt(0).toUpperCase() + first.text.slice(1) }, ...others]
+    : [];
 }
 
-export function formatActor({ by, byId }: JournalEntry): string {
-  return by?.username ?? (byId === null ? 'The server' : 'A deleted user');
+export function formatActor({ by, byId }: JournalEntry): Phrase {
+  if (by) return link(by.username, `/users/${by.id}`);
+  return byId === null ? phrase`The server` : phrase`A deleted user`;
 }
 
-function formatAction(entry: JournalEntry, isAboutFolder: boolean): string {
+function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
   const { kind, before, after, byId, userId } = entry;
-  const folder = isAboutFolder ? 'it' : folderName(entry);
+  const folder = isAboutFolder ? phrase`it` : folderName(entry);
   const [user, group] = [userName(entry), groupName(entry)];
   const grantee = userId === null ? group : user;
+  const newGroupName = linkedGroup(entry, quote(after?.['name']));
   switch (kind) {
     case 'CREATE_FOLDER':
-      return `created ${folder}`;
+      return phrase`created ${folder}`;
     case 'UPDATE_FOLDER':
       return formatFolderUpdate(entry, folder, isAboutFolder);
     case 'MOVE_FOLDER':
-      return `moved ${folder} to another folder`;
+      return phrase`moved ${folder} to another folder`;
     case 'DELETE_FOLDER':
-      return `deleted ${folder}`;
+      return phrase`deleted ${folder}`;
     case 'RESTORE_FOLDER':
-      return `restored ${folder}`;
+      return phrase`restored ${folder}`;
     case 'PURGE_FOLDER':
-      return `permanently deleted ${folder}, after its time in the trash`;
+      return phrase`permanently deleted ${folder}, after its time in the trash`;
     case 'IMPORT_FOLDERS':
-      return `imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
+      return phrase`imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':
       if (before)
-        return `changed the access of ${grantee} to ${folder} from ${formatLevelChange(before, after)}`;
-      if (after?.['level'] === 'NONE') return `blocked the access of ${grantee} to ${folder}`;
-      return `gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
+        return phrase`changed the access of ${grantee} to ${folder} from ${formatLevelChange(before, after)}`;
+      if (after?.['level'] === 'NONE') return phrase`blocked the access of ${grantee} to ${folder}`;
+      return phrase`gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
     case 'REVOKE_ACCESS':
-      return `removed ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
+      return phrase`removed ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
     case 'CREATE_USER':
-      return `created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
+      return phrase`created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
     case 'UPDATE_USER':
       return formatUserUpdate(entry, user);
     case 'CHANGE_PASSWORD':
-      return byId === userId ? 'changed their password' : `reset the password of ${user}`;
+      return byId === userId ? phrase`changed their password` : phrase`reset the password of ${user}`;
     case 'DELETE_USER':
-      return `deleted the user ${user}`;
+      return phrase`deleted the user ${user}`;
     case 'CREATE_GROUP':
-      return `created ${group}`;
+      return phrase`created ${group}`;
     case 'UPDATE_GROUP':
-      return `renamed the group ${quote(before?.['name'])} to ${quote(after?.['name'])}`;
+      return phrase`renamed the group ${quote(before?.['name'])} to ${newGroupName}`;
     case 'DELETE_GROUP':
-      return `deleted ${group}`;
+      return phrase`deleted ${group}`;
     case 'ADD_TO_GROUP':
-      return `added ${user} to ${group}`;
+      return phrase`added ${user} to ${group}`;
     case 'REMOVE_FROM_GROUP':
-      return `removed ${user} from ${group}`;
+      return phrase`removed ${user} from ${group}`;
     case 'END_SESSION':
       return formatSessionEnd(entry, user);
     case 'ROTATE_KEY':
-      return 'created a new signing key';
+      return phrase`created a new signing key`;
     case 'RETIRE_KEY':
-      return 'retired a signing key';
+      return phrase`retired a signing key`;
   }
 }
 
-function formatFolderUpdate({ before, after }: JournalEntry, folder: string, isAboutFolder: boolean): string {
+function formatFolderUpdate(entry: JournalEntry, folder: Phrase, isAboutFolder: boolean): Phrase {
+  const { before, after } = entry;
   const changed = Object.keys(after ?? {});
   const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
-  const article = isAboutFolder ? 'its' : 'the';
   const rest = joinWords(others);
-  if (!changed.includes('name'))
-    return `changed ${article} ${rest || 'texts'}${isAboutFolder ? '' : ` of ${folder}`}`;
-  const names = `${quote(before?.['name'])} to ${quote(after?.['name'])}`;
-  return `renamed ${isAboutFolder ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
+  if (!changed.includes('name')) {
+    const texts = rest || 'texts';
+    return isAboutFolder ? phrase`changed its ${texts}` : phrase`changed the ${texts} of ${folder}`;
+  }
+  const [oldName, newName] = [quote(before?.['name']), quote(after?.['name'])];
+  const more = rest && `, and changed its ${rest}`;
+  return isAboutFolder
+    ? phrase`renamed it from ${oldName} to ${newName}${more}`
+    : phrase`renamed ${oldName} to ${linkedFolder(entry, newName)}${more}`;
 }
 
 const textNames: Readonly<Record<string, string>> = {
@@ -167,16 +198,19 @@ const textNames: Readonly<Record<string, string>> = {
   properties: 'properties',
 };
 
-function formatUserUpdate({ before, after, userId, byId }: JournalEntry, user: string): string {
+function formatUserUpdate(entry: JournalEntry, user: Phrase): Phrase {
+  const { before, after, userId, byId } = entry;
+  const newName = linkedUser(entry, quote(after?.['username']));
   const actions = [
     after?.['username'] !== undefined &&
-      `renamed the user ${quote(before?.['username'])} to ${quote(after['username'])}`,
-    after?.['isAdministrator'] === true && `made ${user} an administrator`,
-    after?.['isAdministrator'] === false && `took the administrator role from ${user}`,
-    after?.['isDisabled'] === true && `disabled ${user}`,
-    after?.['isDisabled'] === false && `enabled ${user}`,
-  ].filter((action) => typeof action === 'string');
-  return joinWords(actions) || `changed ${userId === byId ? 'their account' : user}`;
+      phrase`renamed the user ${quote(before?.['username'])} to ${newName}`,
+    after?.['isAdministrator'] === true && phrase`made ${user} an administrator`,
+    after?.['isAdministrator'] === false && phrase`took the administrator role from ${user}`,
+    after?.['isDisabled'] === true && phrase`disabled ${user}`,
+    after?.['isDisabled'] === false && phrase`enabled ${user}`,
+  ].filter((action) => action !== false);
+  if (actions.length === 0) return userId === byId ? phrase`changed their account` : phrase`changed ${user}`;
+  return actions.reduce((all, action) => phrase`${all} and ${action}`);
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -186,27 +220,42 @@ const endings: Readonly<Record<string, string>> = {
   replay: ', because a refresh token was used twice',
 };
 
-function formatSessionEnd({ after, byId, userId }: JournalEntry, user: string): string {
+function formatSessionEnd({ after, byId, userId }: JournalEntry, user: Phrase): Phrase {
   const because = typeof after?.['because'] === 'string' ? after['because'] : '';
-  if (because === 'logout' && byId === userId) return 'signed out';
+  if (because === 'logout' && byId === userId) return phrase`signed out`;
   const sessions = after?.['count'] === undefined ? 'a session' : formatCount(after['count'], 'session');
-  const whose = byId !== null && byId === userId ? 'of their own' : `of ${user}`;
-  return `ended ${sessions} ${whose}${endings[because] ?? ''}`;
+  const whose = byId !== null && byId === userId ? phrase`of their own` : phrase`of ${user}`;
+  return phrase`ended ${sessions} ${whose}${endings[because] ?? ''}`;
 }
 
-function folderName({ folder, before, after }: JournalEntry): string {
+function folderName(entry: JournalEntry): Phrase {
+  const { folder, before, after } = entry;
   const name = folder?.name ?? after?.['name'] ?? before?.['name'];
-  return name === undefined ? 'a deleted folder' : quote(name);
+  return linkedFolder(entry, name === undefined ? 'a deleted folder' : quote(name));
 }
 
-function userName({ user, before, after }: JournalEntry): string {
+function userName(entry: JournalEntry): Phrase {
+  const { user, before, after } = entry;
   const name = user?.username ?? after?.['username'] ?? before?.['username'];
-  return typeof name === 'string' ? name : 'a deleted user';
+  return linkedUser(entry, typeof name === 'string' ? name : 'a deleted user');
 }
 
-function groupName({ group, groupId, before, after }: JournalEntry): string {
+function groupName(entry: JournalEntry): Phrase {
+  const { group, groupId, before, after } = entry;
   const name = group?.name ?? (groupId === null ? undefined : (after?.['name'] ?? before?.['name']));
-  return name === undefined ? 'a deleted group' : `the group ${quote(name)}`;
+  return name === undefined ? phrase`a deleted group` : phrase`the group ${linkedGroup(entry, quote(name))}`;
+}
+
+function linkedFolder({ folder }: JournalEntry, text: string): Phrase {
+  return folder ? link(text, `/folders/${folder.id}`) : phrase`${text}`;
+}
+
+function linkedUser({ user }: JournalEntry, text: string): Phrase {
+  return user ? link(text, `/users/${user.id}`) : phrase`${text}`;
+}
+
+function linkedGroup({ group }: JournalEntry, text: string): Phrase {
+  return group ? link(text, `/groups/${group.id}`) : phrase`${text}`;
 }
 
 function formatLevelChange(before: JournalDetails, after: JournalDetails | null): string {

@@ -13,6 +13,7 @@ import {
   type JournalEntry,
   type JournalKind,
 } from '../../ui/journal-sentence.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
 import { Name } from '../../ui/text.tsx';
@@ -91,7 +92,7 @@ function HistoryEntry({ entry }: { entry: JournalEntry }) {
       <Icon name={icons[kind] ?? 'clock'} />
       <div className="history-text">
         <p>
-          <Name>{formatJournalEntry(entry, { isAboutFolder: true })}</Name>{' '}
+          <Sentence parts={formatJournalEntry(entry, { isAboutFolder: true })} />{' '}
           <span className="history-time">
             <Time at={at} />
           </span>

@@ -4,6 +4,7 @@ import type { MouseEvent, ReactNode } from 'react';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { formatExact, Time } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
 import { Differences } from './differences.tsx';
@@ -20,12 +21,8 @@ interface Props {
 }
 
 export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle }: Props) {
-  const { number, at, by } = entry;
-  const who = by ? (
-    <Link to={`/users/${by.id}`}>{by.username}</Link>
-  ) : (
-    <span className="soft">{formatActor(entry)}</span>
-  );
+  const { number, at } = entry;
+  const who = <Sentence parts={formatActor(entry)} />;
   // A click on the row is a shortcut. Keyboard users and screen readers use the button.
   const toggleByRow = (event: MouseEvent) => {
     if (!(event.target as Element).closest('a, button') && !getSelection()?.toString()) onToggle();
@@ -43,7 +40,9 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
       {!isNarrow && <td className="journal-who">{who}</td>}
       <th scope="row" className="journal-what">
         {isNarrow && <span className="journal-who">{who}</span>}
-        <span className="journal-deed">{formatJournalAction(entry)}</span>
+        <span className="journal-deed">
+          <Sentence parts={formatJournalAction(entry)} />
+        </span>
       </th>
       <td className="cell-actions">
         <IconButton

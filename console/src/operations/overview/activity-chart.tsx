@@ -10,7 +10,10 @@ import {
   type ActivityMinute,
   type Series,
 } from './activity-series.ts';
+import { Link } from '../../router.tsx';
+import { Button } from '../../ui/button.tsx';
 import { formatClock } from '../../ui/time.tsx';
+import { LogDialog } from './log-dialog.tsx';
 
 interface Props {
   readonly series: Series;
@@ -67,7 +70,24 @@ export function ActivityChart({ series, minutes }: Props) {
         <span>{minutes[0] && formatClock(minutes[0].at)}</span>
         <span>now</span>
       </p>
+      <ChartLink series={series} minutes={minutes} />
     </section>
+  );
+}
+
+/** Leads from the counts to the counted things: to a screen, or to the lines of the log. */
+function ChartLink({ series, minutes }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const { screen, log, title } = series;
+  if (screen) return <Link to={screen.path}>{screen.label}</Link>;
+  if (!log) return null;
+  return (
+    <>
+      <Button size="small" tone="quiet" onPress={() => setOpen(true)}>
+        Find {title.toLowerCase()} in the log
+      </Button>
+      {isOpen && <LogDialog series={series} log={log} minutes={minutes} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

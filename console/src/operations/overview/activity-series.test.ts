@@ -6,6 +6,7 @@ import {
   roundCeiling,
   formatCount,
   describeSeries,
+  formatLogCommand,
   type ActivityMinute,
 } from './activity-series.ts';
 
@@ -42,5 +43,12 @@ test('rounds the top of the chart up to a number above every bar', () => {
   assert.deepEqual(
     [0, 1, 3, 7, 10, 31, 99, 412, 1201].map(roundCeiling),
     [1, 1, 3, 8, 10, 40, 100, 500, 2000],
+  );
+});
+
+test('searches the log from the first minute with a count', () => {
+  assert.equal(
+    formatLogCommand(failedLogins, { condition: '.status == 401', explanation: '' }, minutes),
+    `jq -cR 'fromjson? | select(.time >= ${Date.parse('2026-11-15T14:00:00.000Z')} and .status == 401)' espalier.log`,
   );
 });

@@ -17,20 +17,49 @@ export interface Series {
   readonly many: string;
   /** Values above zero are highlighted. */
   readonly isProblem?: true;
+  /** The screen that lists the counted things. */
+  readonly screen?: { readonly path: string; readonly label: string };
+  /** Selects the lines of the counted things in the log, because no screen lists them. */
+  readonly log?: LogLines;
 }
+
+export interface LogLines {
+  /** The condition of a jq filter. */
+  readonly condition: string;
+  /** The meaning of the count, and the useful fields of a line. */
+  readonly explanation: string;
+}
+
+const sessionsScreen = { path: '/sessions', label: 'Show sessions' };
 
 export const allSeries: readonly Series[] = [
   { key: 'requests', title: 'Requests', one: 'request', many: 'requests' },
-  { key: 'errors', title: 'Errors', one: 'error', many: 'errors', isProblem: true },
-  { key: 'logins', title: 'Logins', one: 'login', many: 'logins' },
+  {
+    key: 'errors',
+    title: 'Errors',
+    one: 'error',
+    many: 'errors',
+    isProblem: true,
+    log: {
+      condition: '.status >= 500',
+      explanation:
+        'An error is a response with a status of 500 or higher. In the log, “code” is its error code. A line with the same “requestId” and the message “request failed” has the cause.',
+    },
+  },
+  { key: 'logins', title: 'Logins', one: 'login', many: 'logins', screen: sessionsScreen },
   {
     key: 'failedLogins',
     title: 'Failed logins',
     one: 'failed login',
     many: 'failed logins',
     isProblem: true,
+    log: {
+      condition: '.route == "/login" and (.status == 401 or .status == 429)',
+      explanation:
+        'A login fails with a wrong name or password (status 401) or after too many attempts (status 429). In the log, “address” is the address of the client. The log contains no user names of failed logins.',
+    },
   },
-  { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes' },
+  { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes', screen: sessionsScreen },
 ];
 
 export function formatCount({ one, many }: Series, count: number): string {
@@ -70,4 +99,16 @@ export function roundCeiling(highest: number): number {
   if (highest <= 4) return Math.max(highest, 1);
   const power = 10 ** Math.floor(Math.log10(highest));
   return [1, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= highest)!;
+}
+
+/** Returns the command that prints the log lines of the counted things, from the first minute with a count. */
+export function formatLogCommand(
+  { key }: Series,
+  { condition }: LogLines,
+  minutes: readonly ActivityMinute[],
+): string {
+  const first = minutes.find((minute) => minute[key] > 0) ?? minutes[0];
+  const since = first ? `.time >= ${Date.parse(first.at)} and ` : '';
+  // Lines that are not JSON are skipped.
+  return `jq -cR 'fromjson? | select(${since}${condition})' espalier.log`;
 }

@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { describeProblem } from '../../graph/problem.ts';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { Link } from '../../router.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { formatClock, Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
@@ -123,7 +124,7 @@ function Facts({ server: { version, node, database, startedAt } }: { server: Ser
 
 function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity: Server['activity'] }) {
   const numbers = [
-    { label: 'Live sessions', count: liveSessions, help: 'on all nodes' },
+    { label: <Link to="/sessions">Live sessions</Link>, count: liveSessions, help: 'on all nodes' },
     { label: 'Sockets', count: sockets, help: 'open on this node' },
     { label: 'Subscriptions', count: subscriptions, help: 'open on this node' },
   ];
@@ -131,8 +132,8 @@ function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity:
     <section aria-label="Now">
       <h2 className="visually-hidden">Now</h2>
       <dl className="overview-numbers">
-        {numbers.map(({ label, count, help }) => (
-          <div key={label} className="card">
+        {numbers.map(({ label, count, help }, index) => (
+          <div key={index} className="card">
             <dt>{label}</dt>
             <dd>
               <span className="overview-number number">{count.toLocaleString('en')}</span>{' '}

@@ -3,6 +3,7 @@
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link } from '../../router.tsx';
 import { journalFields, formatJournalEntry, type JournalEntry } from '../../ui/journal-sentence.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -48,7 +49,7 @@ export function UserActivity({ user: { id, username } }: { user: UserSummary }) 
                     <Time at={entry.at} />
                   </span>
                   <span>
-                    {formatJournalEntry(entry)}
+                    <Sentence parts={formatJournalEntry(entry)} />
                     {entry.folder && (
                       <>
                         {' · '}
