@@ -3,6 +3,19 @@
 /** Your access to a folder. Each level includes the levels before it. */
 export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
 
+/** A user with access to a folder. */
+export interface EffectiveAccess {
+  readonly user: { readonly id: string; readonly username: string };
+  readonly level: Exclude<AccessLevel, 'NONE'>;
+  /** The grant that decides the level. Null for administrators. */
+  readonly grant: {
+    readonly level: AccessLevel;
+    readonly folderId: string;
+    /** If the grant is to a group. */
+    readonly group: { readonly id: string; readonly name: string } | null;
+  } | null;
+}
+
 /** A folder in a list or in a watched tree. */
 export interface Folder {
   readonly id: string;
@@ -83,6 +96,9 @@ export interface PathToImport extends FolderTexts {
 /** The fields of a `Folder` in every query. They do not include `path`, because the server computes it for each folder. */
 export const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
+
+/** The fields of `FolderDetails`. */
+export const detailFields = `${folderFields} path depth`;
 
 /** A folder in a GraphQL result. */
 export type FolderResult<SomeFolder extends { readonly parentId: string | null }> = Omit<

@@ -3,6 +3,7 @@
 import type { CallOptions, DocumentRunner } from './calls.ts';
 import { EspalierError } from './errors.ts';
 import {
+  detailFields,
   folderFields,
   toFolder,
   type Descendant,
@@ -15,7 +16,8 @@ import {
   type NewFolder,
   type TrashedFolder,
 } from './folder.ts';
-import { readPages, type ListOptions, type Page } from './pages.ts';
+import { createPersonalFolders, type PersonalFolders } from './personal-folders.ts';
+import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
 export interface ImportOptions {
   /** The folder to import into. Default: the root. */
@@ -25,7 +27,7 @@ export interface ImportOptions {
   readonly timeoutSeconds?: number | undefined;
 }
 
-export interface Folders {
+export interface Folders extends PersonalFolders {
   /** Returns the root of the tree, which every user can see. */
   root(): Promise<FolderDetails>;
   /** Returns a folder, or undefined if it does not exist or you cannot see it. */
@@ -88,8 +90,6 @@ export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSe
   readonly depth?: number | undefined;
 }
 
-const detailFields = `${folderFields} path depth`;
-const pageFields = 'pageInfo{endCursor hasNextPage}';
 /** A page of this many folders with the longest texts stays below the server's limit for a response. */
 const defaultPageSize = 500;
 const searchPageSize = 100;
@@ -97,7 +97,12 @@ const searchPageSize = 100;
 const bulkOptions = { timeoutSeconds: 600 };
 
 export function createFolders(client: DocumentRunner): Folders {
-  return { ...createReads(client), ...createLists(client), ...createChanges(client) };
+  return {
+    ...createReads(client),
+    ...createLists(client),
+    ...createChanges(client),
+    ...createPersonalFolders(client),
+  };
 }
 
 function createReads(client: DocumentRunner): Pick<Folders, 'root' | 'byId' | 'byPath' | 'export'> {

@@ -16,6 +16,7 @@ export { EspalierError, type ErrorCode, type ErrorDetails, type GraphErrorShape 
 export type {
   AccessLevel,
   Descendant,
+  EffectiveAccess,
   Folder,
   FolderChanges,
   FolderDetails,

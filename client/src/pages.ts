@@ -14,6 +14,9 @@ export interface Page<Item> {
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
 }
 
+/** The fields of a connection that `Page` needs, next to `items`. */
+export const pageFields = 'pageInfo{endCursor hasNextPage}';
+
 export interface PageVariables {
   readonly first: number;
   readonly after?: string | null;

@@ -117,6 +117,12 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await namesOf(folders.trash()), []);
     });
 
+    test('list who has access to a folder', async () => {
+      const { id } = await folders.create({ name: 'Shown' });
+      const { user, level, grant } = await readFirst(folders.effectiveAccess(id));
+      assert.deepEqual([user.username, level, grant], [administrator.username, 'MANAGE', null]);
+    });
+
     test('import a tree and export it again', async () => {
       const { id: parentId } = await folders.create({ name: 'Copied' });
       const tree = [{ name: 'a', title: 'A', folders: [{ name: 'b', properties: { x: 1 } }] }];

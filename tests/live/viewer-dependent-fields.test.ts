@@ -21,6 +21,9 @@ const personal = [
 ];
 
 const reachable = [
+  'EffectiveAccess',
+  'EffectiveAccessConnection',
+  'EffectiveAccessEdge',
   'Folder',
   'FolderChange',
   'FolderConnection',

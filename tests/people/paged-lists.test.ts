@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from './people-testbed.ts';
+import { insertMembers } from './stored-members.ts';
 
 interface Connection {
   readonly totalCount: number;
@@ -145,6 +146,112 @@ for (const kind of databaseKinds) {
           after: 'NONE',
         })),
       );
+    });
+
+    test('include everyone who has access to a folder page by page, with the deciding grant', async () => {
+      const outer = await createFolder('Outer');
+      const inner = await createFolder('Inner', outer);
+      const names = ['alma', 'Berta', 'carl', 'dora', 'emil', 'fred'];
+      const [alma, berta, carl, dora, emil, fred] = await Promise.all(
+        names.map((username) => people.createUser({ username })),
+      );
+      const crew = await people.createGroup('Crew');
+      const closed = await people.createGroup('Closed');
+      await people.mutate('addToGroup', {
+        groupId: crew,
+        userIds: [berta!.id, carl!.id, dora!.id, fred!.id],
+      });
+      await people.mutate('addToGroup', { groupId: closed, userIds: [dora!.id, emil!.id] });
+      const grant = (on: string, input: object) => people.mutate('grantAccess', { folderId: on, ...input });
+      await grant(outer, { userId: alma!.id, level: 'MANAGE' });
+      await grant(outer, { groupId: crew, level: 'READ' });
+      await grant(outer, { userId: emil!.id, level: 'WRITE' });
+      // Of several grants on one folder the highest decides, and a nearer folder decides before a higher level.
+      await grant(inner, { groupId: closed, level: 'NONE' });
+      await grant(inner, { userId: carl!.id, level: 'NONE' });
+      await grant(inner, { groupId: crew, level: 'WRITE' });
+      await people.mutate('updateUser', { id: fred!.id, isDisabled: true });
+      const item = 'user{username} level grant{folder{id} user{id} group{id}}';
+      const list = `{folder(id: "${inner}"){LIST}}`;
+      const path = ['folder', 'effectiveAccess'];
+      const direct = (person: Person | undefined, level: string, on: string) => ({
+        user: { username: person!.username },
+        level,
+        grant: { folder: { id: on }, user: { id: person!.id }, group: null },
+      });
+      const ofCrew = (username: string) => ({
+        user: { username },
+        level: 'WRITE',
+        grant: { folder: { id: inner }, user: null, group: { id: crew } },
+      });
+      const expected = [
+        { user: { username: 'admin' }, level: 'MANAGE', grant: null },
+        direct(alma, 'MANAGE', outer),
+        ...['Berta', 'carl', 'dora', 'fred'].map(ofCrew),
+      ];
+      assert.deepEqual(await pages(list, item, path), expected);
+      const { authToken } = await people.logIn(alma!);
+      assert.deepEqual(await pages(list, item, path, authToken), expected);
+      for (const { user, level } of expected) {
+        const explained = await people.query<{ user: { id: string } }>(
+          `{user(username: "${user.username}"){id}}`,
+        );
+        const { explainAccess } = await people.query<{ explainAccess: { level: string } }>(
+          `{explainAccess(userId: "${explained.user.id}", folderId: "${inner}"){level}}`,
+        );
+        assert.equal(explainAccess.level, level, user.username);
+      }
+    });
+
+    test('show who has access only to those who manage the folder', async () => {
+      const managed = await createFolder('Managed');
+      const writer = await people.createUser({ username: 'writer' });
+      await people.mutate('grantAccess', { folderId: managed, userId: writer.id, level: 'WRITE' });
+      const { authToken } = await people.logIn(writer);
+      for (const id of [managed, undefined]) {
+        const query = `query($id: ID){folder(id: $id){id effectiveAccess{totalCount items{user{id}}}}}`;
+        type Data = { folder: { id: string; effectiveAccess: null } };
+        const { data, errors } = await people.execute<Data>(query, { id }, authToken);
+        assert.equal(data!.folder.effectiveAccess, null);
+        assert.deepEqual(
+          errors!.map(({ extensions, path }) => [extensions.code, path]),
+          [['FORBIDDEN', ['folder', 'effectiveAccess']]],
+        );
+      }
+      const hidden = `{folder(id: "${topId}"){effectiveAccess{totalCount}}}`;
+      assert.deepEqual(await people.query(hidden, {}, authToken), { folder: null });
+    });
+
+    test('include a group of thousands among the users with access, and charge the examined users', async (t) => {
+      const crowded = await createFolder('Crowded');
+      const everyone = await people.createGroup('Everyone');
+      await people.mutate('grantAccess', { folderId: crowded, groupId: everyone, level: 'READ' });
+      const names = await insertMembers(people.testbed.database.url, everyone, 3_000);
+      const read = async (first: number, from: string | null) => {
+        const query = `query($after: String){folder(id: "${crowded}"){effectiveAccess(first: ${first}, after: $after){
+          totalCount items{user{username}} pageInfo{endCursor hasNextPage}}}}`;
+        type Access = Omit<Connection, 'items'> & {
+          readonly items: readonly { user: { username: string } }[];
+        };
+        const data = await people.query<{ folder: { effectiveAccess: Access } }>(query, { after: from });
+        return data.folder.effectiveAccess;
+      };
+      const found: string[] = [];
+      for (let cursor: string | null = null, hasMore = true; hasMore;) {
+        const { items, pageInfo, totalCount } = await read(700, cursor);
+        assert.equal(totalCount, 3_001);
+        found.push(...items.map(({ user }) => user.username));
+        ({ endCursor: cursor, hasNextPage: hasMore } = pageInfo);
+      }
+      assert.deepEqual(found, ['admin', ...names]);
+      const small = await PeopleTestbed.start(kind, {
+        settings: { MAX_SCANNED: '1000' },
+        database: people.testbed.database,
+      });
+      t.after(() => small.stop());
+      const list = `{folder(id: "${crowded}"){effectiveAccess(first: 10){SELECTED}}}`;
+      assert.equal((await small.execute(list.replace('SELECTED', 'items{level}'))).errors, undefined);
+      assert.match(await small.queryError(list.replace('SELECTED', 'totalCount')), /^TOO_EXPENSIVE/);
     });
 
     test('have 50 items by default and at most 1000, and reject cursors of other lists', async () => {

@@ -20,10 +20,11 @@ export interface User {
   readonly lastLoginAt: number | null;
 }
 
-/** Selects users whose name contains the text, in any case, and who are members of the group. */
+/** Selects users whose name contains the text, in any case, and who are members of the group or have one of the ids. */
 export interface UserFilter {
   readonly text?: string | null | undefined;
   readonly groupId?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** At most `limit` elements after a position, by default a sort key. */
@@ -111,6 +112,7 @@ const findAdministrators = sql<{ limit: number }, UserRow>`
 interface FilterParameters {
   readonly pattern: string;
   readonly groupId: string | undefined;
+  readonly ids: readonly string[];
 }
 
 /** The statements of a list. `source` selects the tables and rows. */
@@ -124,6 +126,10 @@ const allUsers = listStatements(sql`from users where username_key like ${'patter
 const groupMembers = listStatements(sql`
   from group_members join users on users.id = user_id
   where group_id = ${'groupId'} and username_key like ${'pattern'} escape '!'`);
+// With a cross join, SQLite looks the ids up instead of reading all users.
+const usersWithIds = listStatements(sql`
+  from ${list('ids')} cross join users
+  where users.id = each.value and username_key like ${'pattern'} escape '!'`);
 
 export function readUser(reader: Reader, id: string): PromiseOrValue<User | undefined> {
   return isRowId(id) ? whenDone(reader.get(findById, { id }), (row) => row && toUser(row)) : undefined;
@@ -161,20 +167,27 @@ export async function hasUsers(reader: Reader): Promise<boolean> {
 /** Lists users in the order of `userKey`. */
 export function listUsers(
   reader: Reader,
-  { text, groupId }: UserFilter,
+  filter: UserFilter,
   { after = '', limit }: KeyedSlice,
 ): PromiseOrValue<User[]> {
-  const pattern = searchPattern(text);
-  if (pattern === undefined) return [];
-  const { page } = groupId === undefined ? allUsers : groupMembers;
-  return whenDone(reader.all(page, { pattern, groupId, after, limit }), (rows) => rows.map(toUser));
+  const list = toList(filter);
+  if (!list) return [];
+  const { statements, parameters } = list;
+  return whenDone(reader.all(statements.page, { ...parameters, after, limit }), (rows) => rows.map(toUser));
 }
 
-export function countUsers(reader: Reader, { text, groupId }: UserFilter): PromiseOrValue<number> {
+export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<number> {
+  const list = toList(filter);
+  if (!list) return 0;
+  return whenDone(reader.get(list.statements.count, list.parameters), (row) => row!.count);
+}
+
+/** Undefined if the list is empty. */
+function toList({ text, groupId, ids }: UserFilter) {
   const pattern = searchPattern(text);
-  if (pattern === undefined) return 0;
-  const { count } = groupId === undefined ? allUsers : groupMembers;
-  return whenDone(reader.get(count, { pattern, groupId }), (row) => row!.count);
+  if (pattern === undefined) return undefined;
+  const statements = ids ? usersWithIds : groupId === undefined ? allUsers : groupMembers;
+  return { statements, parameters: { pattern, groupId, ids: ids ?? [] } };
 }
 
 /** The sort key of a user in a list. */

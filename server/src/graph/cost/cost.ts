@@ -224,6 +224,7 @@ export const weights: Readonly<Record<string, number>> = {
   refreshes: 10,
   server: 5,
   explainAccess: 20,
+  effectiveAccess: 20,
   moveFolder: 20,
   // These hash a password: 34 ms of CPU each.
   createUser: 50,

@@ -2,6 +2,11 @@
 
 import { accessLevels } from '../../../access/access.ts';
 import {
+  countEffectiveAccess,
+  listEffectiveAccess,
+  type EffectiveAccess,
+} from '../../../access/effective-access.ts';
+import {
   countGrantsOn,
   listGrantsOn,
   listGrantsTo,
@@ -9,7 +14,7 @@ import {
   type GrantPosition,
 } from '../../../access/grants.ts';
 import { readGroups, type Group } from '../../../accounts/groups.ts';
-import type { KeyedSlice } from '../../../accounts/users.ts';
+import { userKey, type KeyedSlice } from '../../../accounts/users.ts';
 import { inOrder, whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { readFolders, type TreeView } from '../../../folders/tree-view.ts';
 import type { Reader } from '../../../database/database.ts';
@@ -21,7 +26,7 @@ import {
   type Charge,
   type KeysetList,
 } from '../connections/relay-connection.ts';
-import { readUserNodes, type UserNode } from '../people/people-batch.ts';
+import { readUserNodes, UserBatch, type UserNode } from '../people/people-batch.ts';
 import { readFolderNodes, type FolderNode } from './folder-batch.ts';
 
 export interface GrantNode extends Grant {
@@ -134,6 +139,57 @@ function readAlong(
     );
   };
   return readFrom(start, folderId === undefined ? undefined : position.join(' '), []);
+}
+
+export interface EffectiveAccessNode extends Omit<EffectiveAccess, 'user' | 'grant'> {
+  readonly user: UserNode;
+  readonly grant: GrantNode | null;
+}
+
+/** Everyone who has access to the folder. The caller checks that the viewer may read it. */
+export function effectiveAccessList(
+  node: FolderNode,
+  { reader, view }: GraphContext,
+  { budget, info }: Charge,
+): PromiseOrValue<KeysetList<EffectiveAccessNode>> {
+  return whenDone(node.batch.withAncestors(), (folders) => {
+    const options = {
+      pathIds: view.ancestry.pathTo(node.id) ?? [],
+      onRead: (count: number) => budget.scan(count, info),
+    };
+    return {
+      name: `effective access to ${node.id}`,
+      keyOf: ({ user }) => userKey(user),
+      read: async (slice) =>
+        toEffectiveAccessNodes(await listEffectiveAccess(reader, options, slice), folders, reader),
+      count: () => countEffectiveAccess(reader, options),
+    };
+  });
+}
+
+async function toEffectiveAccessNodes(
+  list: readonly EffectiveAccess[],
+  folders: ReadonlyMap<string, FolderNode>,
+  reader: Reader,
+): Promise<readonly EffectiveAccessNode[]> {
+  const { nodes } = new UserBatch(list.map(({ user }) => user));
+  const groupIds = list.flatMap(({ grant }) => (grant?.subjectKind === 'group' ? [grant.subjectId] : []));
+  const groups = await readGroups(reader, [...new Set(groupIds)]);
+  return list.map(({ level, grant }, index) => {
+    const user = nodes[index]!;
+    return {
+      user,
+      level,
+      grant: grant
+        ? {
+            ...grant,
+            folder: folders.get(grant.folderId)!,
+            user: grant.subjectKind === 'user' ? user : null,
+            group: groups.get(grant.subjectId) ?? null,
+          }
+        : null,
+    };
+  });
 }
 
 /** The grants to each of the users or groups, including those on folders that the viewer does not see. */

@@ -1,11 +1,12 @@
 /** The type Grant, the fields that list grants, the query `explainAccess`, and the mutations that grant and revoke access. */
 
 import type { ObjectFieldBuilder } from '@pothos/core';
-import type { AccessLevel as Level } from '../../../access/access.ts';
+import { accessLevels, type AccessLevel as Level } from '../../../access/access.ts';
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { explainAccess } from '../../../folders/folder-access.ts';
-import { personalField } from '../../field-marks.ts';
+import { Refusal } from '../../../refusal.ts';
+import { longField, personalField } from '../../field-marks.ts';
 import {
   AccessLevel,
   builder,
@@ -21,7 +22,14 @@ import { changeCursor, defineMutation } from '../mutation.ts';
 import { toUserNode, type UserNode } from '../people/people-batch.ts';
 import { forAdministrators, orSelf, readableIds, requireDetails } from '../people/people-types.ts';
 import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
-import { accessList, grantListTo, grantsToSubjects, type GrantNode } from './grant-lists.ts';
+import {
+  accessList,
+  effectiveAccessList,
+  grantListTo,
+  grantsToSubjects,
+  type EffectiveAccessNode,
+  type GrantNode,
+} from './grant-lists.ts';
 
 const Grant = builder.objectRef<GrantNode>('Grant').implement({
   description:
@@ -55,6 +63,41 @@ builder.objectField(Folder, 'access', (t) =>
         accessList(node, inherited, context, { budget: context.budget, info }),
         (list) => new KeysetConnection(list, page),
       ),
+  }),
+);
+
+const EffectiveAccess = builder.objectRef<EffectiveAccessNode>('EffectiveAccess').implement({
+  description: 'The access level of one user on a folder, and the grant that decides it.',
+  fields: (t) => ({
+    user: t.expose('user', { type: User }),
+    level: t.expose('level', { type: AccessLevel, description: 'READ, WRITE or MANAGE.' }),
+    grant: t.expose('grant', {
+      type: Grant,
+      nullable: true,
+      description:
+        'The grant that decides: the one on the nearest folder, and of several on that folder the highest. Null for administrators, who have MANAGE on every folder.',
+    }),
+  }),
+});
+const EffectiveAccessConnection = defineConnection(EffectiveAccess, 'users with access');
+
+builder.objectField(Folder, 'effectiveAccess', (t) =>
+  t.field({
+    type: EffectiveAccessConnection,
+    nullable: true,
+    description:
+      'Everyone who has access to this folder, ordered by user name: administrators, and users to whom or to whose groups a grant on this folder or on an ancestor gives READ or more. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE. Otherwise null, with the error FORBIDDEN.',
+    args: pageArguments(t.arg),
+    extensions: longField,
+    resolve: (node, page, context, info) => {
+      if (node.folder.accessLevel < accessLevels.MANAGE) {
+        throw new Refusal('FORBIDDEN', 'You need MANAGE on this folder to list who has access.');
+      }
+      return whenDone(
+        effectiveAccessList(node, context, { budget: context.budget, info }),
+        (list) => new KeysetConnection(list, page),
+      );
+    },
   }),
 );
 
