@@ -64,7 +64,7 @@ const webConsole: Layout = {
 const packageRules = {
   sqlite: { regex: '^better-sqlite3$', message: 'Only database/sqlite/ imports SQLite.' },
   postgres: { regex: '^pg$', message: 'Only database/postgres/ imports PostgreSQL.' },
-  client: { regex: '^@espalier/client$', message: 'Only the command line is a client.' },
+  client: { regex: '^@espalier/client(/|$)', message: 'Only the command line is a client.' },
   traces: {
     regex: '^@opentelemetry/',
     message:
@@ -222,6 +222,14 @@ export default defineConfig({
       excludeFiles: ['**/*.test.ts'],
       rules: restrictImports([
         { regex: '^(node:|@espalier/)', message: 'The client runs in browsers, on its own.' },
+      ]),
+    },
+    {
+      // An entry point of its own, with the used parts of the contract in its bundle.
+      files: ['client/src/files/**'],
+      excludeFiles: ['**/*.test.ts'],
+      rules: restrictImports([
+        { regex: '^(node:|@espalier/client)', message: 'The client runs in browsers, on its own.' },
       ]),
     },
     {

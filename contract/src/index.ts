@@ -2,7 +2,9 @@
 
 export * from './bodies.ts';
 export * from './close-codes.ts';
+export * from './csv.ts';
 export * from './endpoints.ts';
+export * from './folder-texts.ts';
 export * from './journal-csv.ts';
 export * from './openapi.ts';
 export * from './refusals.ts';

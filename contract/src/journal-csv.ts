@@ -1,5 +1,6 @@
 /** The CSV format of the journal (RFC 4180 with a header row), shared by the command line and the console. */
 
+import { escapeFormula, formatCsvRow } from './csv.ts';
 import { formatJson, escapeControls } from './escaped-text.ts';
 
 /** The fields of a journal entry that a row contains. */
@@ -47,18 +48,7 @@ export function formatJournalCsvRow(entry: JournalCsvEntry): string {
   return formatCsvRow(Object.values(columns).map((readCell) => formatCell(readCell(entry))));
 }
 
-/** Prefixes formulas with an apostrophe: a spreadsheet must not run a name that another user chose. */
 function formatCell(value: Cell): string {
   const text = escapeControls(String(value ?? ''));
-  return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
-}
-
-/** Formats a row of any CSV file, without a line ending. */
-export function formatCsvRow(cells: readonly string[]): string {
-  return cells.map(quoteCell).join(',');
-}
-
-/** Cells with leading or trailing spaces are quoted too, because some programs trim them otherwise. */
-function quoteCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return typeof value === 'string' ? escapeFormula(text) : text;
 }

@@ -124,39 +124,37 @@ describe('import and export', () => {
     const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
     await refused(
       1,
-      /^espalier: Nothing was imported, because 12 folders are invalid:\n( {2}bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
+      /^espalier: Nothing was imported, because 12 folders are invalid:\n( {2}Entry \d+: bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
       [file('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
     );
     await refused(
       1,
-      / {2}\/a\/: It appears twice\.\n$/,
+      / {2}Line 2: \/a\/: It appears twice\.\n$/,
       ['-', '--format', 'ndjson'],
       '{"path":"a"}\n{"path":"/a/"}\n',
     );
+    await refused(
+      1,
+      /2 folders are invalid:\n {2}Entry 1: There is no field "titel".*\n {2}In "b": It has no `name`\.\n$/,
+      [file('y.json', '[{"name":"a","titel":"b"},{"name":"b","folders":[{}]}]')],
+    );
+    await refused(1, / {2}Line 2: The line is not valid JSON: /, [
+      file('z.ndjson', '{"path":"a"}\n{\n{"path":"b"}\n'),
+    ]);
+  });
+
+  test('write no formula into CSV', async () => {
+    const text = await testbed.output('folder', 'export', '/sample/a/ spaces ', '--format', 'csv');
+    assert.equal(text, `path,title,icon,description,properties\r\n'=1+1,"'=HYPERLINK(""x"")",,,\r\n`);
   });
 
   const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
     ['a missing source', /Cannot read none: ENOENT/, [() => 'none']],
     ['a file of an unknown format', /Use --format with one of csv, json, ndjson/, [() => file('x.txt', 'a')]],
     ['invalid JSON', /x\.json: The content is not valid JSON/, [() => file('x.json', '[{"path":')]],
-    [
-      'an entry with an unknown field',
-      /no field "titel"/,
-      [() => file('y.json', '[{"name":"a","titel":"b"}]')],
-    ],
-    [
-      'an entry without a name',
-      /In "a" has no `name`/,
-      [() => file('z.json', '[{"name":"a","folders":[{}]}]')],
-    ],
-    [
-      'a line of invalid JSON',
-      /z\.ndjson: Line 2 is not valid JSON/,
-      [() => file('z.ndjson', '{"path":"a"}\n{\n')],
-    ],
     ['CSV without a path', /including the column path/, [() => file('x.csv', 'name\na\n')]],
     ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
-    ['a file that is not UTF-8', /not valid UTF-8/, [() => latin1(testbed.folder)]],
+    ['a file that is not UTF-8', /latin\.csv: Line 2 is not valid UTF-8/, [() => latin1(testbed.folder)]],
     [
       'a missing folder',
       /no folder \/none, or you do not have access to it\. To create it, use --parents/,

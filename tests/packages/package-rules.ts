@@ -53,14 +53,15 @@ function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<str
   return faults;
 }
 
-/** These packages are bundled into one small module, because browsers load it. */
+/** Each entry point of these packages is bundled into one small module, because browsers load it. */
 const bundled = new Set(['@espalier/client']);
 /** Built into files with generated names, which are its whole content. */
 const isPage = (name: string) => name === '@espalier/console';
 
 /** Checks that the package contains exactly the build with its types, and the other listed files. */
 function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] {
-  const isModule = (name: string) => name === 'dist/index' || !bundled.has(manifest.name);
+  const entryPoints = new Set(targetsOf(manifest.exports ?? {}).map(({ target }) => target));
+  const isModule = (name: string) => entryPoints.has(`./${name}.js`) || !bundled.has(manifest.name);
   const sources = isPage(manifest.name) ? [] : globSync('src/**/*.ts', { cwd: join(root, workspace) });
   const built = sources
     .filter((name) => !name.endsWith('.test.ts'))

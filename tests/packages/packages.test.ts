@@ -88,6 +88,7 @@ describe('packages', () => {
     assert.equal(client.manifest.peerDependencies, undefined);
     const { length } = gzipSync(readFileSync(join(client.folder, 'dist/index.js')));
     assert.ok(length < maxClientBytes, `${length} bytes`);
+    assert.doesNotMatch(readFileSync(join(client.folder, 'dist/index.js'), 'utf8'), /UTF-16|properties\./);
   });
 
   test('are sufficient to serve on SQLite together with their dependencies', async () => {

@@ -3,14 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
 import {
-  maxNameLength,
-  maxPropertyBytes,
-  type TextsInput,
-  toFolderName,
-  toTexts,
-  foldText,
-  sortKey,
-} from './folder-texts.ts';
+  maxFolderNameLength as maxNameLength,
+  maxFolderPropertyBytes as maxPropertyBytes,
+} from '@espalier/contract';
+import { type TextsInput, toFolderName, toTexts, foldText, sortKey } from './folder-texts.ts';
 
 const refusedWith = (name: string, message: RegExp) =>
   assert.throws(

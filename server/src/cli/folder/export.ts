@@ -1,5 +1,7 @@
 /** `espalier folder export`: writes the contents of a folder in a format that import reads. */
 
+import type { PathToImport } from '@espalier/client';
+import { fileFormats, formatFolders } from '@espalier/client/files';
 import { UsageError } from '../../config/start-error.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { command } from '../command.ts';
@@ -7,11 +9,8 @@ import { connectionSettings, withConnection } from '../api/connection.ts';
 import { createLines, print } from '../terminal/output.ts';
 import { countFolders } from '../terminal/progress.ts';
 import { escapeControls } from '../terminal/escape-text.ts';
-import { writers } from './import/entry-formats.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { findFolder } from './folder-path.ts';
-import type { Entry } from './import/import-call.ts';
-import { formats } from './import/import-source.ts';
 import { OutputFile } from './output-file.ts';
 
 const query = `query($id: ID!, $depth: Int) {
@@ -21,7 +20,7 @@ const exportTimeoutSeconds = 600;
 export const exportFolders = command({
   words: [{ ...folderWord, isOptional: true }],
   options: {
-    format: { value: 'format', completes: formats, about: `${formats.join(', ')}; default: json` },
+    format: { value: 'format', completes: fileFormats, about: `${fileFormats.join(', ')}; default: json` },
     output: {
       short: 'o',
       value: 'path',
@@ -35,8 +34,8 @@ export const exportFolders = command({
   details: `Exports the folders inside the folder, but not the folder itself. Without a path, exports the whole tree. The export is one
 consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only.`,
   async run({ words, options, flags }) {
-    const format = formats.find((each) => each === (options.format ?? 'json'));
-    if (!format) throw new UsageError(`--format takes ${formats.join(', ')}.`);
+    const format = fileFormats.find((each) => each === (options.format ?? 'json'));
+    if (!format) throw new UsageError(`--format takes ${fileFormats.join(', ')}.`);
     const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000).parse(options.depth);
     if (options.depth !== undefined && depth === undefined) {
       throw new UsageError('--depth takes a whole number from 1 to 1000.');
@@ -46,13 +45,13 @@ consistent snapshot. A folder that you see only because it contains a visible fo
     try {
       await withConnection({ flags }, async ({ client, signal }) => {
         const { id, path } = await findFolder(client, words[0]);
-        const { exportFolders: entries } = await client.query<{ exportFolders: Entry[] }, object>(
+        const { exportFolders: entries } = await client.query<{ exportFolders: PathToImport[] }, object>(
           query,
           { id, depth },
           { signal, timeoutSeconds: exportTimeoutSeconds },
         );
         const lines = createLines(file && ((text) => file.write(text)));
-        for (const text of writers[format](entries)) {
+        for (const text of formatFolders(format, entries)) {
           signal.throwIfAborted();
           await lines.add(text);
         }

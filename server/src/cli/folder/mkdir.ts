@@ -1,6 +1,6 @@
 /** `espalier folder mkdir`: creates folders. */
 
-import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import { EspalierError, type Client, type FolderDetails, type PathToImport } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../api/connection.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -8,9 +8,9 @@ import { escapeControls } from '../terminal/escape-text.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
-import { importList, type Entry } from './import/import-call.ts';
+import { importList } from './import/import-call.ts';
 
-type Texts = Omit<Entry, 'path'>;
+type Texts = Omit<PathToImport, 'path'>;
 
 export const mkdir = command({
   words: [{ ...folderWord, about: 'The path of the new folder', isRepeatable: true }],

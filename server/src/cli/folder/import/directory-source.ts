@@ -1,15 +1,14 @@
 /** Reads a directory of this machine as folders. Does not follow symbolic links, and fails if a directory cannot be read. */
 
+import { checkFolders, type CheckedFolders } from '@espalier/client/files';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { StartError } from '../../../config/start-error.ts';
 import { count } from '../../terminal/progress.ts';
 import { escapeControls } from '../../terminal/escape-text.ts';
-import type { Entry } from './import-call.ts';
 
 /** The folders to import. */
-export interface Source {
-  readonly entries: readonly Entry[];
+export interface Source extends CheckedFolders {
   /** A description of the skipped entries. */
   readonly skipped: readonly string[];
 }
@@ -38,7 +37,7 @@ interface Directory {
 
 /** Reads the contents of the directory, without the directory itself. */
 export async function readDirectory(top: string, options: DirectoryOptions): Promise<Source> {
-  const entries: Entry[] = [];
+  const paths: string[] = [];
   const skipped = { links: 0, others: 0 };
   const waiting: Directory[] = [{ directory: Buffer.from(top), below: '' }];
   while (waiting.length > 0) {
@@ -51,21 +50,21 @@ export async function readDirectory(top: string, options: DirectoryOptions): Pro
         if (each.isSymbolicLink()) skipped.links++;
         else if (each.isDirectory() || (each.isFile() && options.withFiles)) {
           const path = below + nameOf(each.name, directory);
-          entries.push({ path });
+          paths.push(path);
           if (each.isDirectory()) {
             waiting.push({ directory: Buffer.concat([directory, separator, each.name]), below: `${path}/` });
           }
         } else if (!each.isFile()) skipped.others++;
       }
     }
-    options.onRead(entries.length);
+    options.onRead(paths.length);
   }
   const counts = [
     { count: skipped.links, what: skipped.links === 1 ? 'symbolic link' : 'symbolic links' },
     { count: skipped.others, what: skipped.others === 1 ? 'special file' : 'special files' },
   ];
   return {
-    entries,
+    ...checkFolders(paths.map((path) => ({ where: '', folder: { path } }))),
     skipped: counts.filter((each) => each.count > 0).map((each) => `${count(each.count)} ${each.what}`),
   };
 }

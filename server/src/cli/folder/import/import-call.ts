@@ -1,19 +1,10 @@
 /** Calls the mutation that creates many folders at once, all or none. */
 
-import type { CallOptions, Client } from '@espalier/client';
-
-/** A folder with its path below the parent of the import. */
-export interface Entry {
-  readonly path: string;
-  readonly title?: string | null;
-  readonly icon?: string | null;
-  readonly description?: string | null;
-  readonly properties?: Readonly<Record<string, unknown>> | null;
-}
+import type { CallOptions, Client, PathToImport } from '@espalier/client';
 
 export interface ImportInput {
   readonly parentId: string;
-  readonly list: readonly Entry[];
+  readonly list: readonly PathToImport[];
 }
 
 const mutation = 'mutation($input: ImportFoldersInput!) { importFolders(input: $input) { folderCount } }';

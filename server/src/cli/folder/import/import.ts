@@ -1,7 +1,8 @@
 /** `espalier folder import`: creates many folders at once, all or none, from a directory or a file. */
 
 import { endpoints } from '@espalier/contract';
-import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import { EspalierError, type Client, type FolderDetails, type PathToImport } from '@espalier/client';
+import { checkFolders, fileFormats, type CheckedFolders, type FileFormat } from '@espalier/client/files';
 import { systemClock } from '../../../clock.ts';
 import { StartError, UsageError } from '../../../config/start-error.ts';
 import { command, json } from '../../command.ts';
@@ -9,16 +10,15 @@ import { connectionSettings, withConnection, type Connection } from '../../api/c
 import { print, printJson } from '../../terminal/output.ts';
 import { count, countFolders, createProgress, type Progress } from '../../terminal/progress.ts';
 import { escapeControls } from '../../terminal/escape-text.ts';
-import { checkEntries } from './validate-entries.ts';
 import { idIn } from '../../api/resolve-names.ts';
 import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
-import type { Entry } from './import-call.ts';
 import type { Source } from './directory-source.ts';
-import { formats, readSource, type Format } from './import-source.ts';
+import { readSource } from './import-source.ts';
 import { ImportUpload } from './import-upload.ts';
 
 /** Leaves space for the query in the request body. */
 const maxBytes = endpoints.graph.request.limitBytes - 4_096;
+const maxListed = 10;
 /** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
 const retrySeconds = 60;
 /** Time to undo an import, which may need a request to the server. */
@@ -32,8 +32,8 @@ export const importFolders = command({
   options: {
     format: {
       value: 'format',
-      completes: formats,
-      about: `${formats.join(', ')}; default: by the extension of the file`,
+      completes: fileFormats,
+      about: `${fileFormats.join(', ')}; default: by the extension of the file`,
     },
     parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
     files: { about: 'In a directory, also create a folder for each file' },
@@ -65,7 +65,7 @@ NDJSON file contains one flat folder per line. Reads all files that espalier fol
 interface CommandInput {
   readonly source: string;
   readonly to: string;
-  readonly format: Format | undefined;
+  readonly format: FileFormat | undefined;
   readonly parents: boolean;
   readonly files: boolean;
   readonly all: boolean;
@@ -87,8 +87,11 @@ async function importInto(
     onProgress: progress.show,
     signal,
   });
-  const list = missing.length === 0 ? source.entries : below(missing.join('/'), source.entries);
-  const expected = checkEntries(list);
+  requireValid(source);
+  const prefix = missing.join('/');
+  if (prefix) requireValid(checkFolders([{ where: '', folder: { path: prefix } }]));
+  const list = prefix ? below(prefix, source.folders) : source.folders;
+  const expected = list.length > 0 ? source.folderCount + missing.length : 0;
   const into = pathOf([...namesOf(parent.path), ...missing]);
   if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLarge(list.length);
   let made = 0;
@@ -117,12 +120,16 @@ async function destination(
   throw new EspalierError(code, `${message} To create it, use --parents.`);
 }
 
-function below(prefix: string, entries: readonly Entry[]): Entry[] {
-  return entries.map((entry) => ({ ...entry, path: `${prefix}/${entry.path.replace(/^\//, '')}` }));
+function below(prefix: string, folders: readonly PathToImport[]): PathToImport[] {
+  return folders.map((entry) => ({ ...entry, path: `${prefix}/${entry.path.replace(/^\//, '')}` }));
 }
 
 /** Checks that the names at the top are free, for as many as one query can read. */
-async function checkTops(client: Client, parent: FolderDetails, list: readonly Entry[]): Promise<void> {
+async function checkTops(
+  client: Client,
+  parent: FolderDetails,
+  list: readonly PathToImport[],
+): Promise<void> {
   const tops = [...new Set(list.map(({ path }) => namesOf(path)[0]!))].slice(0, 100);
   if (tops.length === 0) return;
   const paths = Object.fromEntries(tops.map((name, index) => [`p${index}`, childPath(parent.path, name)]));
@@ -149,6 +156,17 @@ function explain(error: unknown): unknown {
   return explanation === undefined ? error : new EspalierError(code, explanation, { status, cause: error });
 }
 
+function requireValid({ problems, problemCount }: CheckedFolders): void {
+  if (problemCount === 0) return;
+  const listed = problems.slice(0, maxListed);
+  const lines = listed.map(
+    ({ where, path, message }) => `  ${[where, path, message].filter(Boolean).join(': ')}`,
+  );
+  const rest = problemCount > listed.length ? [`  and ${count(problemCount - listed.length)} more`] : [];
+  const what = problemCount === 1 ? 'one folder is' : `${count(problemCount)} folders are`;
+  throw new StartError([`Nothing was imported, because ${what} invalid:`, ...lines, ...rest].join('\n'));
+}
+
 function tooLarge(entries: number): StartError {
   return new StartError(
     `${count(entries)} folders are too many for one import. Nothing was imported. Import in several parts, for example one directory at a time.`,
@@ -165,15 +183,15 @@ function describeResult(
   },
 ): string {
   const skipped = done.skipped.length > 0 ? ` Skipped: ${done.skipped.join(', ')}.` : '';
-  if (done.entries.length === 0) return `There is nothing to import.${skipped}`;
+  if (done.folders.length === 0) return `There is nothing to import.${skipped}`;
   const into = `into ${escapeControls(done.into)}`;
   if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
   return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;
 }
 
-function toFormat(input: string | undefined): Format | undefined {
-  const format = formats.find((each) => each === input);
-  if (input !== undefined && !format) throw new UsageError(`--format takes ${formats.join(', ')}.`);
+function toFormat(input: string | undefined): FileFormat | undefined {
+  const format = fileFormats.find((each) => each === input);
+  if (input !== undefined && !format) throw new UsageError(`--format takes ${fileFormats.join(', ')}.`);
   return format;
 }

@@ -1,4 +1,4 @@
-/** Reads the text of a file or of standard input, with progress. */
+/** Reads a file or standard input, with progress. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -8,11 +8,11 @@ import { StartError } from '../../../config/start-error.ts';
 /** Larger than any possible import, and smaller than the longest possible string. */
 const maxBytes = 256 * 1024 * 1024;
 
-export async function readText(
+export async function readBytes(
   path: string | undefined,
   name: string,
   { onRead, signal }: { onRead: (bytes: number, total?: number) => void; signal: AbortSignal },
-): Promise<string> {
+): Promise<Uint8Array> {
   const cannotRead = (cause: unknown) =>
     new StartError(`Cannot read ${name}: ${(cause as Error).message}.`, { cause });
   try {
@@ -28,17 +28,9 @@ export async function readText(
         throw new StartError(`${name} is too large for one import. Import it in several parts.`);
       onRead(bytes, total);
     }
-    return decode(Buffer.concat(parts), name);
+    return Buffer.concat(parts);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof StartError ? error : cannotRead(error);
-  }
-}
-
-function decode(bytes: Buffer, name: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new StartError(`${name} is not valid UTF-8. Nothing was imported.`, { cause });
   }
 }

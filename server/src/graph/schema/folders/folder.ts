@@ -11,9 +11,9 @@
  * `npm run generate`.
  */
 
+import { maxFolderNameLength } from '@espalier/contract';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import type { FolderFilter as Filter } from '../../../folders/folder-slice.ts';
-import { maxNameLength } from '../../../folders/folder-texts.ts';
 import { Refusal } from '../../../refusal.ts';
 import { longField } from '../../field-marks.ts';
 import { AccessLevel, builder, Folder, FolderConnection, Node } from '../builder.ts';
@@ -203,10 +203,10 @@ function toFilter(input: (typeof FolderFilter)['$inferInput'] | null | undefined
 
 function toNamePart(input: string | null | undefined, argument: string): string | undefined {
   if (!input) return undefined;
-  if (input.length > 2 * maxNameLength || [...input].length > maxNameLength) {
+  if (input.length > 2 * maxFolderNameLength || [...input].length > maxFolderNameLength) {
     throw new Refusal(
       'BAD_INPUT',
-      `\`${argument}\` must have at most ${maxNameLength} characters, like a name.`,
+      `\`${argument}\` must have at most ${maxFolderNameLength} characters, like a name.`,
     );
   }
   if (!input.isWellFormed() || /\p{Cc}/u.test(input)) {

@@ -1,18 +1,16 @@
 /**
  * Reads and writes CSV as defined by RFC 4180: quotes, doubled quotes inside them, any line ends. Not a library, because
- * libraries guess separators and types, but an export must be imported unchanged.
+ * libraries guess separators and types, but an export must be imported unchanged. A cell that a spreadsheet would run as a
+ * formula is written with an apostrophe, which is removed when the file is read.
  */
 
-import { formatCsvRow } from '@espalier/contract';
+import { escapeFormula, formatCsvRow, unescapeFormula } from '@espalier/contract';
+import { FileError } from './file-error.ts';
 
 export interface CsvRow {
   /** The number of its first line in the text, starting with 1. */
   readonly line: number;
   readonly cells: readonly string[];
-}
-
-export class CsvError extends Error {
-  override readonly name = 'CsvError';
 }
 
 /** Skips empty lines. */
@@ -25,9 +23,9 @@ export function* parseCsv(text: string): Generator<CsvRow> {
   cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (cell.lastIndex < text.length || cells.length > 0) {
     const found = cell.exec(text);
-    if (!found) throw new CsvError(`Line ${line}: a quote is misplaced or not closed.`);
+    if (!found) throw new FileError(`Line ${line}: a quote is misplaced or not closed.`);
     const [, quoted, plain, end] = found;
-    cells.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    cells.push(unescapeFormula(quoted === undefined ? plain! : quoted.replaceAll('""', '"')));
     line += countLines(quoted ?? '');
     if (end === ',') continue;
     line++;
@@ -41,6 +39,6 @@ function countLines(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
-export function csvLine(cells: readonly string[]): string {
-  return `${formatCsvRow(cells)}\r\n`;
+export function formatCsvLine(cells: readonly string[]): string {
+  return `${formatCsvRow(cells.map(escapeFormula))}\r\n`;
 }

@@ -1,0 +1,9 @@
+/**
+ * `@espalier/client/files`: reads and writes folders as CSV, JSON and NDJSON files. An own entry point, so that a program that does
+ * not use files does not load it.
+ */
+
+export { checkFolders, type CheckedFolders, type FileRow, type FolderProblem } from './check-folders.ts';
+export { decodeText } from './decode-text.ts';
+export { FileError } from './file-error.ts';
+export { fileFormatOf, fileFormats, formatFolders, parseFolders, type FileFormat } from './folder-files.ts';

@@ -1,0 +1,246 @@
+/** Reads and writes folders as CSV, as nested or flat JSON, and as NDJSON. */
+
+import { escapeControls, formatJson } from '@espalier/contract';
+import type { PathToImport } from '../folder.ts';
+import { checkFolders, type CheckedFolders, type FileRow } from './check-folders.ts';
+import { formatCsvLine, parseCsv } from './csv.ts';
+import { FileError } from './file-error.ts';
+
+export const fileFormats = ['csv', 'json', 'ndjson'] as const;
+export type FileFormat = (typeof fileFormats)[number];
+
+const extensions: ReadonlyMap<string, FileFormat> = new Map([
+  ['csv', 'csv'],
+  ['json', 'json'],
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+]);
+
+/** Returns the format by the extension of the file name, or undefined if it has another one. */
+export function fileFormatOf(fileName: string): FileFormat | undefined {
+  const [, extension] = /\.([^./\\]+)$/.exec(fileName) ?? [];
+  return extensions.get(extension?.toLowerCase() ?? '');
+}
+
+/** Parses and checks all folders of a file. Throws a `FileError` if the file as a whole cannot be read. */
+export function parseFolders(format: FileFormat, text: string): CheckedFolders {
+  return checkFolders(parse[format](text));
+}
+
+/** Returns the parts of a file that `parseFolders` reads. */
+export function formatFolders(format: FileFormat, folders: readonly PathToImport[]): Generator<string> {
+  return writers[format](folders);
+}
+
+const texts = ['title', 'icon', 'description'] as const;
+/** Further fields in the JSON output of commands. New folders get their own values. */
+const ignored: ReadonlySet<string> = new Set([
+  'id',
+  'parentId',
+  'depth',
+  'accessLevel',
+  'version',
+  'createdAt',
+  'updatedAt',
+]);
+
+/** A folder in a file, not validated yet. */
+type InputObject = Readonly<Record<string, unknown>>;
+
+const parse: Readonly<Record<FileFormat, (text: string) => Iterable<FileRow>>> = {
+  csv: rowsOfCsv,
+  json: rowsOfJson,
+  ndjson: rowsOfNdjson,
+};
+
+/** One folder or a list, nested (`name` with `folders`) or flat (`path`). */
+function* rowsOfJson(text: string): Generator<FileRow> {
+  const value = parseJson(text, 'The content');
+  const waiting = (Array.isArray(value) ? value : [value])
+    .map((input: unknown, index) => ({ input, below: '', where: `Entry ${index + 1}` }))
+    .toReversed();
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { below, where } = next;
+    const input = objectOf(next.input);
+    const isFlat = input !== undefined && 'path' in input && !('folders' in input);
+    const row = rowAt(where, () => {
+      const object = requireObject(input);
+      if (isFlat) return toFolder(object, below + textOf(object, 'path'), ['path', 'name']);
+      const name = textOf(object, 'name');
+      if (name.includes('/')) throw new FileError('The `name` of a folder must not contain a slash.');
+      if (!Array.isArray(object['folders'] ?? [])) throw new FileError('`folders` is not a list.');
+      return toFolder(object, below + name, ['name', 'path', 'folders']);
+    });
+    yield row;
+    if (isFlat || 'problem' in row) continue;
+    const { path } = row.folder;
+    for (const folder of ((input!['folders'] ?? []) as unknown[]).toReversed()) {
+      waiting.push({ input: folder, below: `${path}/`, where: `In ${quote(path)}` });
+    }
+  }
+}
+
+/** One flat folder per line. */
+function* rowsOfNdjson(text: string): Generator<FileRow> {
+  for (const [index, line] of text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .entries()) {
+    if (line.trim() === '') continue;
+    yield rowAt(`Line ${index + 1}`, () => {
+      const input = requireObject(objectOf(parseJson(line, 'The line')));
+      return toFolder(input, textOf(input, 'path'), ['path', 'name']);
+    });
+  }
+}
+
+/** The first row names the columns: path, the texts, `properties` as JSON, or `properties.<name>`. */
+function* rowsOfCsv(text: string): Generator<FileRow> {
+  const rows = parseCsv(text);
+  const header = rows.next();
+  if (header.done) return;
+  const columns = header.value.cells.map((name) => name.trim());
+  checkColumns(columns);
+  for (const { line, cells } of rows) {
+    yield rowAt(`Line ${line}`, () => {
+      if (cells.length > columns.length) throw new FileError('It has more cells than the first line.');
+      return toFolder(inputOf(columns, cells), cells[columns.indexOf('path')] ?? '', ['path']);
+    });
+  }
+}
+
+/** A problem of one row does not hide the problems of the others. */
+function rowAt(where: string, read: () => PathToImport): FileRow {
+  try {
+    return { where, folder: read() };
+  } catch (error) {
+    if (error instanceof FileError) return { where, problem: error.message };
+    throw error;
+  }
+}
+
+const propertyColumn = /^properties\.(.+)$/;
+
+function checkColumns(columns: readonly string[]): void {
+  if (!columns.includes('path')) {
+    throw new FileError(
+      'The first line must name the columns, separated by commas, including the column path.',
+    );
+  }
+  const permitted = new Set<string>(['path', ...texts, 'properties']);
+  const unknown = columns.find(
+    (name) => !permitted.has(name) && !propertyColumn.test(name) && !ignored.has(name),
+  );
+  if (unknown !== undefined) {
+    throw new FileError(
+      `There is no column ${quote(unknown)}. Use ${[...permitted].join(', ')} or properties.<name>.`,
+    );
+  }
+  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (twice !== undefined) throw new FileError(`The column ${escapeControls(twice)} appears twice.`);
+}
+
+/** An empty cell means no value. */
+function inputOf(columns: readonly string[], cells: readonly string[]): InputObject {
+  const input: Record<string, unknown> = {};
+  const properties: [string, unknown][] = [];
+  for (const [index, column] of columns.entries()) {
+    const cell = cells[index] ?? '';
+    const [, property] = propertyColumn.exec(column) ?? [];
+    if (cell === '' || ignored.has(column)) continue;
+    if (property !== undefined) properties.push([property, jsonOrText(cell)]);
+    else if (column === 'properties') {
+      properties.unshift(...Object.entries(toProperties(parseJson(cell, '`properties`'))));
+    } else input[column] = cell;
+  }
+  return properties.length > 0 ? { ...input, properties: Object.fromEntries(properties) } : input;
+}
+
+function jsonOrText(cell: string): unknown {
+  try {
+    return JSON.parse(cell) as unknown;
+  } catch {
+    return cell;
+  }
+}
+
+function toFolder(input: InputObject, path: string, own: readonly string[]): PathToImport {
+  const folder: Record<string, unknown> = { path };
+  for (const name of Object.keys(input)) {
+    const value = input[name];
+    if (own.includes(name) || ignored.has(name) || value === null || value === undefined) continue;
+    const isText = (texts as readonly string[]).includes(name);
+    if (!isText && name !== 'properties') {
+      throw new FileError(
+        `There is no field ${quote(name)}. The fields of a folder are ${[own[0], ...texts, 'properties'].join(', ')}.`,
+      );
+    }
+    if (isText && typeof value !== 'string') throw new FileError(`\`${name}\` is not a string.`);
+    folder[name] = isText ? value : toProperties(value);
+  }
+  return folder as unknown as PathToImport;
+}
+
+function objectOf(value: unknown): InputObject | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as InputObject) : undefined;
+}
+
+function requireObject(input: InputObject | undefined): InputObject {
+  if (!input) throw new FileError('It is not a JSON object.');
+  return input;
+}
+
+function toProperties(value: unknown): InputObject {
+  const properties = objectOf(value);
+  if (!properties) throw new FileError('`properties` is not a JSON object.');
+  return properties;
+}
+
+function textOf(input: InputObject, name: string): string {
+  const value = input[name];
+  if (typeof value === 'string') return value;
+  throw new FileError(`It has no \`${name}\`.`);
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  } catch (cause) {
+    const reason = escapeControls((cause as Error).message);
+    throw new FileError(`${what} is not valid JSON: ${reason}.`, { cause });
+  }
+}
+
+function quote(text: string): string {
+  return escapeControls(JSON.stringify(text));
+}
+
+const writers: Readonly<Record<FileFormat, (folders: readonly PathToImport[]) => Generator<string>>> = {
+  *json(folders) {
+    for (const [index, folder] of folders.entries()) {
+      yield `${index === 0 ? '[' : ','}\n${formatJson(withoutEmpty(folder))}`;
+    }
+    yield folders.length === 0 ? '[]\n' : '\n]\n';
+  },
+  *ndjson(folders) {
+    for (const folder of folders) yield `${formatJson(withoutEmpty(folder))}\n`;
+  },
+  *csv(folders) {
+    yield formatCsvLine(['path', ...texts, 'properties']);
+    for (const { path, properties, ...folder } of folders) {
+      yield formatCsvLine([
+        path,
+        ...texts.map((name) => folder[name] ?? ''),
+        properties ? JSON.stringify(properties) : '',
+      ]);
+    }
+  },
+};
+
+/** Removes fields without a value. */
+function withoutEmpty(folder: PathToImport): object {
+  return Object.fromEntries(
+    Object.entries(folder).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
