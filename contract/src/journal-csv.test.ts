@@ -10,6 +10,8 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
   by: { username: 'admin' },
   folderId: null,
   folder: null,
+  path: null,
+  formerPath: null,
   userId: null,
   user: null,
   groupId: null,
@@ -23,15 +25,21 @@ const entry = (fields: Partial<JournalCsvEntry>): JournalCsvEntry => ({
 test('names the columns like the GraphQL fields', () => {
   assert.equal(
     journalCsvHeader,
-    'number,at,kind,byId,by,folderId,folder,userId,user,groupId,group,sessionId,before,after',
+    'number,at,kind,byId,by,folderId,path,formerPath,userId,user,groupId,group,sessionId,before,after',
   );
+});
+
+test('has the path at the time of the change, and for older entries the current path', () => {
+  const folder = { path: '/Now' };
+  assert.match(formatJournalCsvRow(entry({ path: '/Then', folder })), /,\/Then,,/);
+  assert.match(formatJournalCsvRow(entry({ folder })), /,\/Now,,/);
 });
 
 test('quotes cells that need it, and escapes formulas', () => {
   const row = formatJournalCsvRow(
-    entry({ by: { username: '=1+1' }, folderId: 'f1', folder: { path: '/a,"b"' }, after: { n: 1 } }),
+    entry({ by: { username: '=1+1' }, folderId: 'f1', path: '/a,"b"', formerPath: '/c', after: { n: 1 } }),
   );
-  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,f1,"/a,""b""",,,,,,,"{""n"":1}"`);
+  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,f1,"/a,""b""",/c,,,,,,,"{""n"":1}"`);
   for (const name of ['+1', '-1', '@x', '=x']) {
     assert.match(formatJournalCsvRow(entry({ group: { name } })), new RegExp(`,'\\${name},`));
   }
@@ -39,9 +47,7 @@ test('quotes cells that need it, and escapes formulas', () => {
 
 test('keeps a row with control characters on one line', () => {
   const hostile = '\t=a\u001b[31m\u202e\r\nb ';
-  const line = formatJournalCsvRow(
-    entry({ folder: { path: hostile }, user: { username: ' x' }, before: { hostile } }),
-  );
+  const line = formatJournalCsvRow(entry({ path: hostile, user: { username: ' x' }, before: { hostile } }));
   assert.doesNotMatch(line, /[\p{Cc}\u202e]/u);
   assert.match(line, /," x",/);
   const before = line.slice(line.indexOf('"{') + 1, line.lastIndexOf('}"') + 1).replaceAll('""', '"');

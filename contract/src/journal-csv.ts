@@ -12,6 +12,9 @@ export interface JournalCsvEntry {
   readonly by: { readonly username: string } | null;
   readonly folderId: string | null;
   readonly folder: { readonly path: string } | null;
+  /** The path at the time of the change. Null in entries of older versions. */
+  readonly path: string | null;
+  readonly formerPath: string | null;
   readonly userId: string | null;
   readonly user: { readonly username: string } | null;
   readonly groupId: string | null;
@@ -30,7 +33,8 @@ const columns: Readonly<Record<string, (entry: JournalCsvEntry) => Cell>> = {
   byId: ({ byId }) => byId,
   by: ({ by }) => by?.username,
   folderId: ({ folderId }) => folderId,
-  folder: ({ folder }) => folder?.path,
+  path: ({ path, folder }) => path ?? folder?.path,
+  formerPath: ({ formerPath }) => formerPath,
   userId: ({ userId }) => userId,
   user: ({ user }) => user?.username,
   groupId: ({ groupId }) => groupId,

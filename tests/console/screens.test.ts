@@ -1,6 +1,7 @@
 /** The way from the screens of the console to what they mention. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { ConsoleTestbed } from './console-testbed.ts';
 
@@ -61,5 +62,36 @@ describe('screens of the console on SQLite', () => {
     ]);
     await table.getByRole('link', { name: '“Hill Campus”' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Hill Campus' }).waitFor();
+  });
+
+  test('displays and downloads the paths at the time of each change', async () => {
+    const { tree, demo } = testbed;
+    const id = await demo.idOf('/Projects/Roof 2027/Bids');
+    await tree.mutate('moveFolder', { id, parentId: await demo.idOf('/Archive/1990'), name: 'Offers' });
+    await tree.mutate('deleteFolder', { id });
+    await tree.mutate('updateFolder', { id: await demo.idOf('/Archive/1990'), name: 'Nineties' });
+    const page = await testbed.openSignedIn('admin', '/journal');
+    const table = page.getByRole('table');
+    const moved = 'Moved “Bids” from /Projects/Roof 2027 to /Archive/1990 as “Offers”';
+    await table.getByText(moved).waitFor();
+    await table.getByText('Deleted “Offers” /Archive/1990/Offers').waitFor();
+    const row = table.getByRole('row').filter({ hasText: moved });
+    await row.getByRole('button', { name: /^Details of entry/ }).click();
+    const changes = table.getByRole('table', { name: 'Changed fields' }).getByRole('row');
+    assert.match(
+      await changes.nth(1).innerText(),
+      /^path\s+\/Projects\/Roof 2027\/Bids\s+\/Archive\/1990\/Offers$/,
+    );
+    await table.getByText('/Archive/1990/Offers (deleted)').waitFor();
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
+    assert.ok(
+      lines.some((line) => line.includes(`DELETE_FOLDER,`) && line.includes(`,${id},/Archive/1990/Offers,,`)),
+    );
+    assert.ok(lines.some((line) => line.includes(`,${id},/Archive/1990/Offers,/Projects/Roof 2027/Bids,`)));
   });
 });

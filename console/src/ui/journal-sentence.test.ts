@@ -16,6 +16,8 @@ const entry = (details: Partial<JournalEntry>): JournalEntry => ({
   by: { id: 'u1', username: 'ada' },
   folderId: null,
   folder: null,
+  path: null,
+  formerPath: null,
   userId: null,
   user: null,
   groupId: null,
@@ -47,6 +49,15 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
     { kind: 'MOVE_FOLDER', ...folder, before: { parentId: 'p' }, after: { parentId: 'q', name: 'Mill' } },
     'ada moved “Mill” to another folder',
   ],
+  [
+    { kind: 'MOVE_FOLDER', ...folder, formerPath: '/Old/Mill', path: '/Places/Mill' },
+    'ada moved “Mill” from /Old to /Places',
+  ],
+  [
+    { kind: 'MOVE_FOLDER', ...folder, formerPath: '/Old Mill', path: '/Places/Windmill' },
+    'ada moved “Old Mill” from / to /Places as “Windmill”',
+  ],
+  [{ kind: 'CREATE_FOLDER', ...folder, path: '/Places/Old Mill' }, 'ada created “Old Mill”'],
   [{ kind: 'DELETE_FOLDER', folderId: 'f9', before: { name: 'Mill' } }, 'ada deleted “Mill”'],
   [{ kind: 'RESTORE_FOLDER', ...folder, after: { name: 'Mill' } }, 'ada restored “Mill”'],
   [{ kind: 'IMPORT_FOLDERS', ...folder, after: { count: 1200 } }, 'ada imported 1,200 folders into “Mill”'],
@@ -131,7 +142,7 @@ test('formats the actor and the action separately', () => {
   assert.equal(textOf(formatJournalAction(made)), 'Created “Mill”');
 });
 
-test('links the names of what still exists', () => {
+test('links names and the parents of a move', () => {
   const links = (details: Partial<JournalEntry>) =>
     formatJournalEntry(entry(details)).flatMap(({ text, to }) => (to === undefined ? [] : [[text, to]]));
   assert.deepEqual(links({ kind: 'GRANT_ACCESS', ...folder, ...caretakers, after: { level: 'READ' } }), [
@@ -142,6 +153,17 @@ test('links the names of what still exists', () => {
   const renamed = { before: { username: 'gh' }, after: { username: 'grace' } };
   assert.deepEqual(links({ kind: 'UPDATE_USER', by: null, ...grace, ...renamed }), [
     ['“grace”', '/users/u2'],
+  ]);
+  const moved = {
+    before: { parentId: 'p' },
+    after: { parentId: 'q' },
+    formerPath: '/A/Mill',
+    path: '/B/Mill',
+  };
+  assert.deepEqual(links({ kind: 'MOVE_FOLDER', by: null, ...folder, ...moved }), [
+    ['“Mill”', '/folders/f1'],
+    ['/A', '/folders/p'],
+    ['/B', '/folders/q'],
   ]);
   assert.deepEqual(links({ kind: 'DELETE_FOLDER', by: null, folderId: 'f9', before: { name: 'Mill' } }), []);
 });

@@ -33,6 +33,9 @@ export interface JournalEntry {
   readonly by: { readonly id: string; readonly username: string } | null;
   readonly folderId: string | null;
   readonly folder: { readonly id: string; readonly name: string; readonly path: string } | null;
+  /** The paths at the time of the change. Null in entries of older versions. */
+  readonly path: string | null;
+  readonly formerPath: string | null;
   readonly userId: string | null;
   readonly user: { readonly id: string; readonly username: string } | null;
   readonly groupId: string | null;
@@ -59,6 +62,8 @@ export const journalFields = /* GraphQL */ `
       name
       path
     }
+    path
+    formerPath
     userId
     user {
       id
@@ -75,7 +80,7 @@ export const journalFields = /* GraphQL */ `
   }
 `;
 
-/** A part of a sentence. With `to`, it links to the page of a folder, user or group that still exists. */
+/** A part of a sentence. With `to`, it links to the page of a folder, user or group. */
 export interface SentencePart {
   readonly text: string;
   readonly to?: string;
@@ -132,7 +137,7 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
     case 'UPDATE_FOLDER':
       return formatFolderUpdate(entry, folder, isAboutFolder);
     case 'MOVE_FOLDER':
-      return phrase`moved ${folder} to another folder`;
+      return formatMove(entry, isAboutFolder);
     case 'DELETE_FOLDER':
       return phrase`deleted ${folder}`;
     case 'RESTORE_FOLDER':
@@ -173,6 +178,29 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
     case 'RETIRE_KEY':
       return phrase`retired a signing key`;
   }
+}
+
+/** The paths are links to the parents. A parent may have been deleted since. */
+function formatMove(entry: JournalEntry, isAboutFolder: boolean): Phrase {
+  const { path, formerPath, before, after } = entry;
+  if (path === null || formerPath === null) {
+    return phrase`moved ${isAboutFolder ? phrase`it` : folderName(entry)} to another folder`;
+  }
+  const [oldName, newName] = [nameIn(formerPath), nameIn(path)];
+  const renaming = oldName === newName ? phrase`` : phrase` as ${linkedFolder(entry, quote(newName))}`;
+  const folder = oldName === newName ? linkedFolder(entry, quote(oldName)) : phrase`${quote(oldName)}`;
+  const from = linkedParent(formerPath, before?.['parentId']);
+  const to = linkedParent(path, after?.['parentId']);
+  return phrase`moved ${isAboutFolder ? phrase`it` : folder} from ${from} to ${to}${renaming}`;
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function linkedParent(path: string, parentId: unknown): Phrase {
+  const parentPath = path.slice(0, path.lastIndexOf('/')) || '/';
+  return typeof parentId === 'string' ? link(parentPath, `/folders/${parentId}`) : phrase`${parentPath}`;
 }
 
 function formatFolderUpdate(entry: JournalEntry, folder: Phrase, isAboutFolder: boolean): Phrase {
@@ -229,8 +257,9 @@ function formatSessionEnd({ after, byId, userId }: JournalEntry, user: Phrase): 
 }
 
 function folderName(entry: JournalEntry): Phrase {
-  const { folder, before, after } = entry;
-  const name = folder?.name ?? after?.['name'] ?? before?.['name'];
+  const { path, folder, before, after } = entry;
+  // The name at the time of the change. The path of the root contains no name.
+  const name = (path && nameIn(path)) || (folder?.name ?? after?.['name'] ?? before?.['name']);
   return linkedFolder(entry, name === undefined ? 'a deleted folder' : quote(name));
 }
 

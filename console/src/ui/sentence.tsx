@@ -1,7 +1,7 @@
-/** Renders a sentence of the journal, with links to the pages of its names. */
+/** Renders an entry of the journal: a sentence with links, and the path of its folder at the time of the change. */
 
 import { Link } from '../router.tsx';
-import type { SentencePart } from './journal-sentence.ts';
+import type { JournalEntry, SentencePart } from './journal-sentence.ts';
 import { Name } from './text.tsx';
 
 export function Sentence({ parts }: { parts: readonly SentencePart[] }) {
@@ -13,5 +13,16 @@ export function Sentence({ parts }: { parts: readonly SentencePart[] }) {
         <Name>{text}</Name>
       </Link>
     ),
+  );
+}
+
+/** The sentence of a move already contains its paths. */
+export function EntryPath({ entry: { kind, path } }: { entry: JournalEntry }) {
+  if (path === null || kind === 'MOVE_FOLDER') return null;
+  return (
+    <span className="soft">
+      {' '}
+      <Name>{path}</Name>
+    </span>
   );
 }

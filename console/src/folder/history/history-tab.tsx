@@ -1,9 +1,7 @@
 /** The history tab of a folder: journal entries for administrators, visible changes for others. */
 
-import { useGraph } from '../../graph/use-graph.ts';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
-import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { diffJournalEntry } from '../../ui/journal-diff.ts';
@@ -16,7 +14,6 @@ import {
 import { Sentence } from '../../ui/sentence.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, QueryResult } from '../../ui/states.tsx';
-import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { ChangesList } from './changes-list.tsx';
@@ -86,7 +83,7 @@ const icons: Partial<Record<JournalKind, IconName>> = {
 };
 
 function HistoryEntry({ entry }: { entry: JournalEntry }) {
-  const { kind, at, before, after } = entry;
+  const { kind, at } = entry;
   return (
     <li className="history-entry">
       <Icon name={icons[kind] ?? 'clock'} />
@@ -97,21 +94,10 @@ function HistoryEntry({ entry }: { entry: JournalEntry }) {
             <Time at={at} />
           </span>
         </p>
-        {kind === 'MOVE_FOLDER' ? (
-          <p className="history-move">
-            from <FolderName id={parentIdOf(before)} /> to <FolderName id={parentIdOf(after)} />
-          </p>
-        ) : (
-          kind === 'UPDATE_FOLDER' && <Differences entry={entry} />
-        )}
+        {kind === 'UPDATE_FOLDER' && <Differences entry={entry} />}
       </div>
     </li>
   );
-}
-
-function parentIdOf(details: JournalEntry['before']): string | null {
-  const id = details?.['parentId'];
-  return typeof id === 'string' ? id : null;
 }
 
 function Differences({ entry }: { entry: JournalEntry }) {
@@ -132,30 +118,5 @@ function Differences({ entry }: { entry: JournalEntry }) {
         </div>
       ))}
     </dl>
-  );
-}
-
-const nameDocument = /* GraphQL */ `
-  query FolderName($id: ID!) {
-    folder(id: $id) {
-      name
-    }
-  }
-`;
-
-/** A link with the name of a folder, read by its id. */
-function FolderName({ id }: { id: string | null }) {
-  const { data, isPending } = useGraph<{ folder: { name: string } | null }>(
-    ['folder', id, 'name'],
-    nameDocument,
-    { id },
-    { enabled: id !== null },
-  );
-  if (id !== null && isPending) return <span className="soft">…</span>;
-  if (!data?.folder) return <span className="soft">a deleted folder</span>;
-  return (
-    <Link to={`/folders/${id}`}>
-      <Name>{data.folder.name}</Name>
-    </Link>
   );
 }

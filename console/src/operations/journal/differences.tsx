@@ -2,12 +2,9 @@
 
 import { diffJournalEntry } from '../../ui/journal-diff.ts';
 import type { JournalEntry } from '../../ui/journal-sentence.ts';
-import { useFolderPath } from './folder-path.ts';
-
-const names: Readonly<Record<string, string>> = { parentId: 'inside' };
 
 export function Differences({ entry }: { entry: JournalEntry }) {
-  const differences = diffJournalEntry(entry);
+  const differences = listDifferences(entry);
   if (differences.length === 0) return null;
   return (
     <table className="journal-diff">
@@ -22,13 +19,9 @@ export function Differences({ entry }: { entry: JournalEntry }) {
       <tbody>
         {differences.map(({ name, before, after }) => (
           <tr key={name}>
-            <th scope="row">{names[name] ?? name}</th>
-            <td className={before === null ? 'none' : 'before'}>
-              <Value name={name} text={before} />
-            </td>
-            <td className={after === null ? 'none' : 'after'}>
-              <Value name={name} text={after} />
-            </td>
+            <th scope="row">{name}</th>
+            <td className={before === null ? 'none' : 'before'}>{before ?? 'nothing'}</td>
+            <td className={after === null ? 'none' : 'after'}>{after ?? 'nothing'}</td>
           </tr>
         ))}
       </tbody>
@@ -36,11 +29,11 @@ export function Differences({ entry }: { entry: JournalEntry }) {
   );
 }
 
-function Value({ name, text }: { name: string; text: string | null }) {
-  if (text === null) return 'nothing';
-  return name === 'parentId' ? <FolderPath id={text} /> : text;
-}
-
-function FolderPath({ id }: { id: string }) {
-  return useFolderPath(id) ?? id;
+/** A move has the paths of that time instead of the ids of the parents. */
+function listDifferences(entry: JournalEntry) {
+  const { kind, path, formerPath } = entry;
+  const differences = diffJournalEntry(entry);
+  if (kind !== 'MOVE_FOLDER' || path === null || formerPath === null) return differences;
+  const others = differences.filter(({ name }) => name !== 'parentId');
+  return [{ name: 'path', before: formerPath, after: path }, ...others];
 }

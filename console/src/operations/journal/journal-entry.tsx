@@ -4,7 +4,8 @@ import type { MouseEvent, ReactNode } from 'react';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
-import { Sentence } from '../../ui/sentence.tsx';
+import { EntryPath, Sentence } from '../../ui/sentence.tsx';
+import { Name } from '../../ui/text.tsx';
 import { formatExact, Time } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
 import { Differences } from './differences.tsx';
@@ -42,6 +43,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
         {isNarrow && <span className="journal-who">{who}</span>}
         <span className="journal-deed">
           <Sentence parts={formatJournalAction(entry)} />
+          <EntryPath entry={entry} />
         </span>
       </th>
       <td className="cell-actions">
@@ -57,7 +59,8 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
 }
 
 export function EntryDetails({ entry }: { entry: JournalEntry }) {
-  const { number, at, kind, byId, by, folderId, folder, userId, user, groupId, group, sessionId } = entry;
+  const { number, at, kind, byId, by, folderId, folder, path } = entry;
+  const { userId, user, groupId, group, sessionId } = entry;
   return (
     <div className="journal-details">
       <dl className="facts">
@@ -79,11 +82,17 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
         {folderId !== null && (
           <Fact label="Folder">
             <EntryLink
-              name={folder?.path}
+              name={path ?? folder?.path}
               id={folderId}
               to={folder && `/folders/${folderId}`}
               only={`folder=${folderId}`}
             />
+            {folder && path !== null && folder.path !== path && (
+              <span className="soft">
+                {' '}
+                Now <Name>{folder.path}</Name>
+              </span>
+            )}
           </Fact>
         )}
         {userId !== null && (
@@ -138,7 +147,14 @@ interface EntryLinkProps {
 function EntryLink({ name, id, to, only }: EntryLinkProps) {
   return (
     <span className="journal-named">
-      {to === null ? <span className="soft">Deleted</span> : <Link to={to}>{name}</Link>}
+      {to === null ? (
+        <span className="soft">
+          {name !== undefined && <Name>{`${name} `}</Name>}
+          (deleted)
+        </span>
+      ) : (
+        <Link to={to}>{name !== undefined && <Name>{name}</Name>}</Link>
+      )}
       <Id id={id} />
       <Link to={`/journal?${only}`} className="journal-only">
         Show only these entries

@@ -11,6 +11,8 @@ const entry = (number: number): ExportPage['journal']['items'][number] => ({
   by: null,
   folderId: null,
   folder: null,
+  path: null,
+  formerPath: null,
   userId: null,
   user: null,
   groupId: null,

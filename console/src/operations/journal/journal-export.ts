@@ -20,6 +20,8 @@ export const exportDocument = /* GraphQL */ `
         folder {
           path
         }
+        path
+        formerPath
         userId
         user {
           username

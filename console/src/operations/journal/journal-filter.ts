@@ -130,9 +130,8 @@ export function createJournalCall(filter: JournalFilter): Call {
             by {
               username
             }
-            folder {
-              path
-            }
+            path
+            formerPath
             user {
               username
             }

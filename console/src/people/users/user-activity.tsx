@@ -1,9 +1,8 @@
 /** The latest journal entries of a user. */
 
 import { usePages, type Page } from '../../graph/use-pages.ts';
-import { Link } from '../../router.tsx';
 import { journalFields, formatJournalEntry, type JournalEntry } from '../../ui/journal-sentence.ts';
-import { Sentence } from '../../ui/sentence.tsx';
+import { EntryPath, Sentence } from '../../ui/sentence.tsx';
 import { ShowMore } from '../../ui/show-more.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -50,12 +49,7 @@ export function UserActivity({ user: { id, username } }: { user: UserSummary }) 
                   </span>
                   <span>
                     <Sentence parts={formatJournalEntry(entry)} />
-                    {entry.folder && (
-                      <>
-                        {' · '}
-                        <Link to={`/folders/${entry.folder.id}`}>{entry.folder.path}</Link>
-                      </>
-                    )}
+                    <EntryPath entry={entry} />
                   </span>
                 </li>
               ))}

@@ -10,6 +10,8 @@ const entry = (input: Partial<Entry>): Entry => ({
   by: { username: 'admin' },
   folderId: null,
   folder: null,
+  path: null,
+  formerPath: null,
   userId: null,
   user: null,
   groupId: null,

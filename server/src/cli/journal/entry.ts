@@ -6,7 +6,7 @@ import { toSecond } from '../terminal/format-time.ts';
 
 export type Entry = JournalCsvEntry;
 
-export const entryFields = `number cursor at kind byId by { username } folderId folder { path } ancestorIds
+export const entryFields = `number cursor at kind byId by { username } folderId folder { path } path formerPath ancestorIds
   formerAncestorIds userId user { username } groupId group { name } sessionId before after`;
 
 const widths = { number: 8, by: 12 };
