@@ -78,6 +78,8 @@ export interface TrashedFolder {
   readonly deletedAt: string;
   /** From this time on it cannot be restored; the server deletes it soon after. */
   readonly purgedAt: string;
+  /** You need WRITE to restore the folder, and MANAGE to purge it. */
+  readonly accessLevel: AccessLevel;
   /** The parent it had, or null if that no longer exists. */
   readonly formerParentId: string | null;
 }

@@ -77,12 +77,27 @@ export interface Folders extends PersonalFolders {
     id: string,
     options?: { readonly parentId?: string | undefined; readonly name?: string | undefined },
   ): Promise<FolderDetails>;
+  /**
+   * Permanently deletes a folder in the trash, with everything inside. You cannot restore it. Rejects with FORBIDDEN if you do
+   * not manage the folder.
+   */
+  purge(id: string): Promise<void>;
+  /**
+   * Permanently deletes all folders in the trash that you manage, and returns their number, without the folders inside them. You
+   * cannot restore them.
+   */
+  emptyTrash(options?: EmptyTrashOptions): Promise<number>;
   /** Creates all folders or none, and returns how many. */
   importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<number>;
   /** Like `importTree`, with the paths that `export` returns, in any order. Missing parent folders are created. */
   importList(list: readonly PathToImport[], options?: ImportOptions): Promise<number>;
   /** Returns all descendants of a folder, or of the root, in one response. */
   export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
+}
+
+export interface EmptyTrashOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
+  /** Purges only folders that were deleted before this time. */
+  readonly deletedBefore?: Date | string | undefined;
 }
 
 export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
@@ -166,7 +181,7 @@ function createLists(client: DocumentRunner): Pick<Folders, 'children' | 'descen
       for await (const folder of readPages(options, searchPageSize, read)) yield toFolder(folder);
     },
     async *trash(options = {}) {
-      const query = `query($first:Int,$after:String){trash(first:$first,after:$after){items{folderId name title version deletedAt purgedAt formerParent{id}}${pageFields}}}`;
+      const query = `query($first:Int,$after:String){trash(first:$first,after:$after){items{folderId name title version deletedAt purgedAt accessLevel formerParent{id}}${pageFields}}}`;
       type Item = Omit<TrashedFolder, 'formerParentId'> & { formerParent: { id: string } | null };
       const read = async (page: object) => (await run<{ trash: Page<Item> }>(query, page, options)).trash;
       for await (const { formerParent, ...folder } of readPages(options, defaultPageSize, read)) {
@@ -178,7 +193,10 @@ function createLists(client: DocumentRunner): Pick<Folders, 'children' | 'descen
 
 function createChanges(
   client: DocumentRunner,
-): Pick<Folders, 'create' | 'update' | 'move' | 'delete' | 'restore' | 'importTree' | 'importList'> {
+): Pick<
+  Folders,
+  'create' | 'update' | 'move' | 'delete' | 'restore' | 'purge' | 'emptyTrash' | 'importTree' | 'importList'
+> {
   const change = async <Payload>(name: string, input: object, selection: string, options?: CallOptions) => {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input!`;
     const mutation = `mutation($input:${type}){${name}(input:$input){${selection}}}`;
@@ -198,6 +216,9 @@ function createChanges(
     move: (id, parentId, options) => changeFolder('moveFolder', { ...options, id, parentId }),
     delete: (id, options) => changeMany('deleteFolder', { ...options, id }),
     restore: (id, options) => changeFolder('restoreFolder', { ...options, id }),
+    purge: async (id) => void (await changeMany('purgeFolder', { id })),
+    emptyTrash: ({ deletedBefore, ...options } = {}) =>
+      changeMany('emptyTrash', { deletedBefore }, { ...bulkOptions, ...options }),
     importTree: (tree, { parentId, ...options } = {}) =>
       changeMany('importFolders', { parentId, tree }, { ...bulkOptions, ...options }),
     importList: (list, { parentId, ...options } = {}) =>

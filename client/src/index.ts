@@ -25,7 +25,7 @@ export type {
   NewFolder,
   TrashedFolder,
 } from './folder.ts';
-export type { ExportOptions, Folders, ImportOptions } from './folders.ts';
+export type { EmptyTrashOptions, ExportOptions, Folders, ImportOptions } from './folders.ts';
 export { compareSiblings } from './natural-order.ts';
 export type { ListOptions } from './pages.ts';
 export { tabStorage, type TabStorageOptions } from './tab-storage.ts';

@@ -123,6 +123,22 @@ for (const kind of databaseKinds) {
       assert.deepEqual([user.username, level, grant], [administrator.username, 'MANAGE', null]);
     });
 
+    test('purge a folder, and empty the trash', async () => {
+      const ids: string[] = [];
+      for (const name of ['Waste 1', 'Waste 2', 'Waste 3']) {
+        const { id } = await folders.create({ name });
+        await folders.delete(id);
+        ids.push(id);
+      }
+      assert.equal((await readFirst(folders.trash())).accessLevel, 'MANAGE');
+      await folders.purge(ids[1]!);
+      await assert.rejects(folders.purge(ids[1]!), { code: 'NOT_FOUND' });
+      assert.deepEqual((await namesOf(folders.trash())).toSorted(), ['Waste 1', 'Waste 3']);
+      assert.equal(await folders.emptyTrash({ deletedBefore: new Date(0) }), 0);
+      assert.equal(await folders.emptyTrash(), 2);
+      assert.deepEqual(await namesOf(folders.trash()), []);
+    });
+
     test('import a tree and export it again', async () => {
       const { id: parentId } = await folders.create({ name: 'Copied' });
       const tree = [{ name: 'a', title: 'A', folders: [{ name: 'b', properties: { x: 1 } }] }];

@@ -81,6 +81,22 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     selection: folderSelection,
   },
+  purgeFolder: {
+    prepare: async (testbed) => {
+      const id = await tree(testbed);
+      await testbed.mutate('deleteFolder', { id, recursive: true });
+      return { input: { id } };
+    },
+    selection: 'folderCount cursor',
+  },
+  emptyTrash: {
+    prepare: async (testbed) => {
+      await testbed.mutate('deleteFolder', { id: await tree(testbed), recursive: true });
+      return { input: {} };
+    },
+    selection: 'folderCount cursor',
+    other: { deletedBefore: '2026-01-31T00:00:00Z' },
+  },
   importFolders: {
     prepare: async (testbed) => ({
       input: {

@@ -143,7 +143,7 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
     case 'RESTORE_FOLDER':
       return phrase`restored ${folder}`;
     case 'PURGE_FOLDER':
-      return phrase`permanently deleted ${folder}, after its time in the trash`;
+      return phrase`permanently deleted ${folder}${byId === null ? ', after its time in the trash' : ''}`;
     case 'IMPORT_FOLDERS':
       return phrase`imported ${formatCount(after?.['count'], 'folder')} into ${folder}`;
     case 'GRANT_ACCESS':

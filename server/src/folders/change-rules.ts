@@ -49,7 +49,10 @@ export function checkVersion({ version }: { version: number }, expected: number 
   );
 }
 
-export function requireLevel({ name, accessLevel }: Folder, needed: AccessLevel): void {
+export function requireLevel(
+  { name, accessLevel }: Pick<Folder, 'name' | 'accessLevel'>,
+  needed: AccessLevel,
+): void {
   if (accessLevel >= needed) return;
   throw new Refusal(
     'FORBIDDEN',

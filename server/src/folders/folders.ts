@@ -35,6 +35,7 @@ import {
   type Imported,
   type ImportOptions,
 } from './import/import-folders.ts';
+import { emptyTrash, purgeFolder, type EmptyTrash, type EmptyTrashOptions } from './purge.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
 export interface DeletedFolder {
@@ -135,6 +136,17 @@ export class Folders {
         return { id: folder.id, folder };
       },
     });
+  }
+
+  /** Returns the number of purged folders, without the folders inside them. */
+  purge(caller: Caller, { id }: { readonly id: string }): Promise<Changed<number>> {
+    return purgeFolder(this.#changes, caller, id, this.#settings);
+  }
+
+  /** Returns the number of purged folders, without the folders inside them. */
+  emptyTrash(caller: Caller, input: EmptyTrash, options: EmptyTrashOptions): Promise<Changed<number>> {
+    const { trashDays } = this.#settings;
+    return emptyTrash(this.#changes, caller, input, { ...options, trashDays });
   }
 
   import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>> {

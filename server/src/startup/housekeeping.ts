@@ -1,7 +1,7 @@
 /** Periodic tasks of a server: deleting expired data, rotating keys, probing the database and making backups. */
 
 import { retryFailedWrite } from '../database/installation-values.ts';
-import { purgeTrash } from '../folders/trash.ts';
+import { purgeTrash } from '../folders/purge.ts';
 import { pruneIdempotencyKeys } from '../journal/idempotency.ts';
 import { pruneJournal } from '../journal/prune-journal.ts';
 import { createKeyRotation } from '../sessions/manage-signing-keys.ts';

@@ -11,7 +11,7 @@ import { readUserByName } from '../../../server/src/accounts/users.ts';
 import type { Database, DatabaseOptions, Reader } from '../../../server/src/database/database.ts';
 import { openDatabase } from '../../../server/src/database/open-database.ts';
 import { prepareInstallation } from '../../../server/src/startup/installation.ts';
-import { purgeTrash } from '../../../server/src/folders/trash.ts';
+import { purgeTrash } from '../../../server/src/folders/purge.ts';
 import {
   createGraph,
   type Graph,

@@ -14,7 +14,7 @@ import { addChildren, checkDepth, nameTaken, requireWritable } from '../change-r
 import { insertRow, insertRows, newRow, type NewRow } from '../new-folder-rows.ts';
 import { readJournalPath } from '../journal-paths.ts';
 import { noRows, viewTree, type Folder, type TreeView } from '../tree-view.ts';
-import { purgeFolders } from '../trash.ts';
+import { purgeFolders } from '../purge.ts';
 import { planImport, type ImportInput, type ImportPlan, type PlanOptions } from './import-plan.ts';
 
 export interface FolderImport extends ImportInput {

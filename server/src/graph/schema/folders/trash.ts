@@ -1,5 +1,6 @@
-/** The types of deleted folders, the query `trash` and the mutation `restoreFolder`. */
+/** The types of deleted folders, the query `trash`, and the mutations `restoreFolder`, `purgeFolder` and `emptyTrash`. */
 
+import type { ObjectFieldBuilder } from '@pothos/core';
 import { decodeCursor, encodeCursor } from '../../../database/cursor-encoding.ts';
 import type { Reader } from '../../../database/database.ts';
 import {
@@ -16,15 +17,15 @@ import {
   purgeCutoff,
   purgeTime,
   readTrash,
-  type TrashedFolder as TrashedRow,
+  type RestorableFolder as TrashedRow,
   type TrashPosition,
 } from '../../../folders/trash.ts';
 import { longField } from '../../field-marks.ts';
-import { builder, Folder, PageInfo } from '../builder.ts';
+import { AccessLevel, builder, Folder, PageInfo, type ExtendedTypes } from '../builder.ts';
 import { chargeLongList } from '../charges.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import type { PageInfo as PageInfoShape } from '../connections/relay-connection.ts';
-import { defineMutation } from '../mutation.ts';
+import { changeCursor, defineMutation } from '../mutation.ts';
 import { pageSize } from './child-connection.ts';
 import { findFolderNode } from './folder-batch.ts';
 import { expectedVersion, folderPayload, nodeOfChanged } from './folder-mutations.ts';
@@ -49,6 +50,11 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
       type: 'DateTime',
       description: 'The end of the time in which you can restore the folder.',
       resolve: ({ deletedAt }, _, { trashDays }) => purgeTime(deletedAt, trashDays),
+    }),
+    accessLevel: t.expose('accessLevel', {
+      type: AccessLevel,
+      description:
+        'The lower of your access levels on the folder and on its former parent. You need WRITE to restore the folder, and MANAGE to purge it.',
     }),
     formerParent: t.field({
       type: Folder,
@@ -107,6 +113,45 @@ defineMutation('restoreFolder', {
   toPayload: (restored, { context }) => nodeOfChanged(restored, context),
   payload: folderPayload,
   last: ['input'],
+});
+
+/** The fields of a payload with the number of purged folders. */
+function purgePayload(t: ObjectFieldBuilder<ExtendedTypes, number>) {
+  return {
+    folderCount: t.int({
+      description: 'The number of folders purged from the trash, without the folders inside them.',
+      resolve: (count) => count,
+    }),
+    cursor: t.string(changeCursor),
+  };
+}
+
+defineMutation('purgeFolder', {
+  description:
+    'Permanently delete a folder in the trash, with everything inside, before its time in the trash is over. You cannot restore it. Requires MANAGE on the folder and on its former parent. NOT_FOUND if the trash does not contain the folder for you.',
+  input: (t) => ({
+    id: t.id({ required: true, description: 'The id of the folder in the trash.' }),
+  }),
+  change: ({ folders }, caller, input) => folders.purge(caller, input),
+  toPayload: (count) => count,
+  payload: purgePayload,
+  last: ['input', 'payload'],
+});
+
+defineMutation('emptyTrash', {
+  description:
+    'Permanently delete all folders in the trash on which, and on whose former parents, you have MANAGE. You cannot restore them. A large trash is emptied in several steps: after an error, some folders may be purged and others not.',
+  input: (t) => ({
+    deletedBefore: t.field({
+      type: 'DateTime',
+      description: 'Purge only folders that were deleted before this time. By default, all.',
+    }),
+  }),
+  change: ({ folders }, caller, input, task) =>
+    folders.emptyTrash(caller, input, { beforeRows: (count) => task.yieldBefore(count) }),
+  toPayload: (count) => count,
+  payload: purgePayload,
+  last: ['input', 'payload'],
 });
 
 async function cursorOf(reader: Reader, { id, deletedAt }: TrashPosition): Promise<string> {

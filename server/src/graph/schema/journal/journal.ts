@@ -96,6 +96,9 @@ builder.objectFields(JournalEntry, (t) => ({
     description: 'For a move or a new name: the path of the folder before it.',
     resolve: chargeText(({ formerPath }) => formerPath),
   }),
+}));
+
+builder.objectFields(JournalEntry, (t) => ({
   userId: t.exposeID('userId', {
     nullable: true,
     description: 'The id of the user that the change concerns.',

@@ -1,0 +1,167 @@
+/** Purges deleted folders on request: one folder, or the whole trash. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../support/databases.ts';
+import { countRows } from '../support/stored-rows.ts';
+import { TreeTestbed } from './tree-testbed.ts';
+
+interface TrashItem {
+  readonly folderId: string;
+  readonly name: string;
+  readonly accessLevel: string;
+}
+
+for (const kind of databaseKinds) {
+  describe(`purging on request on ${kind.name}`, () => {
+    let tree: TreeTestbed;
+    before(async () => {
+      tree = await TreeTestbed.start(kind);
+    });
+    after(() => tree.stop());
+
+    const trash = async (authToken?: string) => {
+      const query = '{trash(first: 1000){items{folderId name accessLevel}}}';
+      return (await tree.query<{ trash: { items: TrashItem[] } }>(query, {}, authToken)).trash.items;
+    };
+    const names = async (authToken?: string) => (await trash(authToken)).map(({ name }) => name);
+    const refusalCode = async (id: string, authToken?: string) =>
+      (await tree.refused('purgeFolder', { id }, authToken)).extensions.code;
+    const emptyTrash = async (input: object = {}, authToken?: string) =>
+      (await tree.mutate<{ folderCount: number }>('emptyTrash', { ...input }, 'folderCount', authToken))
+        .folderCount;
+    const journalOf = async (folderId: string) => {
+      const query = `query($folderId: ID!){journal(filter: {folderId: $folderId, kinds: [PURGE_FOLDER]}){
+        items{by{username} path before}}}`;
+      return (await tree.query<{ journal: { items: object[] } }>(query, { folderId })).journal.items;
+    };
+
+    test('purges one folder with everything inside, at once and for good', async () => {
+      const { url } = tree.testbed.database;
+      const rows = await countRows(url);
+      const [top, id, inside] = (await tree.createChain(['Cellar', 'Barrel', 'Bung'])) as [
+        string,
+        string,
+        string,
+      ];
+      const { username, authToken } = await tree.person({ [top]: 'MANAGE', [inside]: 'MANAGE' });
+      await tree.delete(id);
+      const { folderCount, cursor } = await tree.mutate<{ folderCount: number; cursor: string }>(
+        'purgeFolder',
+        { id },
+        'folderCount cursor',
+        authToken,
+      );
+      assert.equal(folderCount, 1);
+      assert.deepEqual(await names(), []);
+      assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
+      assert.equal(await refusalCode(id), 'NOT_FOUND');
+      assert.deepEqual(await journalOf(id), [
+        { by: { username }, path: '/Cellar/Barrel', before: { name: 'Barrel' } },
+      ]);
+      const changes = 'query($after: String!){changes(after: $after){items{kind}}}';
+      assert.deepEqual(await tree.query(changes, { after: cursor }), { changes: { items: [] } });
+      await tree.testbed.purge();
+      const remaining = await countRows(url);
+      assert.deepEqual([remaining.folders, remaining.grants], [rows.folders + 1, rows.grants + 1]);
+    });
+
+    test('requires MANAGE on the folder and on its former parent', async () => {
+      const [top, id] = (await tree.createChain(['Store', 'Box'])) as [string, string];
+      await tree.delete(id);
+      const cases: [Record<string, string>, string][] = [
+        [{ [top]: 'WRITE' }, 'FORBIDDEN'],
+        [{ [top]: 'WRITE', [id]: 'MANAGE' }, 'FORBIDDEN'],
+        [{ [top]: 'MANAGE', [id]: 'WRITE' }, 'FORBIDDEN'],
+        [{ [top]: 'MANAGE', [id]: 'READ' }, 'NOT_FOUND'],
+        [{ [top]: 'MANAGE', [id]: 'NONE' }, 'NOT_FOUND'],
+        [{ [top]: 'READ' }, 'NOT_FOUND'],
+        [{}, 'NOT_FOUND'],
+      ];
+      // A deleted folder takes no grants, so each case restores it first.
+      for (const [levels, expected] of cases) {
+        await tree.mutate('restoreFolder', { id });
+        const { authToken } = await tree.person(levels);
+        await tree.delete(id);
+        assert.equal(await refusalCode(id, authToken), expected, JSON.stringify(levels));
+        const before = await tree.snapshot();
+        assert.equal(await emptyTrash({}, authToken), 0);
+        assert.deepEqual(await tree.snapshot(), before);
+      }
+      await tree.mutate('restoreFolder', { id });
+      const { authToken } = await tree.person({ [top]: 'MANAGE' });
+      await tree.delete(id);
+      assert.deepEqual(
+        (await trash(authToken)).map(({ name, accessLevel }) => [name, accessLevel]),
+        [['Box', 'MANAGE']],
+      );
+      assert.equal(await tree.outcome('purgeFolder', { id }, authToken), 'OK');
+    });
+
+    test('does not purge a folder that is not in the trash', async () => {
+      const [id, inside] = (await tree.createChain(['Living', 'Inside'])) as [string, string];
+      const rootId = await tree.idOf('/');
+      const hostile = ['', 'x', rootId.toUpperCase(), `${id}\u0000`, '%', 'a'.repeat(10_000)];
+      for (const each of [id, inside, rootId, ...hostile]) {
+        assert.equal(await refusalCode(each), 'NOT_FOUND', each.slice(0, 50));
+      }
+      await tree.delete(id);
+      assert.equal(await refusalCode(inside), 'NOT_FOUND');
+    });
+
+    test('empties the trash of the folders that the viewer manages, and of no others', async () => {
+      const [mine, theirs] = [await tree.create('Mine'), await tree.create('Theirs')];
+      const ids = [];
+      for (const [name, parentId] of [
+        ['One', mine],
+        ['Two', theirs],
+        ['Three', mine],
+      ]) {
+        ids.push(await tree.create(name!, parentId));
+      }
+      const { authToken, username } = await tree.person({ [mine]: 'MANAGE', [theirs]: 'WRITE' });
+      for (const id of ids) await tree.delete(id);
+      await tree.delete(await tree.create('Not managed'));
+      assert.deepEqual((await names(authToken)).toSorted(), ['One', 'Three', 'Two']);
+      assert.equal(await emptyTrash({}, authToken), 2);
+      assert.deepEqual(await names(authToken), ['Two']);
+      assert.ok((await names()).includes('Not managed'));
+      assert.deepEqual(await journalOf(ids[2]!), [
+        { by: { username }, path: '/Mine/Three', before: { name: 'Three' } },
+      ]);
+      assert.deepEqual(await journalOf(ids[1]!), []);
+      assert.equal(await emptyTrash({}, authToken), 0);
+    });
+
+    test('empties a trash of several pages', async () => {
+      await emptyTrash();
+      const parent = await tree.create('Many');
+      await tree.import(
+        Array.from({ length: 450 }, (_, index) => `${index}`),
+        parent,
+      );
+      const found = await tree.find<{ folders: { items: { id: string }[] } }>(parent, 'folders{items{id}}');
+      const { items } = found!.folders;
+      for (let start = 0; start < items.length; start += 75) {
+        const deletions = items
+          .slice(start, start + 75)
+          .map(({ id }, index) => `a${index}: deleteFolder(input: {id: "${id}"}){__typename}`);
+        await tree.query(`mutation{${deletions.join(' ')}}`);
+      }
+      assert.equal(await emptyTrash(), 450);
+      assert.deepEqual(await names(), []);
+    });
+
+    test('keeps folders that were deleted at the requested time or later', async () => {
+      await emptyTrash();
+      for (const name of ['Old', 'Older']) await tree.delete(await tree.create(name));
+      tree.testbed.clock.advanceSeconds(1);
+      const deletedBefore = new Date(tree.testbed.clock.now()).toISOString();
+      await tree.delete(await tree.create('Recent'));
+      assert.equal(await emptyTrash({ deletedBefore: '0001-01-01T00:00:00Z' }), 0);
+      assert.equal(await emptyTrash({ deletedBefore }), 2);
+      assert.deepEqual(await names(), ['Recent']);
+      assert.equal(await emptyTrash({ deletedBefore: null }), 1);
+    });
+  });
+}
