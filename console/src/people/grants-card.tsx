@@ -1,18 +1,30 @@
-/** The grants of a user or a group, by folder. */
+/** The grants of a user or a group, by folder. Every change can be undone. */
 
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';
+import {
+  grantCall,
+  grantTask,
+  readGrantedLevel,
+  revokeTask,
+  type DescribedGrant,
+} from '../actions/grant-actions.ts';
+import { updateQueryOptimistically } from '../actions/optimistic-update.ts';
+import { perform, performOrReport } from '../actions/perform.ts';
+import type { AccessLevel } from '../graph/live.tsx';
+import { useAllPages, type Page } from '../graph/use-pages.ts';
+import type { GraphQueryKey } from '../graph/use-graph.ts';
 import { Link } from '../router.tsx';
-import { FolderIcon } from '../ui/icons.tsx';
-import { accessLevels } from '../ui/access-level.tsx';
+import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
+import { accessLevels, formatLevel } from '../ui/access-level.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../ui/data-table.tsx';
+import { ActionDialog } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';
-import { TruncatedList } from '../ui/show-more.tsx';
-import { QueryResult, Loading } from '../ui/states.tsx';
+import { FolderIcon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
-import { GrantDialog } from './grant-dialog.tsx';
-import { changeLevel, sortByPath, revokeGrant, useGrantsTo } from './subject-grants.ts';
-import type { GrantRow } from './people-data.ts';
+import { grantFields, type GrantRow } from './people-data.tsx';
+import { Name } from '../ui/text.tsx';
 
 interface GrantsCardProps {
   readonly grantee: Grantee;
@@ -20,9 +32,12 @@ interface GrantsCardProps {
   readonly note: string;
 }
 
+const keyOf = ({ folder }: GrantRow) => folder.id;
+
 export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
   const [isGranting, setGranting] = useState(false);
-  const answer = useGrantsTo(grantee);
+  const list = useGrantsTo(grantee);
+  const data = useMemo(() => list.data && sortByPath(list.data), [list.data]);
   return (
     <section className="card" aria-labelledby="grants">
       <header className="card-header">
@@ -33,52 +48,193 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
         </Button>
       </header>
       <p className="hint">{note}</p>
-      <QueryResult query={answer} loading={<Loading lines={2} />}>
-        {(all) =>
-          all.length === 0 ? (
-            <p className="soft">Nothing is granted to {name}.</p>
-          ) : (
-            <TruncatedList items={sortByPath(all)} noun="grants">
-              {(grants) => (
-                <ul className="people-list">
-                  {grants.map((grant) => (
-                    <GrantItem key={grant.folder.id} grant={grant} grantee={grantee} />
-                  ))}
-                </ul>
-              )}
-            </TruncatedList>
-          )
-        }
-      </QueryResult>
+      <DataTable
+        label="Grants"
+        columns={createColumns(grantee)}
+        list={{ ...list, data }}
+        keyOf={keyOf}
+        empty={<p className="soft">Nothing is granted to {name}.</p>}
+        loadingLines={2}
+      />
       {isGranting && <GrantDialog grantee={grantee} name={name} onClose={() => setGranting(false)} />}
     </section>
   );
 }
 
-function GrantItem({ grant, grantee }: { grant: GrantRow; grantee: Grantee }) {
-  const { folder, level, grantedAt } = grant;
-  return (
-    <li>
-      <FolderIcon icon={folder.icon} />
-      <Link to={`/folders/${folder.id}?tab=access`} className="people-path">
-        {folder.path}
-      </Link>
-      <span className="grow" />
-      <span className="soft wide-only">
-        <Time at={grantedAt} />
-      </span>
-      <Select
-        label={`Level on ${folder.path}`}
-        isLabelHidden
-        value={level}
-        options={accessLevels}
-        onChange={(next) => next !== level && void changeLevel(grantee, grant, next)}
-      />
+function createColumns(grantee: Grantee): readonly TableColumn<GrantRow>[] {
+  return [
+    {
+      id: 'folder',
+      label: 'Folder',
+      isRowHeader: true,
+      render: ({ folder }) => (
+        <span className="people-folder">
+          <FolderIcon icon={folder.icon} />
+          <Link to={`/folders/${folder.id}?tab=access`}>
+            <Name>{folder.path}</Name>
+          </Link>
+        </span>
+      ),
+    },
+    { id: 'since', label: 'Since', minTableWidth: 520, render: ({ grantedAt }) => <Time at={grantedAt} /> },
+    {
+      id: 'level',
+      label: 'Level',
+      className: 'cell-level',
+      render: (grant) => (
+        <Select
+          label={`Level on ${grant.folder.path}`}
+          isLabelHidden
+          value={grant.level}
+          options={accessLevels}
+          onChange={(level) => level !== grant.level && void changeLevel(grantee, grant, level)}
+        />
+      ),
+    },
+    actionsColumn((grant) => (
       <IconButton
-        label={`Remove access to ${folder.path}`}
+        label={`Remove access to ${grant.folder.path}`}
         icon="close"
         onPress={() => void revokeGrant(grantee, grant)}
       />
-    </li>
+    )),
+  ];
+}
+
+interface GrantDialogProps {
+  readonly grantee: Grantee;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+/** Grants a user or a group an access level on a folder. */
+function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
+  const [folder, setFolder] = useState<PickedFolder | null>(null);
+  const [level, setLevel] = useState<AccessLevel>('READ');
+  return (
+    <ActionDialog
+      title={`Grant access to ${name}`}
+      verb="Grant access"
+      call={folder ? grantCall({ folderId: folder.id, grantee }, level) : undefined}
+      isReady={folder !== null}
+      onClose={onClose}
+      onSubmit={async () => {
+        if (folder) await grantAccess(grantee, name, folder, level);
+      }}
+    >
+      <FolderPicker label="Folder" picked={folder} autoFocus onPick={setFolder} />
+      <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
+      <p className="hint">Applies to the folder and everything inside, unless a deeper grant overrides it.</p>
+    </ActionDialog>
   );
+}
+
+interface GrantsAnswer {
+  readonly holder: { readonly grants: Omit<Page<GrantRow>, 'totalCount'> } | null;
+}
+
+const userGrantsDocument =
+  /* GraphQL */ `
+    query GrantsOfUser($id: ID!, $first: Int, $after: String) {
+      holder: user(id: $id) {
+        id
+        grants(first: $first, after: $after) {
+          items {
+            ...GrantRow
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  ` + grantFields;
+
+const groupGrantsDocument =
+  /* GraphQL */ `
+    query GrantsOfGroup($id: ID!, $first: Int, $after: String) {
+      holder: group(id: $id) {
+        id
+        grants(first: $first, after: $after) {
+          items {
+            ...GrantRow
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  ` + grantFields;
+
+function aboutGrants({ userId, groupId }: Grantee): GraphQueryKey {
+  return ['people', 'grants', userId ?? groupId];
+}
+
+function useGrantsTo(grantee: Grantee) {
+  const { userId, groupId } = grantee;
+  const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
+  return useAllPages<GrantsAnswer, GrantRow>(
+    aboutGrants(grantee),
+    document,
+    { id: userId ?? groupId },
+    ({ holder }) => holder && holder.grants,
+  );
+}
+
+const byPath = new Intl.Collator('en', { numeric: true });
+
+/** Sorts by path, "/Floor 2" before "/Floor 10". */
+function sortByPath(grants: readonly GrantRow[]): readonly GrantRow[] {
+  return grants.toSorted((one, other) => byPath.compare(one.folder.path, other.folder.path));
+}
+
+interface GrantFolder {
+  readonly id: string;
+  readonly path: string;
+}
+
+function describeGrant(grantee: Grantee, { id, path }: GrantFolder): DescribedGrant {
+  return { folderId: id, grantee, subject: `the grant on ${path}` };
+}
+
+/** Rejects with the refusal, which the form shows. */
+async function grantAccess(
+  grantee: Grantee,
+  name: string,
+  folder: GrantFolder,
+  level: AccessLevel,
+): Promise<void> {
+  const grant = describeGrant(grantee, folder);
+  // Another user may have changed the grant since this page was loaded.
+  const before = await readGrantedLevel(grant);
+  const doneText = `${formatLevel(level)} on ${folder.path} for ${name}`;
+  await perform({ ...grantTask(grant, level, before), doneText });
+}
+
+/** Shows a refusal as a message. */
+async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
+  const { folder, level: before } = row;
+  await performOrReport({
+    ...grantTask(describeGrant(grantee, folder), level, before),
+    doneText: `${formatLevel(level)} on ${folder.path}`,
+    optimisticUpdate: foreseeing(grantee, (rows) =>
+      rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
+    ),
+  });
+}
+
+/** Shows a refusal as a message. */
+async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
+  await performOrReport({
+    ...revokeTask(describeGrant(grantee, folder), level),
+    doneText: `Removed “${formatLevel(level)}” on ${folder.path}`,
+    optimisticUpdate: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
+  });
+}
+
+function foreseeing(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
+  return () => updateQueryOptimistically<readonly GrantRow[]>(aboutGrants(grantee), change);
 }

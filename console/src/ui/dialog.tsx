@@ -1,11 +1,18 @@
-/** Dialogs: a plain one, and a form that performs an action and can be copied as a script. */
+/**
+ * Dialogs: a plain one, a form that performs an action and can be copied as a script, a form for a name, and the
+ * confirmation of an action on several items.
+ */
 
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { Call } from '../actions/action.ts';
+import { performEach, type BulkAction, type BulkOutcome } from '../actions/bulk.ts';
+import { perform } from '../actions/perform.ts';
+import type { Task } from '../actions/task.ts';
 import { describeProblem } from '../graph/problem.ts';
 import { Button, IconButton } from './button.tsx';
 import { CopyAs } from './copy.tsx';
+import { TextField } from './fields.tsx';
 import { Name } from './text.tsx';
 
 interface DialogProps {
@@ -41,23 +48,27 @@ export function Dialog({ title, children, onClose, size = 'normal', isClosable =
   );
 }
 
-interface ActionDialogProps extends Omit<DialogProps, 'isClosable'> {
+interface ActionDialogProps<Variables extends object, Result> extends Omit<DialogProps, 'isClosable'> {
   /** The text of the submit button. */
   readonly verb: string;
   readonly isDanger?: boolean;
-  /** The call for the current input, for "copy as". */
+  /** The task that the button performs. */
+  readonly task?: Task<Variables, Result>;
+  /** Called before the dialog closes. */
+  readonly onDone?: (result: Result) => void;
+  /** The call for the current input, for "copy as". Default: `task`. */
   readonly call?: Call | undefined;
   /** Whether the input is complete. */
   readonly isReady?: boolean;
   /** Whether the dialog closes on success. False if the caller then shows other content. */
   readonly closesWhenDone?: boolean;
-  /** If it rejects, the dialog shows the error. */
-  readonly onSubmit: () => Promise<unknown>;
+  /** Replaces `task`. If it rejects, the dialog shows the error. */
+  readonly onSubmit?: () => Promise<unknown>;
 }
 
-export function ActionDialog(props: ActionDialogProps) {
-  const { verb, isDanger = false, call, isReady = true, closesWhenDone = true } = props;
-  const { title, size = 'normal', onSubmit, onClose, children } = props;
+export function ActionDialog<Variables extends object, Result>(props: ActionDialogProps<Variables, Result>) {
+  const { verb, isDanger = false, task, call = task, isReady = true, closesWhenDone = true } = props;
+  const { title, size = 'normal', onSubmit, onDone, onClose, children } = props;
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
 
@@ -67,7 +78,11 @@ export function ActionDialog(props: ActionDialogProps) {
     setPending(true);
     setProblem(null);
     try {
-      await onSubmit();
+      await onSubmit?.();
+      if (task) {
+        const result = await perform(task);
+        onDone?.(result);
+      }
       if (closesWhenDone) onClose();
     } catch (error) {
       setProblem(describeProblem(error).text);
@@ -94,10 +109,12 @@ export function ActionDialog(props: ActionDialogProps) {
   );
 }
 
-interface DialogButtonsProps extends Required<
-  Pick<ActionDialogProps, 'verb' | 'isDanger' | 'isReady' | 'onClose'>
-> {
+interface DialogButtonsProps {
+  readonly verb: string;
+  readonly isDanger: boolean;
+  readonly isReady: boolean;
   readonly isPending: boolean;
+  readonly onClose: () => void;
 }
 
 /** Without input fields, the harmless button gets the focus. */
@@ -121,6 +138,138 @@ function DialogButtons({ verb, isDanger, isReady, isPending, onClose }: DialogBu
       >
         {verb}
       </Button>
+    </>
+  );
+}
+
+interface NameDialogProps<Variables extends object, Result> {
+  readonly title: string;
+  readonly verb: string;
+  readonly label?: string;
+  readonly help?: string;
+  /** The current name, which is not accepted as the new one. */
+  readonly name?: string;
+  readonly taskOf: (name: string) => Task<Variables, Result>;
+  readonly onDone?: (result: Result) => void;
+  readonly onClose: () => void;
+}
+
+/** Creates or renames something by its name. */
+export function NameDialog<Variables extends object, Result>(props: NameDialogProps<Variables, Result>) {
+  const { title, verb, label = 'Name', help, name: oldName = '', taskOf, onDone, onClose } = props;
+  const [name, setName] = useState(oldName);
+  return (
+    <ActionDialog
+      title={title}
+      verb={verb}
+      task={taskOf(name)}
+      isReady={name.trim() !== '' && name !== oldName}
+      {...(onDone && { onDone })}
+      onClose={onClose}
+    >
+      <TextField
+        label={label}
+        value={name}
+        onChange={setName}
+        help={help}
+        isRequired
+        autoFocus
+        autoComplete="off"
+      />
+    </ActionDialog>
+  );
+}
+
+interface BulkDialogProps<Item, Variables extends object, Result> {
+  readonly title: string;
+  readonly verb: string;
+  readonly isDanger?: boolean;
+  readonly items: readonly Item[];
+  /** The name of an item in the list of failures. */
+  readonly nameOf: (item: Item) => string;
+  readonly action: BulkAction<Item, Variables, Result>;
+  readonly call?: Call | undefined;
+  readonly isReady?: boolean;
+  /** Called when all items are done. */
+  readonly onDone?: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** Confirms an action on several items, shows its progress, and lists the items that failed. */
+export function BulkDialog<Item, Variables extends object, Result>(
+  props: BulkDialogProps<Item, Variables, Result>,
+) {
+  const { items, nameOf, action, verb, onDone, onClose, children, ...others } = props;
+  const [outcome, setOutcome] = useState<BulkOutcome<Item>>();
+  const [progress, setProgress] = useState<{ readonly done: number; readonly stop: () => void }>();
+  const remaining = outcome ? [...outcome.failures.map(({ item }) => item), ...outcome.untried] : items;
+  const run = async () => {
+    const stopping = new AbortController();
+    const showProgress = (done: number) => setProgress({ done, stop: () => stopping.abort() });
+    showProgress(0);
+    const result = await performEach(remaining, action, {
+      onProgress: showProgress,
+      signal: stopping.signal,
+    });
+    setProgress(undefined);
+    setOutcome(result);
+    if (result.failures.length + result.untried.length > 0) return;
+    onDone?.();
+    onClose();
+  };
+  return (
+    <ActionDialog
+      {...others}
+      verb={outcome ? 'Try again' : verb}
+      closesWhenDone={false}
+      onSubmit={run}
+      onClose={onClose}
+    >
+      {outcome ? <Outcome outcome={outcome} total={items.length} nameOf={nameOf} /> : children}
+      {progress && remaining.length > 1 && (
+        <div className="bulk-progress" role="group" aria-label="Progress">
+          <progress aria-label={verb} value={progress.done} max={remaining.length} />
+          <span className="number" role="status">
+            {progress.done.toLocaleString('en')} of {remaining.length.toLocaleString('en')}
+          </span>
+          <Button size="small" onPress={progress.stop}>
+            Stop
+          </Button>
+        </div>
+      )}
+    </ActionDialog>
+  );
+}
+
+interface OutcomeProps<Item> {
+  readonly outcome: BulkOutcome<Item>;
+  readonly total: number;
+  readonly nameOf: (item: Item) => string;
+}
+
+function Outcome<Item>({ outcome: { failures, untried }, total, nameOf }: OutcomeProps<Item>) {
+  const done = total - failures.length - untried.length;
+  return (
+    <>
+      <div className="problem" role="alert">
+        <p>
+          {done.toLocaleString('en')} of {total.toLocaleString('en')} done.
+          {untried.length > 0 && ` ${untried.length.toLocaleString('en')} not tried.`}
+        </p>
+      </div>
+      {failures.length > 0 && (
+        <ul className="bulk-failures" aria-label="Failed">
+          {failures.map(({ item, text }, index) => (
+            <li key={index}>
+              <strong>
+                <Name>{nameOf(item)}</Name>
+              </strong>
+              : {text}
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }

@@ -108,6 +108,19 @@ export function Checkbox({ isSelected, onChange, children }: ToggleProps) {
   );
 }
 
+/** Selects a row of a table, or all rows in its header. The table adds the label. */
+export function SelectionCheckbox() {
+  return (
+    <AriaCheckbox slot="selection" className="checkbox">
+      {({ isIndeterminate }) => (
+        <span className="checkbox-box" aria-hidden="true">
+          <Icon name={isIndeterminate ? 'minus' : 'check'} />
+        </span>
+      )}
+    </AriaCheckbox>
+  );
+}
+
 /** A setting that takes effect at once. */
 export function Switch({ isSelected, onChange, children }: ToggleProps) {
   return (

@@ -1,16 +1,13 @@
 /** The dialogs to create, rename and delete a group. */
 
-import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
 import { createGroup, deleteGroup, updateGroup } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
-import { perform } from '../../actions/perform.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
-import { ActionDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/fields.tsx';
-import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from '../people-data.ts';
+import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
+import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from '../people-data.tsx';
 
 interface GroupDialogProps {
   readonly group: GroupFacts;
@@ -18,46 +15,39 @@ interface GroupDialogProps {
 }
 
 export function NewGroupDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const call = { action: createGroup, variables: { input: { name } } };
   return (
-    <ActionDialog
+    <NameDialog
       title="New group"
       verb="Create group"
-      call={call}
-      isReady={name.trim() !== ''}
+      help="You can add users and access on the next page."
+      taskOf={createGroupTask}
+      onDone={({ createGroup: { group } }) => navigate(`/groups/${group.id}`)}
       onClose={onClose}
-      onSubmit={async () => {
-        const { createGroup: made } = await perform({
-          ...call,
-          doneText: `Created “${name}”`,
-          undoSteps: ({
-            createGroup: {
-              group: { id },
-            },
-          }) => [
-            {
-              subject: `“${name}”`,
-              task: () => ({ action: deleteGroup, variables: { input: { id } }, staleQueries: peopleStale }),
-              isUnchanged: async () => isUnchangedSinceCreation(await groupNow(id), name),
-            },
-          ],
-          staleQueries: peopleStale,
-        });
-        navigate(`/groups/${made.group.id}`);
-      }}
-    >
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        help="You can add users and access on the next page."
-        isRequired
-        autoFocus
-        autoComplete="off"
-      />
-    </ActionDialog>
+    />
   );
+}
+
+type Created = NonNullable<typeof createGroup.result>;
+
+function createGroupTask(name: string) {
+  const subject = `“${name}”`;
+  return {
+    action: createGroup,
+    variables: { input: { name } },
+    doneText: `Created ${subject}`,
+    undoSteps: ({ createGroup: { group } }: Created) => [
+      {
+        subject,
+        task: () => ({
+          action: deleteGroup,
+          variables: { input: { id: group.id } },
+          staleQueries: peopleStale,
+        }),
+        isUnchanged: async () => isUnchangedSinceCreation(await groupNow(group.id), name),
+      },
+    ],
+    staleQueries: peopleStale,
+  } satisfies AnyTask;
 }
 
 interface GroupNow {
@@ -89,58 +79,53 @@ function isUnchangedSinceCreation(group: GroupNow | null, name: string): boolean
   return group?.name === name && group.members.totalCount === 0 && group.grants.totalCount === 0;
 }
 
-export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {
-  const { id } = group;
-  const [name, setName] = useState(group.name);
-  const task = (newName: string) =>
+export function RenameGroupDialog({ group: { id, name: oldName }, onClose }: GroupDialogProps) {
+  const taskOf = (name: string) =>
     ({
       action: updateGroup,
-      variables: { input: { id, name: newName } },
+      variables: { input: { id, name } },
       staleQueries: peopleStale,
       optimisticUpdate: () =>
         updateQueryOptimistically<GroupAnswer>(aboutGroup(id), (answer) => ({
-          group: answer.group && { ...answer.group, name: newName },
+          group: answer.group && { ...answer.group, name },
         })),
     }) satisfies AnyTask;
   return (
-    <ActionDialog
-      title={`Rename “${group.name}”`}
+    <NameDialog
+      title={`Rename “${oldName}”`}
       verb="Rename"
-      call={task(name)}
-      isReady={name.trim() !== '' && name !== group.name}
+      name={oldName}
+      taskOf={(name) => ({
+        ...taskOf(name),
+        doneText: `Renamed to “${name}”`,
+        undoSteps: () => [
+          {
+            subject: `“${name}”`,
+            task: () => taskOf(oldName),
+            isUnchanged: async () => (await groupNow(id))?.name === name,
+          },
+        ],
+      })}
       onClose={onClose}
-      onSubmit={() =>
-        perform({
-          ...task(name),
-          doneText: `Renamed to “${name}”`,
-          undoSteps: () => [
-            {
-              subject: `“${name}”`,
-              task: () => task(group.name),
-              isUnchanged: async () => (await groupNow(id))?.name === name,
-            },
-          ],
-        })
-      }
-    >
-      <TextField label="Name" value={name} onChange={setName} isRequired autoFocus autoComplete="off" />
-    </ActionDialog>
+    />
   );
 }
 
 export function DeleteGroupDialog({ group: { id, name }, onClose }: GroupDialogProps) {
-  const call = { action: deleteGroup, variables: { input: { id } } };
+  const task = {
+    action: deleteGroup,
+    variables: { input: { id } },
+    doneText: `Deleted “${name}”`,
+    staleQueries: [...peopleStale, ['folder']] as const,
+  };
   return (
     <ActionDialog
       title={`Delete “${name}”`}
       verb="Delete group"
       isDanger
-      call={call}
+      task={task}
+      onDone={() => navigate('/groups', { replace: true })}
       onClose={onClose}
-      onSubmit={async () => {
-        await perform({ ...call, doneText: `Deleted “${name}”`, staleQueries: [...peopleStale, ['folder']] });
-        navigate('/groups', { replace: true });
-      }}
     >
       <p>
         This also deletes the grants of the group. Its members remain users but may lose access. You cannot

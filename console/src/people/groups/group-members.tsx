@@ -2,16 +2,17 @@
 
 import { useState } from 'react';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
-import { performOrReport } from '../../actions/perform.ts';
+import { perform, performOrReport } from '../../actions/perform.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link } from '../../router.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
+import { ActionDialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { ShowMore } from '../../ui/show-more.tsx';
-import { QueryResult, Loading } from '../../ui/states.tsx';
-import { AddMembersDialog } from './add-members-dialog.tsx';
-import { createRemovalTask } from './memberships.ts';
-import type { GroupFacts } from '../people-data.ts';
+import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
+import { joinCall, createAdditionTask, createRemovalTask } from './memberships.ts';
+import { idOf, UserState, type GroupFacts } from '../people-data.tsx';
+import { Name } from '../../ui/text.tsx';
 
 const pageSize = 50;
 
@@ -61,11 +62,15 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
     ({ group: found }) => found?.members ?? emptyPage,
   );
 
-  const remove = ({ id, username }: Member) => {
+  const remove = (members: readonly Member[]) => {
+    const userIds = members.map(({ id }) => id);
+    const who = members.length === 1 ? members[0]!.username : `${members.length.toLocaleString('en')} users`;
     void performOrReport({
-      ...createRemovalTask({ group, userIds: [id], who: username }),
+      ...createRemovalTask({ group, userIds, who }),
       optimisticUpdate: () =>
-        updateItemsOptimistically<Member>(queryKey, (member) => (member.id === id ? null : member)),
+        updateItemsOptimistically<Member>(queryKey, (member) =>
+          userIds.includes(member.id) ? null : member,
+        ),
     });
   };
   return (
@@ -78,31 +83,88 @@ export function GroupMembers({ group }: { group: GroupFacts }) {
           Add users…
         </Button>
       </header>
-      <QueryResult query={list} loading={<Loading lines={3} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="soft">This group has no members yet.</p>
-          ) : (
-            <ul className="people-list">
-              {items.map((member) => (
-                <li key={member.id}>
-                  <Icon name="user" />
-                  <Link to={`/users/${member.id}`}>{member.username}</Link>
-                  {member.isDisabled && <span className="label-chip danger">Disabled</span>}
-                  <span className="grow" />
-                  <IconButton
-                    label={`Remove ${member.username}`}
-                    icon="close"
-                    onPress={() => remove(member)}
-                  />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </QueryResult>
-      <ShowMore pages={list} noun="members" />
+      <DataTable
+        label="Members"
+        columns={createColumns((member) => remove([member]))}
+        list={list}
+        keyOf={idOf}
+        empty={<p className="soft">This group has no members yet.</p>}
+        loadingLines={3}
+        bulkActions={(members) => (
+          <Button size="small" icon="close" onPress={() => remove(members)}>
+            Remove from group
+          </Button>
+        )}
+      />
       {isAdding && <AddMembersDialog group={group} onClose={() => setAdding(false)} />}
     </section>
+  );
+}
+
+function createColumns(remove: (member: Member) => void): readonly TableColumn<Member>[] {
+  return [
+    {
+      id: 'name',
+      label: 'Name',
+      isRowHeader: true,
+      render: ({ id, username }) => (
+        <Link to={`/users/${id}`}>
+          <Name>{username}</Name>
+        </Link>
+      ),
+    },
+    { id: 'state', label: 'State', render: ({ isDisabled }) => <UserState isDisabled={isDisabled} /> },
+    actionsColumn((member) => (
+      <IconButton label={`Remove ${member.username}`} icon="close" onPress={() => remove(member)} />
+    )),
+  ];
+}
+
+/** The server's maximum per request. */
+const maxMembers = 1000;
+
+/** Adds several users to a group. */
+function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClose: () => void }) {
+  const [chosen, setChosen] = useState<readonly PickedPerson[]>([]);
+  const userIds = chosen.map(({ id }) => id);
+  const who = chosen.length === 1 ? chosen[0]!.name : `${chosen.length.toLocaleString('en')} users`;
+  return (
+    <ActionDialog
+      title={`Add users to “${group.name}”`}
+      verb={chosen.length > 1 ? `Add ${chosen.length} users` : 'Add user'}
+      call={chosen.length > 0 ? joinCall({ group, userIds }) : undefined}
+      isReady={chosen.length > 0 && chosen.length <= maxMembers}
+      onClose={onClose}
+      onSubmit={() => perform(createAdditionTask({ group, userIds, who }))}
+    >
+      {/* The key changes with each choice, so that the field is empty again. */}
+      <PersonPicker
+        key={chosen.length}
+        label="Users"
+        kinds="users"
+        placeholder="A part of the name"
+        autoFocus
+        value={null}
+        excludedIds={userIds}
+        onChange={(person) => person && setChosen([...chosen, person])}
+      />
+      {chosen.length === 0 ? (
+        <p className="hint">Choose one or more users.</p>
+      ) : (
+        <ul className="people-chosen" aria-label="Chosen users">
+          {chosen.map(({ id, name }) => (
+            <li key={id}>
+              <Icon name="user" />
+              {name}
+              <IconButton
+                label={`Remove ${name}`}
+                icon="close"
+                onPress={() => setChosen(chosen.filter((one) => one.id !== id))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </ActionDialog>
   );
 }

@@ -4,19 +4,25 @@ import { useState } from 'react';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Link } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { BackLink } from '../back-link.tsx';
 import { GrantsCard } from '../grants-card.tsx';
 import { DeleteGroupDialog, RenameGroupDialog } from './group-dialogs.tsx';
 import { GroupMembers } from './group-members.tsx';
-import { aboutGroup, groupDocument, type GroupAnswer, type GroupFacts } from '../people-data.ts';
+import { aboutGroup, groupDocument, type GroupAnswer, type GroupFacts } from '../people-data.tsx';
+import { Name } from '../../ui/text.tsx';
 
 export function GroupPage({ id }: { id: string }) {
   const answer = useGraph<GroupAnswer>(aboutGroup(id), groupDocument, { id });
   return (
     <main className="page">
-      <BackLink to="/groups">Groups</BackLink>
+      <nav aria-label="Back">
+        <Link to="/groups" className="people-back">
+          <Icon name="back" />
+          Groups
+        </Link>
+      </nav>
       <QueryResult query={answer}>
         {({ group }) => (group ? <LoadedGroup group={group} /> : <MissingGroup />)}
       </QueryResult>
@@ -43,7 +49,9 @@ function LoadedGroup({ group }: { group: GroupFacts }) {
   return (
     <>
       <header className="page-header">
-        <h1>{group.name}</h1>
+        <h1>
+          <Name>{group.name}</Name>
+        </h1>
         <span className="soft">
           created <Time at={group.createdAt} />
         </span>

@@ -3,7 +3,7 @@
 import { addToGroup, removeFromGroup } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
 import type { GroupName } from '../../graph/user-groups.ts';
-import { peopleStale } from '../people-data.ts';
+import { peopleStale } from '../people-data.tsx';
 
 interface MembershipChange {
   readonly group: GroupName;

@@ -1,51 +1,72 @@
-/** The dialogs to end one session, all sessions of a user, or all other sessions of the viewer. */
+/** The dialogs to end selected sessions, all sessions of a user, or all other sessions of the viewer. */
 
+import type { BulkAction } from '../../actions/bulk.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
-import { perform } from '../../actions/perform.ts';
 import { revokeSession, revokeSessions } from '../../actions/people-actions.ts';
-import { ActionDialog } from '../../ui/dialog.tsx';
+import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
 import { deviceName } from './device.ts';
 import type { SessionRow } from './sessions.ts';
 
 const staleQueries = [['people']] as const;
 
-export function RevokeSessionDialog({ session, onClose }: { session: SessionRow; onClose: () => void }) {
-  const { id, user, agent, isCurrent } = session;
-  const call = { action: revokeSession, variables: { input: { id } } };
-  const device = deviceName(agent);
-  const without = (one: SessionRow) => (one.id === id ? null : one);
+interface RevokeDialogProps {
+  readonly sessions: readonly SessionRow[];
+  readonly onClose: () => void;
+}
+
+/** Revokes one session, or several after each other. */
+export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
+  const [first] = sessions;
+  const action: BulkAction<SessionRow> = {
+    taskOf: (session) => ({
+      action: revokeSession,
+      variables: { input: { id: session.id } },
+      staleQueries,
+      optimisticUpdate: () => removeFromLists(session),
+    }),
+    doneText: (done) => (done.length === 1 ? `Revoked ${nameOf(done[0]!.item)}` : endedText(done.length)),
+  };
+  const isOne = sessions.length === 1;
   return (
-    <ActionDialog
-      title="Revoke session"
+    <BulkDialog
+      title={isOne ? 'Revoke session' : `Revoke ${sessions.length} sessions`}
       verb="Revoke"
       isDanger
-      call={call}
+      items={sessions}
+      nameOf={nameOf}
+      action={action}
+      call={isOne && first ? action.taskOf(first) : undefined}
       onClose={onClose}
-      onSubmit={() =>
-        perform({
-          ...call,
-          doneText: `Revoked ${device} of ${user.username}`,
-          staleQueries,
-          optimisticUpdate: () => {
-            const rollbacks = [null, user.id].map((of) =>
-              updateItemsOptimistically<SessionRow>(['people', 'sessions', of], without),
-            );
-            return () => rollbacks.forEach((one) => one());
-          },
-        })
-      }
     >
-      <p>
-        {isCurrent ? (
-          'This is your current session. You will have to sign in again.'
-        ) : (
-          <>
-            <strong>{user.username}</strong> is signed out on {device} at once and must sign in again there.
-          </>
-        )}
-      </p>
-    </ActionDialog>
+      {isOne && first ? (
+        <p>
+          {first.isCurrent ? (
+            'This is your current session. You will have to sign in again.'
+          ) : (
+            <>
+              <strong>{first.user.username}</strong> is signed out on {deviceName(first.agent)} at once and
+              must sign in again there.
+            </>
+          )}
+        </p>
+      ) : (
+        <p>The users are signed out on these devices at once and must sign in again there.</p>
+      )}
+    </BulkDialog>
   );
+}
+
+function nameOf({ agent, user }: SessionRow): string {
+  return `${deviceName(agent)} of ${user.username}`;
+}
+
+function removeFromLists({ id, user }: SessionRow): () => void {
+  const rollbacks = [['sessions', null], ['sessions', user.id], ['ownSessions']].map((list) =>
+    updateItemsOptimistically<SessionRow>(['people', ...list], (session) =>
+      session.id === id ? null : session,
+    ),
+  );
+  return () => rollbacks.forEach((rollback) => rollback());
 }
 
 interface RevokeAllProps {
@@ -55,24 +76,20 @@ interface RevokeAllProps {
 }
 
 export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
-  const call = {
+  const task = {
     action: revokeSessions,
     variables: { input: user ? { userId: user.id } : { keepCurrent: true as const } },
+    doneText: ({ revokeSessions: { endedSessions } }: NonNullable<typeof revokeSessions.result>) =>
+      endedText(endedSessions),
+    staleQueries,
   };
   return (
     <ActionDialog
       title={user ? `Revoke all sessions of ${user.username}` : 'Sign out everywhere else'}
       verb={user ? 'Revoke all' : 'Sign out'}
       isDanger
-      call={call}
+      task={task}
       onClose={onClose}
-      onSubmit={() =>
-        perform({
-          ...call,
-          doneText: ({ revokeSessions: { endedSessions } }) => endedText(endedSessions),
-          staleQueries,
-        })
-      }
     >
       <p>
         {user

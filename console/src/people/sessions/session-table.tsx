@@ -1,142 +1,167 @@
-/** The table of sessions. The device's name opens the details. */
+/**
+ * The table of sessions. The device's name opens the details: the last refreshes, and refresh tokens that were used
+ * twice.
+ */
 
 import { Button as AriaButton } from 'react-aria-components';
-import { Fragment, useState } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { Link, setQuery, useLocation } from '../../router.tsx';
 import { Button } from '../../ui/button.tsx';
+import { actionsColumn, DataTable, type TableColumn, type TableList } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
+import { idOf } from '../people-data.tsx';
 import { deviceName } from './device.ts';
-import { RevokeSessionDialog } from './revoke-dialogs.tsx';
-import { SessionDetails } from './session-details.tsx';
-import { countReplays, type SessionRow } from './sessions.ts';
+import { RevokeDialog } from './revoke-dialogs.tsx';
+import { countReplays, type Refresh, type SessionRow } from './sessions.ts';
+import { Name } from '../../ui/text.tsx';
 
 interface SessionTableProps {
-  readonly caption: string;
-  readonly sessions: readonly SessionRow[];
+  readonly label: string;
+  readonly list: TableList<SessionRow>;
+  readonly empty: ReactNode;
   readonly showsUsers?: boolean;
 }
 
-export function SessionTable({ caption, sessions, showsUsers = false }: SessionTableProps) {
+/** Revoking the current session is a sign-out, which is never done to several at once. */
+const isSelectable = ({ isCurrent }: SessionRow) => !isCurrent;
+const renderDetails = (session: SessionRow) => <SessionDetails session={session} />;
+
+export function SessionTable({ label, list, empty, showsUsers = false }: SessionTableProps) {
   const openId = useLocation().query.get('session');
-  const [revoking, setRevoking] = useState<SessionRow | null>(null);
-  const columns = showsUsers ? 8 : 7;
+  const [revoking, setRevoking] = useState<readonly SessionRow[]>([]);
+  const openKeys = useMemo(() => new Set(openId === null ? [] : [openId]), [openId]);
+  const columns = useMemo(
+    () => createColumns({ showsUsers, openId, revoke: (session) => setRevoking([session]) }),
+    [showsUsers, openId],
+  );
   return (
-    <div className="table-frame">
-      <table className="table people-table">
-        <caption className="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {showsUsers && (
-              <th scope="col" className="wide-only">
-                User
-              </th>
-            )}
-            <th scope="col">Device</th>
-            <th scope="col" className="wide-only">
-              Address
-            </th>
-            <th scope="col" className="wide-only">
-              Signed in
-            </th>
-            <th scope="col" className="wide-only">
-              Last refresh
-            </th>
-            <th scope="col" className="wide-only">
-              Expires
-            </th>
-            <th scope="col" className="wide-only">
-              Replays
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.map((session) => (
-            <Fragment key={session.id}>
-              <Row
-                session={session}
-                showsUser={showsUsers}
-                isOpen={session.id === openId}
-                onRevoke={() => setRevoking(session)}
-              />
-              {session.id === openId && (
-                <tr className="people-detail">
-                  <td colSpan={columns} id={`session-${session.id}`}>
-                    <SessionDetails session={session} />
-                  </td>
-                </tr>
-              )}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
-      {revoking && <RevokeSessionDialog session={revoking} onClose={() => setRevoking(null)} />}
-    </div>
+    <>
+      <DataTable
+        label={label}
+        columns={columns}
+        list={list}
+        keyOf={idOf}
+        empty={empty}
+        details={renderDetails}
+        openKeys={openKeys}
+        isSelectable={isSelectable}
+        bulkActions={(sessions) => (
+          <Button size="small" icon="signOut" onPress={() => setRevoking(sessions)}>
+            Revoke…
+          </Button>
+        )}
+      />
+      {revoking.length > 0 && <RevokeDialog sessions={revoking} onClose={() => setRevoking([])} />}
+    </>
   );
 }
 
-interface RowProps {
+interface ColumnOptions {
+  readonly showsUsers: boolean;
+  readonly openId: string | null;
+  readonly revoke: (session: SessionRow) => void;
+}
+
+const wide = 640;
+
+function createColumns({ showsUsers, openId, revoke }: ColumnOptions): readonly TableColumn<SessionRow>[] {
+  const user: TableColumn<SessionRow> = {
+    id: 'user',
+    label: 'User',
+    minTableWidth: wide,
+    render: (session) => <UserLink session={session} />,
+  };
+  return [
+    ...(showsUsers ? [user] : []),
+    {
+      id: 'device',
+      label: 'Device',
+      isRowHeader: true,
+      render: (session) => <Device session={session} showsUser={showsUsers} isOpen={session.id === openId} />,
+    },
+    {
+      id: 'address',
+      label: 'Address',
+      minTableWidth: wide,
+      className: 'number',
+      render: ({ address }) => address ?? <span className="soft">Unknown</span>,
+    },
+    {
+      id: 'signedIn',
+      label: 'Signed in',
+      minTableWidth: wide,
+      render: ({ createdAt }) => <Time at={createdAt} />,
+    },
+    {
+      id: 'refreshed',
+      label: 'Last refresh',
+      minTableWidth: wide,
+      render: ({ refreshedAt }) => <Time at={refreshedAt} />,
+    },
+    {
+      id: 'expires',
+      label: 'Expires',
+      minTableWidth: wide,
+      render: ({ expiresAt }) => <Time at={expiresAt} isDeadline />,
+    },
+    {
+      id: 'replays',
+      label: 'Replays',
+      minTableWidth: wide,
+      render: (session) =>
+        countReplays(session) === 0 ? <span className="soft">None</span> : <Replays session={session} />,
+    },
+    actionsColumn((session) => (
+      <Button
+        size="small"
+        aria-label={`Revoke ${deviceName(session.agent)} of ${session.user.username}`}
+        onPress={() => revoke(session)}
+      >
+        Revoke
+      </Button>
+    )),
+  ];
+}
+
+function UserLink({ session: { user } }: { session: SessionRow }) {
+  return (
+    <Link to={`/users/${user.id}`}>
+      <Name>{user.username}</Name>
+    </Link>
+  );
+}
+
+interface DeviceProps {
   readonly session: SessionRow;
   readonly showsUser: boolean;
   readonly isOpen: boolean;
-  readonly onRevoke: () => void;
 }
 
-function Row({ session, showsUser, isOpen, onRevoke }: RowProps) {
-  const { id, user, agent, address, createdAt, refreshedAt, expiresAt, isCurrent } = session;
-  const device = deviceName(agent);
+function Device({ session, showsUser, isOpen }: DeviceProps) {
+  const { id, agent, address, refreshedAt, isCurrent } = session;
   return (
-    <tr>
-      {showsUser && (
-        <th scope="row" className="wide-only">
-          <Link to={`/users/${user.id}`}>{user.username}</Link>
-        </th>
-      )}
-      <td>
-        <div className="people-device">
-          <AriaButton
-            className="people-disclosure"
-            aria-expanded={isOpen}
-            {...(isOpen ? { 'aria-controls': `session-${id}` } : {})}
-            onPress={() => setQuery({ session: isOpen ? null : id })}
-          >
-            <Icon name="chevron" className={isOpen ? 'turned' : ''} />
-            <span title={agent ?? undefined}>{device}</span>
-          </AriaButton>
-          {isCurrent && <span className="label-chip good">Current</span>}
-        </div>
-        <p className="narrow-only soft people-more">
-          {showsUser && (
-            <>
-              <Link to={`/users/${user.id}`}>{user.username}</Link> ·{' '}
-            </>
-          )}
-          {address ?? 'Unknown address'} · <Time at={refreshedAt} /> <Replays session={session} />
-        </p>
-      </td>
-      <td className="wide-only number">{address ?? <span className="soft">Unknown</span>}</td>
-      <td className="wide-only">
-        <Time at={createdAt} />
-      </td>
-      <td className="wide-only">
-        <Time at={refreshedAt} />
-      </td>
-      <td className="wide-only">
-        <Time at={expiresAt} isDeadline />
-      </td>
-      <td className="wide-only">
-        <Replays session={session} />
-        {countReplays(session) === 0 && <span className="soft">None</span>}
-      </td>
-      <td className="cell-actions">
-        <Button size="small" aria-label={`Revoke ${device} of ${user.username}`} onPress={onRevoke}>
-          Revoke
-        </Button>
-      </td>
-    </tr>
+    <>
+      <div className="people-device">
+        <AriaButton
+          className="people-disclosure"
+          aria-expanded={isOpen}
+          onPress={() => setQuery({ session: isOpen ? null : id })}
+        >
+          <Icon name="chevron" className={isOpen ? 'turned' : ''} />
+          <span title={agent ?? undefined}>{deviceName(agent)}</span>
+        </AriaButton>
+        {isCurrent && <span className="label-chip good">Current</span>}
+      </div>
+      <p className="narrow-only soft people-more">
+        {showsUser && (
+          <>
+            <UserLink session={session} /> ·{' '}
+          </>
+        )}
+        {address ?? 'Unknown address'} · <Time at={refreshedAt} /> <Replays session={session} />
+      </p>
+    </>
   );
 }
 
@@ -146,6 +171,68 @@ function Replays({ session }: { session: SessionRow }) {
   return (
     <span className="label-chip warning">
       {replays.toLocaleString('en')} {replays === 1 ? 'replay' : 'replays'}
+    </span>
+  );
+}
+
+function SessionDetails({ session }: { session: SessionRow }) {
+  const { id, agent, createdAt, expiresAt, refreshes } = session;
+  return (
+    <div className="people-session">
+      <dl className="facts">
+        <dt>Device</dt>
+        <dd className="code">{agent ?? 'Unknown'}</dd>
+        <dt className="narrow-only">Signed in</dt>
+        <dd className="narrow-only">
+          <Time at={createdAt} />, expires <Time at={expiresAt} isDeadline />
+        </dd>
+        <dt>Id</dt>
+        <dd className="code">{id}</dd>
+      </dl>
+      <Refreshes refreshes={refreshes} />
+    </div>
+  );
+}
+
+function Refreshes({ refreshes }: { refreshes: readonly Refresh[] }) {
+  if (refreshes.length === 0) return <p className="soft">No refresh in the last seven days.</p>;
+  return (
+    <>
+      <p className="soft">
+        The last {refreshes.length === 1 ? 'refresh' : `${refreshes.length} refreshes`} of the last seven
+        days. A replay is the reuse of a spent refresh token. Within a minute, the cause is a lost response or
+        a second tab. Later, the server treats it as theft and ends the session.
+      </p>
+      <ol className="people-refreshes">
+        {refreshes.map((refresh) => (
+          <li key={refresh.at}>
+            <span className="people-when">
+              <Time at={refresh.at} />
+            </span>
+            <span title={refresh.agent ?? undefined}>
+              {deviceName(refresh.agent)}
+              <span className="soft"> from {refresh.address ?? 'an unknown address'}</span>
+            </span>
+            {refresh.replays > 0 && <Replay refresh={refresh} />}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Replay({ refresh: { replays, replayedAt, replayAddress, replayAgent } }: { refresh: Refresh }) {
+  return (
+    <span className="people-replay" title={replayAgent ?? undefined}>
+      <span className="label-chip warning">
+        {replays === 1 ? 'Replayed once' : `Replayed ${replays.toLocaleString('en')} times`}
+      </span>{' '}
+      {replayedAt && (
+        <>
+          last <Time at={replayedAt} />,{' '}
+        </>
+      )}
+      {deviceName(replayAgent)} from {replayAddress ?? 'an unknown address'}
     </span>
   );
 }

@@ -5,11 +5,10 @@ import { setQuery, useLocation } from '../../router.tsx';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Button } from '../../ui/button.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
-import { ShowMore } from '../../ui/show-more.tsx';
-import { QueryResult, Empty } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
-import { useSessions } from './use-sessions.ts';
+import { useSessions } from './sessions.ts';
 import '../people.css';
 
 const nameDocument = /* GraphQL */ `
@@ -61,18 +60,17 @@ export function SessionsScreen() {
           <Button onPress={() => setRevoking('theirs')}>Revoke all of {user.username}…</Button>
         )}
       </div>
-      <QueryResult query={list}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty icon="device" title="No active sessions">
-              <p>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</p>
-            </Empty>
-          ) : (
-            <SessionTable caption="Sessions, the newest first" sessions={items} showsUsers />
-          )
+      <SessionTable
+        key={userId}
+        label="Sessions, the newest first"
+        list={list}
+        showsUsers
+        empty={
+          <Empty icon="device" title="No active sessions">
+            <p>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</p>
+          </Empty>
         }
-      </QueryResult>
-      <ShowMore pages={list} noun="sessions" />
+      />
       {revoking === 'others' && <RevokeAllDialog onClose={() => setRevoking(null)} />}
       {revoking === 'theirs' && user && <RevokeAllDialog user={user} onClose={() => setRevoking(null)} />}
     </main>

@@ -1,4 +1,6 @@
-/** The queries and types of session lists. */
+/** Reads the sessions of all users, of one user, or of the viewer. It polls, because sessions change without an event. */
+
+import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
 
 export interface Refresh {
   readonly at: string;
@@ -63,7 +65,7 @@ const sessionPageFields = /* GraphQL */ `
   }
 `;
 
-export const sessionsDocument =
+const sessionsDocument =
   /* GraphQL */ `
     query Sessions($userId: ID, $first: Int, $after: String) {
       sessions(userId: $userId, first: $first, after: $after) {
@@ -72,7 +74,7 @@ export const sessionsDocument =
     }
   ` + sessionPageFields;
 
-export const ownSessionsDocument =
+const ownSessionsDocument =
   /* GraphQL */ `
     query OwnSessions($first: Int, $after: String) {
       viewer {
@@ -82,3 +84,27 @@ export const ownSessionsDocument =
       }
     }
   ` + sessionPageFields;
+
+const pageSize = 50;
+const pollMs = 15_000;
+
+/** Reads the sessions of all users if `userId` is null. */
+export function useSessions(userId: string | null): PagedQuery<SessionRow> {
+  return usePages<{ sessions: Page<SessionRow> }, SessionRow>(
+    ['people', 'sessions', userId],
+    sessionsDocument,
+    { userId, first: pageSize },
+    ({ sessions }) => sessions,
+    { pollMs },
+  );
+}
+
+export function useOwnSessions(): PagedQuery<SessionRow> {
+  return usePages<{ viewer: { sessions: Page<SessionRow> } }, SessionRow>(
+    ['people', 'ownSessions'],
+    ownSessionsDocument,
+    { first: pageSize },
+    ({ viewer }) => viewer.sessions,
+    { pollMs },
+  );
+}

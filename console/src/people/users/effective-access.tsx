@@ -11,7 +11,7 @@ import { LevelChip, formatReason } from '../../ui/access-level.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
-import type { UserSummary } from '../people-data.ts';
+import type { UserSummary } from '../people-data.tsx';
 
 const explainDocument = /* GraphQL */ `
   query Explain($userId: ID!, $folderId: ID!) {

@@ -1,16 +1,17 @@
-/** The dialogs to rename, change and delete a user. */
+/** The dialogs to create, rename, change and delete a user. */
 
 import { useState } from 'react';
 import { updateQueryOptimistically } from '../../actions/optimistic-update.ts';
-import { deleteUser, updateUser } from '../../actions/people-actions.ts';
+import { createUser, deleteUser, resetPassword, updateUser } from '../../actions/people-actions.ts';
 import type { AnyTask } from '../../actions/task.ts';
-import { perform } from '../../actions/perform.ts';
 import { navigate } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { whileSignedIn } from '../../session/session-data.ts';
-import { ActionDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/fields.tsx';
-import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.ts';
+import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
+import { Checkbox, TextField } from '../../ui/fields.tsx';
+import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
+import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.tsx';
+import { endedText } from '../sessions/revoke-dialogs.tsx';
 
 interface UserDialogProps {
   readonly user: UserSummary;
@@ -54,27 +55,17 @@ const nowDocument = /* GraphQL */ `
 `;
 
 export function RenameUserDialog({ user, onClose }: UserDialogProps) {
-  const [username, setUsername] = useState(user.username);
-  const task = userChange(user, { username }, { username: user.username }, `Renamed to ${username}`);
+  const { username: name } = user;
   return (
-    <ActionDialog
-      title={`Rename ${user.username}`}
+    <NameDialog
+      title={`Rename ${name}`}
       verb="Rename"
-      call={task}
-      isReady={username.trim() !== '' && username !== user.username}
+      label="User name"
+      help="The user signs in with the new name from now on. Existing sessions continue."
+      name={name}
+      taskOf={(username) => userChange(user, { username }, { username: name }, `Renamed to ${username}`)}
       onClose={onClose}
-      onSubmit={() => perform(task)}
-    >
-      <TextField
-        label="User name"
-        value={username}
-        onChange={setUsername}
-        help="The user signs in with the new name from now on. Existing sessions continue."
-        isRequired
-        autoFocus
-        autoComplete="off"
-      />
-    </ActionDialog>
+    />
   );
 }
 
@@ -82,14 +73,7 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
   const { username } = user;
   const task = userChange(user, { isDisabled: true }, { isDisabled: false }, `Disabled ${username}`);
   return (
-    <ActionDialog
-      title={`Disable ${username}`}
-      verb="Disable"
-      isDanger
-      call={task}
-      onClose={onClose}
-      onSubmit={() => perform(task)}
-    >
+    <ActionDialog title={`Disable ${username}`} verb="Disable" isDanger task={task} onClose={onClose}>
       <p>
         {username} is signed out everywhere at once and cannot sign in until you enable the user again. Groups
         and grants are kept.
@@ -109,9 +93,8 @@ export function AdministratorDialog({ user, onClose }: UserDialogProps) {
       title={isAdministrator ? `Make ${username} a regular user` : `Make ${username} an administrator`}
       verb={isAdministrator ? 'Make a regular user' : 'Make an administrator'}
       isDanger={isAdministrator}
-      call={task}
+      task={task}
       onClose={onClose}
-      onSubmit={() => perform(task)}
     >
       <p>
         {isAdministrator
@@ -125,19 +108,21 @@ export function AdministratorDialog({ user, onClose }: UserDialogProps) {
 export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
   const { id, username } = user;
   const [typed, setTyped] = useState('');
-  const call = { action: deleteUser, variables: { input: { id } } };
+  const task = {
+    action: deleteUser,
+    variables: { input: { id } },
+    doneText: `Deleted ${username}`,
+    staleQueries: peopleStale,
+  };
   return (
     <ActionDialog
       title={`Delete ${username}`}
       verb="Delete user"
       isDanger
-      call={call}
+      task={task}
       isReady={typed === username}
+      onDone={() => navigate('/users', { replace: true })}
       onClose={onClose}
-      onSubmit={async () => {
-        await perform({ ...call, doneText: `Deleted ${username}`, staleQueries: peopleStale });
-        navigate('/users', { replace: true });
-      }}
     >
       <p>
         This also deletes the sessions, memberships and grants of {username}, but not the folders that they
@@ -150,6 +135,103 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
         autoFocus
         autoComplete="off"
       />
+    </ActionDialog>
+  );
+}
+
+/** The created user, with the password that was sent. */
+interface CreatedUser {
+  readonly id: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+export function NewUserDialog({ onClose }: { onClose: () => void }) {
+  const [username, setUsername] = useState('');
+  const [password, setPassword] = useState('');
+  const [isAdministrator, setAdministrator] = useState(false);
+  const [made, setMade] = useState<CreatedUser | null>(null);
+  const task = {
+    action: createUser,
+    variables: { input: { username, password, isAdministrator } },
+    doneText: `Created ${username}`,
+    staleQueries: peopleStale,
+  };
+
+  if (made) {
+    return (
+      <PasswordOnce
+        username={made.username}
+        password={made.password}
+        message={`${made.username} can sign in now.`}
+        onClose={() => {
+          onClose();
+          navigate(`/users/${made.id}`);
+        }}
+      />
+    );
+  }
+  return (
+    <ActionDialog
+      title="New user"
+      verb="Create user"
+      task={task}
+      isReady={username.trim() !== '' && isLongEnough(password)}
+      onClose={onClose}
+      closesWhenDone={false}
+      onDone={({ createUser: { user } }) => setMade({ id: user.id, username, password })}
+    >
+      <TextField
+        label="User name"
+        value={username}
+        onChange={setUsername}
+        isRequired
+        autoFocus
+        autoComplete="off"
+      />
+      <PasswordField label="Password" value={password} onChange={setPassword} />
+      <Checkbox isSelected={isAdministrator} onChange={setAdministrator}>
+        <span>
+          Administrator
+          <span className="hint"> – has full access</span>
+        </span>
+      </Checkbox>
+    </ActionDialog>
+  );
+}
+
+/** Sets a new password for another user and shows it once. */
+export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
+  const { id: userId, username } = user;
+  const [password, setPassword] = useState('');
+  const [done, setDone] = useState<{ readonly password: string; readonly ended: number } | null>(null);
+  const task = {
+    action: resetPassword,
+    variables: { input: { userId, password } },
+    staleQueries: peopleStale,
+  };
+  if (done) {
+    return (
+      <PasswordOnce
+        username={username}
+        password={done.password}
+        message={`${username} has a new password. ${endedText(done.ended)}.`}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <ActionDialog
+      title={`Reset password of ${username}`}
+      verb="Reset password"
+      task={task}
+      isReady={isLongEnough(password)}
+      onClose={onClose}
+      closesWhenDone={false}
+      onDone={({ resetPassword: { endedSessions: ended } }) => setDone({ password, ended })}
+    >
+      <p>{username} is signed out everywhere, and has to sign in with the new password.</p>
+      <PasswordField label="New password" value={password} autoFocus onChange={setPassword} />
     </ActionDialog>
   );
 }

@@ -6,46 +6,27 @@ import { performOrReport } from '../../actions/perform.ts';
 import { userGroupsKey, useUserGroups, type GroupName } from '../../graph/user-groups.ts';
 import { Link } from '../../router.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
-import { TruncatedList } from '../../ui/show-more.tsx';
-import { QueryResult, Loading } from '../../ui/states.tsx';
 import { createAdditionTask, createRemovalTask } from '../groups/memberships.ts';
-import type { UserSummary } from '../people-data.ts';
+import { idOf, type UserSummary } from '../people-data.tsx';
+import { Name } from '../../ui/text.tsx';
 
 export function UserGroups({ user }: { user: UserSummary }) {
   const { username } = user;
-  const answer = useUserGroups(user.id);
+  const list = useUserGroups(user.id);
   const [choices, setChoices] = useState(0);
   return (
     <section className="card" aria-labelledby="user-groups">
       <h2 id="user-groups">Groups</h2>
-      <QueryResult query={answer} loading={<Loading lines={2} />}>
-        {(groups) =>
-          groups.length === 0 ? (
-            <p className="soft">{username} is in no group.</p>
-          ) : (
-            <TruncatedList items={groups} noun="groups">
-              {(part) => (
-                <ul className="people-list">
-                  {part.map((group) => (
-                    <li key={group.id}>
-                      <Icon name="group" />
-                      <Link to={`/groups/${group.id}`}>{group.name}</Link>
-                      <span className="grow" />
-                      <IconButton
-                        label={`Remove from ${group.name}`}
-                        icon="close"
-                        onPress={() => void leave(user, group)}
-                      />
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </TruncatedList>
-          )
-        }
-      </QueryResult>
+      <DataTable
+        label="Groups"
+        columns={createColumns((group) => void leave(user, group))}
+        list={list}
+        keyOf={idOf}
+        empty={<p className="soft">{username} is in no group.</p>}
+        loadingLines={2}
+      />
       {/* The key changes with each choice, so that the field is empty again. */}
       <PersonPicker
         key={choices}
@@ -53,7 +34,7 @@ export function UserGroups({ user }: { user: UserSummary }) {
         kinds="groups"
         placeholder="Name of a group"
         value={null}
-        excludedIds={answer.data?.map(({ id }) => id) ?? []}
+        excludedIds={list.data?.map(({ id }) => id) ?? []}
         onChange={(group) => {
           if (!group) return;
           setChoices(choices + 1);
@@ -62,6 +43,24 @@ export function UserGroups({ user }: { user: UserSummary }) {
       />
     </section>
   );
+}
+
+function createColumns(leaveGroup: (group: GroupName) => void): readonly TableColumn<GroupName>[] {
+  return [
+    {
+      id: 'name',
+      label: 'Name',
+      isRowHeader: true,
+      render: ({ id, name }) => (
+        <Link to={`/groups/${id}`}>
+          <Name>{name}</Name>
+        </Link>
+      ),
+    },
+    actionsColumn((group) => (
+      <IconButton label={`Remove from ${group.name}`} icon="close" onPress={() => leaveGroup(group)} />
+    )),
+  ];
 }
 
 function withGroups(user: UserSummary, change: (groups: readonly GroupName[]) => readonly GroupName[]) {

@@ -3,33 +3,45 @@
 import { useEffect, useState } from 'react';
 import { performOrReport } from '../../actions/perform.ts';
 import { useGraph } from '../../graph/use-graph.ts';
+import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link } from '../../router.tsx';
 import { useSession, useViewer } from '../../session/session.tsx';
 import { ActionMenu, Button, type MenuAction } from '../../ui/button.tsx';
-import { QueryResult, Empty } from '../../ui/states.tsx';
-import { BackLink } from '../back-link.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { formatJournalEntry, journalFields, type JournalEntry } from '../../ui/journal-sentence.ts';
+import { EntryPath, Sentence } from '../../ui/sentence.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
+import { QueryResult, Empty, Loading } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from '../grants-card.tsx';
-import { aboutUser, userDocument, type UserAnswer, type UserSummary } from '../people-data.ts';
-import { ResetPasswordDialog } from './reset-password-dialog.tsx';
-import { UserActivity } from './user-activity.tsx';
+import { aboutUser, userDocument, UserState, type UserAnswer, type UserSummary } from '../people-data.tsx';
+import { RevokeAllDialog } from '../sessions/revoke-dialogs.tsx';
+import { SessionTable } from '../sessions/session-table.tsx';
+import { useSessions } from '../sessions/sessions.ts';
 import {
   AdministratorDialog,
   DeleteUserDialog,
   DisableUserDialog,
   RenameUserDialog,
+  ResetPasswordDialog,
   userChange,
 } from './user-dialogs.tsx';
-import { UserSummaryCard } from './user-summary-card.tsx';
 import { UserGroups } from './user-group-list.tsx';
-import { UserSessions } from './user-sessions.tsx';
+import { Name } from '../../ui/text.tsx';
 
 export function UserPage({ id }: { id: string }) {
   const answer = useGraph<UserAnswer>(aboutUser(id), userDocument, { id });
   useOwnName(answer.data?.user, answer.isFetching);
   return (
     <main className="page">
-      <BackLink to="/users">Users</BackLink>
+      <nav aria-label="Back">
+        <Link to="/users" className="people-back">
+          <Icon name="back" />
+          Users
+        </Link>
+      </nav>
       <QueryResult query={answer}>
         {({ user }) =>
           user ? (
@@ -119,7 +131,9 @@ function Header({ user }: { user: UserSummary }) {
   ];
   return (
     <header className="page-header">
-      <h1>{username}</h1>
+      <h1>
+        <Name>{username}</Name>
+      </h1>
       {isAdministrator && <span className="label-chip info">Administrator</span>}
       {isDisabled && <span className="label-chip danger">Disabled</span>}
       {isOneself && <span className="label-chip good">You</span>}
@@ -145,5 +159,113 @@ function Header({ user }: { user: UserSummary }) {
       )}
       {OpenDialog && <OpenDialog user={user} onClose={() => setOpen(null)} />}
     </header>
+  );
+}
+
+function UserSummaryCard({ user }: { user: UserSummary }) {
+  const { id, isAdministrator, isDisabled, createdAt, lastLoginAt } = user;
+  return (
+    <section className="card" aria-labelledby="user-facts">
+      <h2 id="user-facts">Account</h2>
+      <dl className="facts people-facts">
+        <dt>State</dt>
+        <dd>
+          <UserState isDisabled={isDisabled} />
+        </dd>
+        <dt>Administrator</dt>
+        <dd>{isAdministrator ? 'Yes, with full access' : 'No'}</dd>
+        <dt>Last login</dt>
+        <dd>{lastLoginAt === null ? 'Never' : <Time at={lastLoginAt} />}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={createdAt} />
+        </dd>
+        <dt>Id</dt>
+        <dd className="people-id">
+          <span className="code">{id}</span>
+          <CopyButton label="Copy id" text={id} />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** The sessions of a user. */
+function UserSessions({ user }: { user: UserSummary }) {
+  const list = useSessions(user.id);
+  const [isRevoking, setRevoking] = useState(false);
+  return (
+    <section className="card" aria-labelledby="user-sessions">
+      <header className="card-header">
+        <h2 id="user-sessions">Sessions</h2>
+        <span className="grow" />
+        {list.data && list.data.totalCount > 0 && (
+          <Button size="small" icon="signOut" onPress={() => setRevoking(true)}>
+            Revoke all…
+          </Button>
+        )}
+      </header>
+      <SessionTable
+        label={`Sessions of ${user.username}`}
+        list={list}
+        empty={<p className="soft">{user.username} is not signed in anywhere.</p>}
+      />
+      {isRevoking && <RevokeAllDialog user={user} onClose={() => setRevoking(false)} />}
+    </section>
+  );
+}
+
+const activityPageSize = 10;
+
+const activityDocument =
+  /* GraphQL */ `
+    query DoneBy($id: ID!, $first: Int, $after: String) {
+      journal(filter: { byId: $id }, first: $first, after: $after) {
+        items {
+          ...JournalFields
+        }
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  ` + journalFields;
+
+/** The latest journal entries of a user. */
+function UserActivity({ user: { id, username } }: { user: UserSummary }) {
+  const list = usePages<{ journal: Page<JournalEntry> }, JournalEntry>(
+    ['people', 'activity', id],
+    activityDocument,
+    { id, first: activityPageSize },
+    ({ journal }) => journal,
+  );
+  return (
+    <section className="card" aria-labelledby="user-activity">
+      <h2 id="user-activity">Recent activity</h2>
+      <QueryResult query={list} loading={<Loading lines={3} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="soft">{username} has changed nothing that the journal still knows.</p>
+          ) : (
+            <ol className="people-activity">
+              {items.map((entry) => (
+                <li key={entry.number}>
+                  <span className="people-when">
+                    <Time at={entry.at} />
+                  </span>
+                  <span>
+                    <Sentence parts={formatJournalEntry(entry)} />
+                    <EntryPath entry={entry} />
+                  </span>
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </QueryResult>
+      <ShowMore pages={list} noun="entries" />
+    </section>
   );
 }

@@ -1,8 +1,10 @@
-/** A field for a new password, typed or generated. It can be shown, because an administrator passes it on. */
+/** Passwords that an administrator sets and passes on: a field, typed or generated, and a dialog that shows the password once. */
 
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/fields.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/fields.tsx';
 import { generatePassword } from './generated-password.ts';
 
 export const shortestPassword = 8;
@@ -50,5 +52,37 @@ export function PasswordField({ label, value, autoFocus = false, onChange }: Pas
         </Button>
       </div>
     </div>
+  );
+}
+
+interface PasswordOnceProps {
+  readonly username: string;
+  readonly password: string;
+  /** A sentence about the finished action. */
+  readonly message: string;
+  readonly onClose: () => void;
+}
+
+/** The password cannot be read again later. */
+export function PasswordOnce({ username, password, message, onClose }: PasswordOnceProps) {
+  return (
+    <Dialog title={`Password of ${username}`} onClose={onClose}>
+      <div className="dialog-form">
+        <p>{message}</p>
+        <div className="people-once">
+          <code>{password}</code>
+          <CopyButton text={password} label="Copy password" />
+        </div>
+        <p className="hint">
+          Send it to {username} in a safe way, and ask them to change it. It is shown only once.
+        </p>
+        <footer className="dialog-footer">
+          <span className="grow" />
+          <Button tone="primary" onPress={onClose}>
+            Done
+          </Button>
+        </footer>
+      </div>
+    </Dialog>
   );
 }

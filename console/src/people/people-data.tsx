@@ -1,4 +1,4 @@
-/** The queries of users and groups for their lists and pages. */
+/** The queries of users and groups for their lists and pages, and the state of a user. */
 
 import type { AccessLevel } from '../graph/live.tsx';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
@@ -29,6 +29,11 @@ const peopleKinds = [
 export function usePeopleUpdates(): void {
   const { isAdministrator } = useViewer();
   useJournalTail({ isEnabled: isAdministrator, filter: { kinds: peopleKinds }, staleQuery: aboutPeople });
+}
+
+/** The key of a row in a table. */
+export function idOf({ id }: { readonly id: string }): string {
+  return id;
 }
 
 /** Administrators see all of these fields. */
@@ -123,3 +128,11 @@ export const grantFields = /* GraphQL */ `
     grantedAt
   }
 `;
+
+export function UserState({ isDisabled }: { isDisabled: boolean }) {
+  return isDisabled ? (
+    <span className="label-chip danger">Disabled</span>
+  ) : (
+    <span className="label-chip good">Active</span>
+  );
+}
