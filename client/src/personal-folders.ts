@@ -1,13 +1,29 @@
-/** Methods for access to folders: who has access to a folder. */
+/** Methods for access to folders: everyone who has access to a folder, and the folders that concern only this user. */
 
-import type { DocumentRunner } from './calls.ts';
+import type { CallOptions, DocumentRunner } from './calls.ts';
 import { EspalierError } from './errors.ts';
-import type { EffectiveAccess } from './folder.ts';
+import {
+  detailFields,
+  toFolder,
+  type EffectiveAccess,
+  type FolderDetails,
+  type FolderResult,
+} from './folder.ts';
 import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
 export interface PersonalFolders {
   /** Lists everyone who has access to a folder, ordered by user name. Requires MANAGE on the folder. */
   effectiveAccess(id: string, options?: ListOptions): AsyncIterableIterator<EffectiveAccess>;
+  /** Lists the topmost folders that grants let you read, by name. Empty for administrators, whose access needs no grant. */
+  shared(options?: ListOptions): AsyncIterableIterator<FolderDetails>;
+  /** Lists your favorites by name. */
+  favorites(options?: ListOptions): AsyncIterableIterator<FolderDetails>;
+  /** Returns the folders that you visited last, the latest first. */
+  recent(options?: CallOptions): Promise<readonly FolderDetails[]>;
+  /** Adds a folder to your favorites, or removes it. Rejects with CONFLICT if you have 200 favorites. */
+  setFavorite(id: string, isFavorite: boolean, options?: CallOptions): Promise<void>;
+  /** Puts a folder first in your recent folders. */
+  visit(id: string, options?: CallOptions): Promise<void>;
 }
 
 const defaultPageSize = 100;
@@ -20,7 +36,29 @@ type AccessResult = Omit<EffectiveAccess, 'grant'> & {
 };
 
 export function createPersonalFolders(client: DocumentRunner): PersonalFolders {
+  const readOwn = async function* (field: string, options: ListOptions = {}) {
+    const query = `query($first:Int,$after:String){viewer{list:${field}(first:$first,after:$after){items{${detailFields}}${pageFields}}}}`;
+    type Data = { viewer: { list: Page<FolderResult<FolderDetails>> } };
+    const read = async (page: object) => (await client.query<Data, object>(query, page, options)).viewer.list;
+    for await (const folder of readPages(options, defaultPageSize, read)) yield toFolder(folder);
+  };
   return {
+    shared: (options) => readOwn('sharedFolders', options),
+    favorites: (options) => readOwn('favorites', options),
+    async recent(options) {
+      type Data = { viewer: { recentFolders: FolderResult<FolderDetails>[] } };
+      const query = `{viewer{recentFolders{${detailFields}}}}`;
+      const { viewer } = await client.query<Data, object>(query, {}, options);
+      return viewer.recentFolders.map((folder) => toFolder(folder));
+    },
+    async setFavorite(folderId, isFavorite, options) {
+      const mutation = 'mutation($input:SetFavoriteInput!){setFavorite(input:$input){__typename}}';
+      await client.mutate<unknown, object>(mutation, { input: { folderId, isFavorite } }, options);
+    },
+    async visit(folderId, options) {
+      const mutation = 'mutation($input:VisitFolderInput!){visitFolder(input:$input){__typename}}';
+      await client.mutate<unknown, object>(mutation, { input: { folderId } }, options);
+    },
     async *effectiveAccess(id, options = {}) {
       const query = `query($id:ID!,$first:Int,$after:String){folder(id:$id){effectiveAccess(first:$first,after:$after){items{user{id username} level grant{level folder{id} group{id name}}}${pageFields}}}}`;
       type Data = { folder: { effectiveAccess: Page<AccessResult> } | null };

@@ -117,6 +117,22 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await namesOf(folders.trash()), []);
     });
 
+    test('keep favorites and recent folders', async () => {
+      const first = await folders.create({ name: 'Favorite 10' });
+      const second = await folders.create({ name: 'Favorite 9' });
+      for (const { id } of [first, second]) await folders.setFavorite(id, true);
+      assert.deepEqual(await namesOf(folders.favorites({ pageSize: 1 })), ['Favorite 9', 'Favorite 10']);
+      await folders.setFavorite(second.id, false);
+      assert.deepEqual(await namesOf(folders.favorites()), ['Favorite 10']);
+      for (const { id } of [first, second, first]) await folders.visit(id);
+      const recent = await folders.recent();
+      assert.deepEqual(
+        recent.map(({ path }) => path),
+        ['/Favorite 10', '/Favorite 9'],
+      );
+      assert.deepEqual(await namesOf(folders.shared()), []);
+    });
+
     test('list who has access to a folder', async () => {
       const { id } = await folders.create({ name: 'Shown' });
       const { user, level, grant } = await readFirst(folders.effectiveAccess(id));

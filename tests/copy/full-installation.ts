@@ -54,6 +54,8 @@ async function createTree(tree: TreeTestbed, clock: TestClock): Promise<string> 
   clock.advanceSeconds(60);
   // Moves the oldest folder into the newest one.
   await tree.move(first, await tree.create('Last', later));
+  await tree.mutate('setFavorite', { folderId: first, isFavorite: true });
+  await tree.mutate('visitFolder', { folderId: later });
   await tree.delete(await tree.create('Gone', first));
   const query = 'mutation{createFolder(input: {name: "Once"}){cursor}}';
   await tree.testbed.postRaw('/graphql', JSON.stringify({ query }), {

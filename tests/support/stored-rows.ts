@@ -61,6 +61,7 @@ const tables = [
   'folders',
   'grants',
   'group_members',
+  'personal_folders',
   'sessions',
   'settings',
   'signing_keys',

@@ -132,6 +132,17 @@ export class Access {
     );
   }
 
+  /** The topmost folders that grants make readable. Empty for administrators, whose access needs no grant. */
+  get topmostReadableIds(): readonly string[] {
+    const found: string[] = [];
+    const open = [this.rootId];
+    for (const id of open) {
+      if ((this.#granted.get(id) ?? NONE) >= READ) found.push(id);
+      else for (const childId of this.#grantPathChildren.get(id) ?? []) open.push(childId);
+    }
+    return found;
+  }
+
   /** The level on a folder whose parent has the level `inherited`. */
   levelOf(id: string, inherited: AccessLevel): AccessLevel {
     return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? inherited);

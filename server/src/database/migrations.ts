@@ -222,6 +222,21 @@ export const migrations: readonly Migration[] = [
       `alter table journal add column former_path ${text}`,
     ],
   },
+  {
+    name: 'favorites and recent folders of each user',
+    statements: ({ id, text, integer, tableEnd }) => [
+      `create table personal_folders (
+        user_id ${id} not null references users (id) on delete cascade,
+        kind ${text} not null check (kind in ('favorite', 'recent')),
+        folder_id ${id} not null references folders (id) on delete cascade,
+        marked_at ${integer} not null,
+        primary key (user_id, kind, folder_id)
+      ) ${tableEnd}`,
+      `create index personal_folders_by_folder on personal_folders (folder_id)`,
+      // Few users among many.
+      `create index users_administrators on users (username_key) where is_administrator = 1`,
+    ],
+  },
 ];
 
 function addFolderDetails({ id, text, integer, tableEnd, searchIndex }: Dialect): readonly string[] {

@@ -10,7 +10,7 @@ import type { ChangeOptions, Database, Snapshot, Transaction } from '../database
 import { abandoned, Refusal } from '../refusal.ts';
 import { findStoredResult, storeResult, toResult, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPosition } from './journal-entry.ts';
-import { readLockedHead, lockForChange, type ChangeOrigin, type JournalHead } from './journal.ts';
+import { lockForChange, readHead, readLockedHead, type ChangeOrigin, type JournalHead } from './journal.ts';
 
 /** The viewer who requests a change. */
 export interface Caller {
@@ -62,6 +62,12 @@ interface Change<Rights, T, Stored, Read = undefined> extends ChangeOptions {
     by: ViewerChangeOrigin,
     prefetched: Read | undefined,
   ) => PromiseOrValue<T>;
+}
+
+interface UnrecordedChange<Rights, Read> {
+  /** Checks the change. Returns what the write needs, or undefined if there is nothing to write. */
+  readonly read: (snapshot: Snapshot, rights: Rights) => Promise<Read | undefined>;
+  readonly write: (transaction: Transaction, read: Read, now: number) => Promise<void>;
 }
 
 type ViewerChangeOrigin = ChangeOrigin & { readonly byUserId: string };
@@ -121,6 +127,26 @@ export class ChangeRunner<Rights> {
       requireClient(caller);
       return this.database.change((transaction) => this.#make(transaction, caller, change), change);
     });
+  }
+
+  /**
+   * Runs a change that only the caller sees and that has the same effect when it is repeated. It has no journal entry, does not
+   * wait for the lock of the journal, and ignores the idempotency key. Nothing is written if `read` returns undefined.
+   */
+  async runUnrecorded<Read>(caller: Caller, change: UnrecordedChange<Rights, Read>): Promise<Changed<void>> {
+    const { head, needed } = await this.read(caller, async (snapshot, rights) => ({
+      head: await readHead(snapshot),
+      needed: await change.read(snapshot, rights),
+    }));
+    if (needed !== undefined) {
+      await this.#queue.run({ key: caller.userId }, () => {
+        requireClient(caller);
+        return this.database.transaction((transaction) =>
+          change.write(transaction, needed, this.clock.now()),
+        );
+      });
+    }
+    return { result: undefined, position: head };
   }
 
   async #make<T, Stored, Read>(

@@ -14,6 +14,7 @@ import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Grants } from '../../folders/folder-access.ts';
 import type { SeenFolder } from '../../folders/folder-writes.ts';
 import { Folders } from '../../folders/folders.ts';
+import { PersonalFolders } from '../../folders/personal-folders.ts';
 import { ChangeRunner, type Caller, type Changed } from '../../journal/change-runner.ts';
 import { toJournalCursor } from '../../journal/journal-entry.ts';
 import { SessionRevocations } from '../../sessions/revocation.ts';
@@ -34,6 +35,7 @@ export function createDomain(services: GraphServices) {
   return {
     folders: new Folders(changes, { maxImportFolders: limits.maxImportFolders, trashDays }),
     grants: new Grants(changes),
+    personalFolders: new PersonalFolders(changes),
     groups: new Groups(changes),
     users: new Users(changes, services),
     sessions: new SessionRevocations(changes),

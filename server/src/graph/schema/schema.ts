@@ -22,6 +22,7 @@ import './folders/folder-move.ts';
 import './folders/folder-import.ts';
 import './folders/trash.ts';
 import './folders/grant.ts';
+import './folders/personal-folders.ts';
 import './people/people-queries.ts';
 import './people/people-mutations.ts';
 import './journal/folder-change.ts';

@@ -59,6 +59,7 @@ export const tables: readonly Table[] = [
   defineTable('user_groups', 'id', 'id name name_key created_at'),
   defineTable('group_members', 'group_id user_id', 'group_id user_id'),
   defineTable('grants', 'folder_id subject_id', 'folder_id subject_id subject_kind level granted_at'),
+  defineTable('personal_folders', 'user_id kind folder_id', 'user_id kind folder_id marked_at'),
   defineTable(
     'journal',
     'number',

@@ -182,7 +182,7 @@ Session.implement({
   }),
 });
 
-const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The authenticated user of the request, with the session and the auth token.',
   fields: (t) => ({
     user: t.field({
