@@ -79,6 +79,16 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.deepEqual(changes, [undefined, 'auth two']);
   });
 
+  test('does not wait for other tabs if none has tokens', async (context) => {
+    const open = openTabs(context);
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    assert.equal(await open().read(), undefined);
+    const tab = open();
+    await tab.write(tokensOf('a'));
+    assert.deepEqual(await open().read(), tokensOf('a'));
+    tab.close!();
+  });
+
   test('ignores malformed data in the area and in the channel', async (context) => {
     const name = randomUUID();
     const area = createArea();

@@ -43,7 +43,16 @@ interface Channel {
 }
 
 interface Locks {
-  request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
+  request<T>(
+    name: string,
+    options: { readonly signal?: AbortSignal; readonly mode?: 'shared' },
+    work: () => Promise<T>,
+  ): Promise<T>;
+  query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
+}
+
+function readLocks(): Locks | undefined {
+  return ((globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}).locks;
 }
 
 type TokenListener = (tokens: Tokens | undefined, hasEnded?: boolean) => void;
@@ -79,6 +88,8 @@ class TabStorage implements TokenStorage {
   #channel: Channel | undefined;
   #started: Promise<void> | undefined;
   #isClosed = false;
+  /** Releases the lock that shows new tabs that this one has tokens. */
+  #releasePresence: (() => void) | undefined;
 
   constructor({ name = 'espalier', area }: TabStorageOptions) {
     this.#name = `espalier:${name}`;
@@ -93,6 +104,7 @@ class TabStorage implements TokenStorage {
   async write(tokens: Tokens | undefined, hasEnded?: boolean): Promise<void> {
     await this.#ready();
     this.#stored = { at: Math.max(this.#stored.at + 1, systemClock.now()), tokens, hasEnded };
+    this.#updatePresence();
     this.#save();
     this.#send();
   }
@@ -102,13 +114,13 @@ class TabStorage implements TokenStorage {
       await this.#catchUp();
       return work();
     };
-    const { locks } = ((globalThis as { navigator?: object }).navigator ?? {}) as { locks?: Locks };
+    const locks = readLocks();
     const giveUp = new AbortController();
     const cancel = after(lockTimeoutMs, () => giveUp.abort());
     let isLocked = false;
     try {
       if (locks) {
-        return await locks.request(this.#name, giveUp, () => {
+        return await locks.request(this.#name, { signal: giveUp.signal }, () => {
           isLocked = true;
           cancel();
           return runCurrent();
@@ -132,6 +144,7 @@ class TabStorage implements TokenStorage {
     this.#isClosed = true;
     this.#channel?.close();
     this.#channel = undefined;
+    this.#updatePresence();
   }
 
   /** A tab without state waits for the answers of the others. */
@@ -157,9 +170,46 @@ class TabStorage implements TokenStorage {
       // Otherwise the channel keeps a Node process running.
       this.#channel?.unref?.();
       this.#load();
-      this.#started = this.#channel && this.#askPeers();
+      this.#started = this.#channel && this.#askFirstPeers();
     }
     return this.#started;
+  }
+
+  /** Without other tabs that have tokens, there is nothing to wait for. */
+  async #askFirstPeers(): Promise<void> {
+    const answers = this.#askPeers();
+    if (await this.#isAlone()) return;
+    await answers;
+  }
+
+  /** Without locks, the answer is unknown, which counts as false. */
+  async #isAlone(): Promise<boolean> {
+    try {
+      const { held } = (await readLocks()?.query()) ?? {};
+      return held !== undefined && !held.some(({ name }) => name === this.#presenceName);
+    } catch {
+      return false;
+    }
+  }
+
+  get #presenceName(): string {
+    return `${this.#name}:tokens`;
+  }
+
+  /** Holds a shared lock while this tab has tokens. */
+  #updatePresence(): void {
+    const isPresent = this.#stored.tokens !== undefined && !this.#isClosed;
+    if (!isPresent) {
+      this.#releasePresence?.();
+      this.#releasePresence = undefined;
+    } else if (!this.#releasePresence) {
+      const released = new Promise<void>((resolve) => (this.#releasePresence = resolve));
+      // Without the lock, new tabs do not find this one.
+      const request = attempt(() =>
+        readLocks()?.request(this.#presenceName, { mode: 'shared' }, () => released),
+      );
+      request?.catch(() => undefined);
+    }
   }
 
   /** Asks the other tabs for their state. Waits for all known tabs, or for the first answer if none is known. */
@@ -218,7 +268,10 @@ class TabStorage implements TokenStorage {
     const isNewer =
       stored.at > current.at ||
       (stored.at === current.at && (stored.tokens?.authToken ?? '') > (current.tokens?.authToken ?? ''));
-    if (isNewer) this.#stored = stored;
+    if (isNewer) {
+      this.#stored = stored;
+      this.#updatePresence();
+    }
     return isNewer;
   }
 

@@ -183,4 +183,18 @@ describe('the console session on SQLite', () => {
     await page.locator('.settings-item code').getByText('/console', { exact: true }).waitFor();
     assert.doesNotMatch(await page.locator('main').innerText(), /`|\]\(/);
   });
+
+  test('shows the form without waiting for other tabs, and focuses the tree after signing in', async () => {
+    const page = await testbed.newTab();
+    // The timers of the page stand still.
+    await page.clock.install({ time: testbed.tree.testbed.clock.now() });
+    await page.clock.pauseAt(testbed.tree.testbed.clock.now() + 1_000);
+    await page.goto(testbed.address());
+    await page.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
+    await page.clock.resume();
+    await testbed.signIn(page, 'admin');
+    await page.locator('[role=tree]:focus').waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('treeitem', { name: 'Suppliers' }).and(page.locator('[data-focused]')).waitFor();
+  });
 });

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 
 export class TreePage {
   readonly page: Page;
@@ -20,6 +21,16 @@ export class TreePage {
 
   async waitUntilVisible(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.row(name).waitFor();
+  }
+
+  /** Waits until the row is inside the scrolled part of the tree. */
+  async waitUntilInView(name: string): Promise<void> {
+    await eventually(async () => {
+      const [row, tree] = await Promise.all([this.row(name), this.tree].map((each) => each.boundingBox()));
+      return (
+        row !== null && tree !== null && row!.y >= tree!.y && row!.y + row!.height <= tree!.y + tree!.height
+      );
+    }, `“${name}” is in view`);
   }
 
   async waitUntilGone(name: string): Promise<void> {

@@ -180,4 +180,84 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades');
     await tree.waitUntilGone('Pots');
   });
+
+  test('selects siblings and ranges with keys, also those that are not loaded, but never the root', async () => {
+    const { page } = tree;
+    const bar = page.getByRole('toolbar', { name: 'Selected folders' });
+    await tree.row('Pots').click();
+    await tree.press('Control+a');
+    await bar.getByText('3 selected').waitFor();
+    for (const name of ['Shed', 'Pots', 'Seeds']) {
+      assert.equal((await tree.readAttributes(name))['selected'], 'true', name);
+    }
+    await tree.press('Escape');
+    await bar.waitFor({ state: 'detached' });
+    await tree.waitForFocus('Pots');
+    await tree.press('Shift+Home');
+    await bar.getByRole('button', { name: 'Delete' }).and(page.locator(':not([disabled])')).waitFor();
+    assert.equal(await tree.tree.locator('[aria-level="1"][aria-selected=true]').count(), 0);
+    await tree.press('Escape', 'End', 'Shift+ArrowUp');
+    await bar.getByText('2 selected').waitFor();
+
+    await page.goto(testbed.address(`/folders/${await testbed.demo.idOf('/Correspondence/Letter 1')}`));
+    await tree.row('Letter 1').click();
+    await tree.press('Control+a');
+    await bar.getByText('500 selected, the maximum').waitFor();
+    await tree.row('Letter 1').click();
+    await bar.waitFor({ state: 'detached' });
+    await tree.press('Shift+End');
+    await bar.getByText('500 selected, the maximum').waitFor();
+    await bar.getByRole('button', { name: 'Clear the selection' }).click();
+    await bar.waitFor({ state: 'detached' });
+    assert.equal(await tree.hasKeyboard(), true);
+  });
+
+  test('shows selected folders and the current one in different colors, with actions on the selection', async () => {
+    const { page } = tree;
+    const colorOf = async (name: string) => {
+      const id = await tree.row(name).getAttribute('id');
+      return page.evaluate<string>(`getComputedStyle(document.getElementById('${id}')).backgroundColor`);
+    };
+    await tree.row('Shed').click();
+    await page.getByRole('heading', { level: 1, name: 'Shed' }).waitFor();
+    await tree.row('Pots').click({ modifiers: ['Control'] });
+    await tree.row('Seeds').click({ modifiers: ['Control'] });
+    await tree.row('Shed').click({ modifiers: ['Control'] });
+    await page.mouse.move(0, 0);
+    const [shed, pots, seeds] = await Promise.all(['Shed', 'Pots', 'Seeds'].map(colorOf));
+    assert.equal(pots, seeds);
+    assert.notEqual(shed, pots);
+    const bar = page.getByRole('toolbar', { name: 'Selected folders' });
+    await bar.getByText('2 selected').waitFor();
+    await bar.getByRole('button', { name: 'Move' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Move 2 folders' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await bar.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 folders' }).click();
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades');
+    await bar.waitFor({ state: 'detached' });
+  });
+
+  test('asks before a drag or a paste that changes the access of users', async () => {
+    const { page } = tree;
+    const shedId = await testbed.demo.idOf(`/Bench ${benches}/Shed`);
+    const userId = testbed.demo.userIds.margaret;
+    await testbed.tree.mutate('grantAccess', { folderId: shedId, userId, level: 'READ' });
+    await tree.drag('Seeds', 'Shed');
+    const dialog = page.getByRole('dialog', { name: 'Move “Seeds” into “Shed”?' });
+    await dialog.getByText('margaret No access → Read').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await waitForPaths(...initialPaths);
+
+    await tree.row('Seeds').click();
+    await tree.press('Control+x');
+    await tree.page.keyboard.type('shed');
+    await tree.waitForFocus('Shed');
+    await tree.press('Control+v');
+    await dialog.getByText('The access of one user changes:').waitFor();
+    await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Seeds', 'Pots');
+  });
 });

@@ -41,7 +41,11 @@ describe('the console tree on SQLite', () => {
     const tree = await open(`/Correspondence/${name}`);
     const { page } = tree;
     for (const isAgain of [false, true]) {
-      if (isAgain) await page.reload();
+      if (isAgain) {
+        await page.evaluate(`document.querySelector('[role=tree]').scrollTo(0, 0)`);
+        await tree.waitUntilVisible('Archive');
+        await page.reload();
+      }
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await tree.waitUntilVisible(name, `Letter ${number + 1}`);
       assert.deepEqual(await tree.waitForFocus(name), {
@@ -52,12 +56,27 @@ describe('the console tree on SQLite', () => {
         selected: 'true',
       });
       assert.ok((await tree.tree.getByRole('treeitem').count()) < 100, 'only what is seen is drawn');
+      await tree.waitUntilInView(name);
+    }
+  });
+
+  test('opens the tree of a small screen at the current folder', async () => {
+    const id = await testbed.demo.idOf('/Correspondence/Letter 2900');
+    const page = await testbed.openSignedIn('admin', `/folders/${id}`, { width: 375, height: 667 });
+    const tree = new TreePage(page);
+    await page.getByRole('heading', { level: 1, name: 'Letter 2900' }).waitFor();
+    for (let times = 0; times < 2; times++) {
+      await page.getByRole('link', { name: 'Back to the tree' }).click();
+      await tree.waitUntilInView('Letter 2900');
+      await tree.row('Letter 2900').click();
     }
   });
 
   test('is usable with keys alone and informs screen readers', async () => {
     const tree = await open(null);
     const { page } = tree;
+    // A reload leaves the focus at the top of the page.
+    await page.reload();
     await tree.waitUntilVisible('Archive');
     // Reaches the tree from the top of the page with Tab only.
     for (let tabs = 0; tabs < 40; tabs++) {

@@ -23,6 +23,8 @@ type SessionState =
 
 interface Session {
   readonly state: SessionState;
+  /** Whether the user has signed in on this page. A reload or another tab can also start a session. */
+  readonly hasSignedIn: boolean;
   readonly signIn: (credentials: { username: string; password: string }) => Promise<void>;
   readonly signOut: () => Promise<void>;
   /** Reads the viewer again after `failed`. */
@@ -119,6 +121,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [state, setState] = useState<SessionState>({ kind: 'starting' });
   const queries = useQueryClient();
+  const [hasSignedIn, setSignedIn] = useState(false);
   const isSigningIn = useRef(false);
   const isSigningOut = useRef(false);
   const { read, end, leave } = useMemo(() => createSessionTracker(queries, setState), [queries]);
@@ -137,10 +140,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const session = useMemo<Session>(
     () => ({
       state,
+      hasSignedIn,
       async signIn(credentials) {
         isSigningIn.current = true;
         try {
           await client.login(credentials);
+          setSignedIn(true);
           await read({ rejects: true });
         } finally {
           isSigningIn.current = false;
@@ -166,7 +171,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       },
       reload: read,
     }),
-    [state, read, leave],
+    [state, hasSignedIn, read, leave],
   );
   return <SessionContext value={session}>{children}</SessionContext>;
 }

@@ -29,6 +29,8 @@ const sections: readonly { readonly name: string; readonly keys: readonly Shortc
       ['Enter', 'Show the page of the folder'],
       ['Space', 'Select or deselect the folder'],
       ['Shift ↑ ↓', 'Extend the selection'],
+      ['Shift Home End', 'Extend the selection to the first or last row'],
+      ['Ctrl A', 'Select all siblings'],
       ['F2', 'Rename'],
       ['Insert', 'New folder inside'],
       ['Alt N', 'New folder inside'],

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, useSyncExternalStore, type RefObject } fro
 import { useCommands } from '../actions/palette-commands.ts';
 import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
+import { useSession } from '../session/session.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { formatName, Name } from '../ui/text.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -12,13 +13,14 @@ import { rightsOf } from './edit/folder-rights.ts';
 import { MoveDialog } from './edit/move-dialog.tsx';
 import { NewFolderDialog } from './edit/new-folder-dialog.tsx';
 import { FolderSearch } from './search/folder-search.tsx';
+import { maxSelected } from './state/tree-focus.ts';
 import { mainTree as tree } from './tree.ts';
 import { useMainTree } from './use-main-tree.ts';
 import { TreeMenu } from './view/tree-menu.tsx';
 import { TreeLoadState, TreeView } from './view/tree-view.tsx';
 import { useDrag, type Drag } from './view/use-drag.ts';
 import { useRename } from './view/use-rename.tsx';
-import { listMenuItems, useTreeActions, type TreeActions } from './view/use-tree-actions.ts';
+import { copyPaths, listMenuItems, useTreeActions, type TreeActions } from './view/use-tree-actions.ts';
 
 const { store, focus } = tree;
 
@@ -30,20 +32,18 @@ interface OpenMenu {
 export function TreePane({ currentId }: { currentId: string | null }) {
   const pane = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const { menu, setMenu, showMenu } = useFolderMenu(pane);
   const marks = useMainTree(currentId);
   useSyncExternalStore(marks.subscribe, marks.version);
   useSyncExternalStore(store.subscribe, store.version);
 
   const enter = () => pane.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
+  useFocusAfterSignIn(enter);
   const rename = useRename(store, enter);
-  const showMenu = () => {
-    const row = pane.current?.querySelector('[data-focused]')?.getBoundingClientRect();
-    if (row && focus.folder) setMenu({ folder: focus.folder, at: { x: row.left + 40, y: row.bottom } });
-  };
-  const actions = useTreeActions({ tree, rename: rename.begin, showMenu, enter });
-  const { drag, onPointerDown } = useDrag(tree, actions.move);
-  const moving = new Set([...actions.cut, ...(drag?.folders ?? [])].map(({ id }) => id));
+  const openId = currentId ?? store.root?.id ?? null;
+  const actions = useTreeActions({ tree, currentId: openId, rename: rename.begin, showMenu, enter });
+  const { drag, onPointerDown } = useDrag(tree, (folders, target) => void actions.move(folders, target));
+  const moving = new Set([...actions.cut, ...actions.dropped, ...(drag?.folders ?? [])].map(({ id }) => id));
   useFindShortcut(field);
 
   const { root } = store;
@@ -78,6 +78,7 @@ export function TreePane({ currentId }: { currentId: string | null }) {
           {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
+      <SelectionBar currentId={openId} actions={actions} onLeave={enter} />
       <p className="visually-hidden" role="status">
         {marks.announcement}
       </p>
@@ -88,9 +89,71 @@ export function TreePane({ currentId }: { currentId: string | null }) {
   );
 }
 
+/** The menu of a folder: at the pointer, or by key at the focused row. */
+function useFolderMenu(pane: RefObject<HTMLElement | null>) {
+  const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const showMenu = () => {
+    const row = pane.current?.querySelector('[data-focused]')?.getBoundingClientRect();
+    if (row && focus.folder) setMenu({ folder: focus.folder, at: { x: row.left + 40, y: row.bottom } });
+  };
+  return { menu, setMenu, showMenu };
+}
+
+interface SelectionBarProps {
+  readonly currentId: string | null;
+  readonly actions: TreeActions;
+  /** Focuses the tree. */
+  readonly onLeave: () => void;
+}
+
+/** The number of selected folders, with the actions on all of them. */
+function SelectionBar({ currentId, actions, onLeave }: SelectionBarProps) {
+  useSyncExternalStore(focus.subscribe, focus.version);
+  const folders = focus.selectedFolders;
+  const [first] = folders;
+  if (!first || !focus.hasSelectionBeside(currentId)) return null;
+  const mayRemove = folders.every((folder) => rightsOf(store, folder).remove);
+  const clear = () => {
+    focus.select(null);
+    onLeave();
+  };
+  return (
+    <div className="tree-selection" role="toolbar" aria-label="Selected folders">
+      <span className="tree-selection-count number" role="status">
+        {folders.length.toLocaleString('en')} selected{folders.length === maxSelected && ', the maximum'}
+      </span>
+      <Button size="small" icon="move" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
+        Move
+      </Button>
+      <Button
+        size="small"
+        icon="trash"
+        isDisabled={!mayRemove}
+        onPress={() => actions.choose(first, 'delete')}
+      >
+        Delete
+      </Button>
+      <IconButton label="Copy paths" icon="copy" onPress={() => copyPaths(tree, folders)} />
+      <IconButton label="Clear the selection" icon="close" onPress={clear} />
+    </div>
+  );
+}
+
 function openFolder({ id }: { readonly id: string }): void {
   focus.select(id);
   navigate(`/folders/${id}`);
+}
+
+/** The form to sign in had the focus and is gone, so the tree takes it once it is displayed. */
+function useFocusAfterSignIn(enter: () => void): void {
+  const { hasSignedIn } = useSession();
+  const isPending = useRef(hasSignedIn);
+  const isDisplayed = store.root !== null;
+  useEffect(() => {
+    if (!isPending.current || !isDisplayed) return;
+    isPending.current = false;
+    if (document.activeElement === document.body) enter();
+  });
 }
 
 /** `/` focuses the search field, except while the user types elsewhere. */
@@ -183,7 +246,9 @@ function TreeDialogs({ actions: { dialog, close } }: { actions: TreeActions }) {
       />
     );
   }
-  if (dialog?.kind === 'move') return <MoveDialog folders={dialog.folders} onClose={close} />;
+  if (dialog?.kind === 'move') {
+    return <MoveDialog folders={dialog.folders} target={dialog.target} onClose={close} />;
+  }
   if (dialog?.kind === 'delete') return <DeleteDialog folders={dialog.folders} onClose={close} />;
   return null;
 }

@@ -5,7 +5,7 @@
 
 import { client } from '../session/client.ts';
 import { createTreeQueries, type TreeQueries } from './state/tree-queries.ts';
-import { TreeFocus } from './state/tree-focus.ts';
+import { maxSelected, TreeFocus } from './state/tree-focus.ts';
 import { TreeLoader } from './state/tree-loader.ts';
 import { TreeStore } from './state/tree-store.ts';
 
@@ -39,6 +39,28 @@ export class Tree {
       // The folder's page shows the reason.
       return false;
     }
+  }
+
+  /** Selects from the anchor to a row. Rows that are not loaded yet are loaded and selected as well. */
+  async extendSelection(index: number): Promise<void> {
+    const range = this.focus.extendTo(index);
+    const version = this.focus.version();
+    await this.loader.loadRows(range);
+    if (this.focus.version() === version) this.focus.extendTo(index);
+  }
+
+  /** Selects the siblings of the focused row. On the root, it selects the children. */
+  async selectSiblings(): Promise<void> {
+    const { store, focus } = this;
+    const parentId = store.rowAt(focus.index)?.parentId ?? store.root?.id;
+    if (parentId === undefined) return;
+    const range = { from: 0, to: Math.min(maxSelected, store.level(parentId)?.total ?? 0) };
+    const version = focus.version();
+    await this.loader.loadChildren(parentId, range);
+    const level = store.level(parentId);
+    if (!level || focus.version() !== version) return;
+    const positions = Array.from({ length: range.to }, (_, position) => position);
+    focus.selectAll(positions.flatMap((position) => level.idAt(position) ?? []));
   }
 
   /** Names of ancestors that are not loaded appear as `…`. */

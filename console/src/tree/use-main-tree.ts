@@ -121,11 +121,10 @@ async function restoreView(sessionId: string, currentId: string | null): Promise
   for (const id of saved?.opened ?? []) store.expand(id);
   await tree.load(null);
   const { top } = saved ?? {};
-  if (top && saved?.openId === currentId && (await loader.reveal(top.id).catch(() => null))) {
-    focus.select(currentId);
-    if (currentId !== null) focus.moveToFolder(currentId);
-    focus.scrollTo(top.id, 'top', top.past);
-  } else if (currentId !== null) await tree.reveal(currentId);
+  const isTopLoaded =
+    top && saved?.openId === currentId && (await loader.reveal(top.id).catch(() => null)) !== null;
+  if (currentId !== null) await tree.reveal(currentId);
+  if (isTopLoaded) focus.scrollTo(top.id, 'top', top.past);
 }
 
 async function followAddress(id: string): Promise<void> {

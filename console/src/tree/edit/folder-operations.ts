@@ -214,7 +214,6 @@ function recordUndo<Result>({ id, version }: FolderVersion, getFolder: (result: 
   };
 }
 
-/** Dragging and pasting have no preview, so the toast names the people whose access changed. */
 function formatAccessEffect(count: number): string {
   if (count === 0) return '';
   return count === 1

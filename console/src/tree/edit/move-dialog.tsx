@@ -11,22 +11,26 @@ import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { formatLevel } from '../../ui/access-level.tsx';
+import { Name } from '../../ui/text.tsx';
 
 interface MoveDialogProps {
   readonly folders: readonly FolderRef[];
+  /** A chosen target. Then the dialog only shows the effect of the move. */
+  readonly target?: PickedFolder | undefined;
   readonly onClose: () => void;
 }
 
-export function MoveDialog({ folders, onClose }: MoveDialogProps) {
-  const [target, setTarget] = useState<PickedFolder | null>(null);
+export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialogProps) {
+  const [target, setTarget] = useState<PickedFolder | null>(chosenTarget ?? null);
   const isThere = target !== null && folders.every(({ parentId }) => parentId === target.id);
   const preview = useMovePreview(folders, isThere ? null : (target?.id ?? null));
   const [first] = folders;
   if (!first) return null;
   const isOne = folders.length === 1;
+  const title = isOne ? `Move “${first.name}”` : `Move ${folders.length} folders`;
   return (
     <ActionDialog
-      title={isOne ? `Move “${first.name}”` : `Move ${folders.length} folders`}
+      title={chosenTarget ? `${title} into “${chosenTarget.name}”?` : title}
       verb="Move"
       isReady={target !== null && !isThere && preview.data !== undefined && !preview.error}
       call={
@@ -39,13 +43,15 @@ export function MoveDialog({ folders, onClose }: MoveDialogProps) {
         if (target) await moveFolders(folders, target);
       }}
     >
-      <FolderPicker
-        label="Into"
-        picked={target}
-        excludedIds={folders.map(({ id }) => id)}
-        autoFocus
-        onPick={setTarget}
-      />
+      {!chosenTarget && (
+        <FolderPicker
+          label="Into"
+          picked={target}
+          excludedIds={folders.map(({ id }) => id)}
+          autoFocus
+          onPick={setTarget}
+        />
+      )}
       {isThere ? (
         <p className="soft">The target is the current parent.</p>
       ) : (
@@ -99,31 +105,37 @@ interface Preview {
 const maxListed = 8;
 
 /** A dry run of the move. It rejects with the error that the move would have. */
+export async function readMovePreview(
+  folders: readonly FolderRef[],
+  parentId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<Preview> {
+  let count = 0;
+  const changes = new Map<string, AccessChange>();
+  let isVisible = true;
+  for (const { id } of folders) {
+    const input = { id, parentId, dryRun: true };
+    const all = await readAllPages(async (after) => {
+      const variables = { input, first: maxPageSize, after };
+      const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, options);
+      if (after === null) count += moveFolder.folderCount;
+      isVisible &&= moveFolder.accessChanges !== null;
+      return moveFolder.accessChanges;
+    });
+    for (const change of all) {
+      changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
+    }
+  }
+  return { count, changes: isVisible ? [...changes.values()] : null };
+}
+
 function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
   return useQuery({
     queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
     enabled: parentId !== null,
     staleTime: 0,
     gcTime: 0,
-    queryFn: async ({ signal }): Promise<Preview> => {
-      let count = 0;
-      const changes = new Map<string, AccessChange>();
-      let isVisible = true;
-      for (const { id } of folders) {
-        const input = { id, parentId, dryRun: true };
-        const all = await readAllPages(async (after) => {
-          const variables = { input, first: maxPageSize, after };
-          const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, { signal });
-          if (after === null) count += moveFolder.folderCount;
-          isVisible &&= moveFolder.accessChanges !== null;
-          return moveFolder.accessChanges;
-        });
-        for (const change of all) {
-          changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
-        }
-      }
-      return { count, changes: isVisible ? [...changes.values()] : null };
-    },
+    queryFn: ({ signal }) => readMovePreview(folders, parentId!, { signal }),
   });
 }
 
@@ -160,7 +172,10 @@ function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }
           <ul>
             {changes.slice(0, maxListed).map(({ user, before, after }) => (
               <li key={`${user.id} ${before} ${after}`}>
-                <strong>{user.username}</strong> {formatLevel(before)} → {formatLevel(after)}
+                <strong>
+                  <Name>{user.username}</Name>
+                </strong>{' '}
+                {formatLevel(before)} → {formatLevel(after)}
               </li>
             ))}
             {changes.length > maxListed && <li className="soft">and {changes.length - maxListed} more</li>}

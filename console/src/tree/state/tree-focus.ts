@@ -1,10 +1,11 @@
 /** The focused row and the selected folders. Both are stored by folder id, so they survive changes of the rows around them. */
 
 import type { FolderRow } from '../../graph/live.tsx';
+import type { IndexRange } from './level.ts';
 import type { TreeStore } from './tree-store.ts';
 
 /** A bound, because an action runs on the selected folders one after the other. */
-const maxSelected = 500;
+export const maxSelected = 500;
 
 /** A row to scroll to once it is loaded. Without an id, the focused row. */
 interface ScrollTarget {
@@ -43,6 +44,16 @@ export class TreeFocus {
     return this.#selected;
   }
 
+  /** The selected folders that still exist. */
+  get selectedFolders(): readonly FolderRow[] {
+    return [...this.#selected].flatMap((id) => this.#store.folder(id) ?? []);
+  }
+
+  /** Returns whether the selection is more than the current folder, which is selected when it opens. */
+  hasSelectionBeside(currentId: string | null): boolean {
+    return this.#selected.size > 1 || (this.#selected.size === 1 && !this.#selected.has(currentId ?? ''));
+  }
+
   /**
    * The folders that an action on this folder applies to: the whole selection if the folder is selected, otherwise only the
    * folder. Descendants of other selected folders are left out.
@@ -55,7 +66,13 @@ export class TreeFocus {
     return top.length > 0 ? top : [folder];
   }
 
+  /** The next range starts here. */
   moveTo(index: number): void {
+    this.#anchor = null;
+    this.#focusRow(index);
+  }
+
+  #focusRow(index: number): void {
     const row = this.#store.rowAt(Math.max(0, Math.min(index, this.#store.rowCount - 1)));
     if (!row) return;
     this.#focused = row.folder?.id ?? { parentId: row.parentId!, position: row.position };
@@ -66,11 +83,12 @@ export class TreeFocus {
   /** The folder need not be loaded yet. */
   moveToFolder(id: string, align: ScrollTarget['align'] = 'near'): void {
     this.#focused = id;
+    this.#anchor = null;
     this.#scrollTarget = { id: null, align, scrolledBy: 0 };
     this.#notify();
   }
 
-  /** Scrolls without moving the focus. */
+  /** Scrolls to a row without moving the focus. If that hides the focused row, scrolls on until it is visible. */
   scrollTo(id: string, align: ScrollTarget['align'], scrolledBy = 0): void {
     this.#scrollTarget = { id, align, scrolledBy };
     this.#notify();
@@ -101,19 +119,30 @@ export class TreeFocus {
     this.#notify();
   }
 
-  /** Selects from the anchor to a row. Rows that are not loaded are skipped. */
-  extendTo(index: number): void {
+  /** Selects these folders, up to the maximum. The focus stays. */
+  selectAll(ids: readonly string[]): void {
+    this.#selected = new Set(ids.slice(0, maxSelected));
+    this.#notify();
+  }
+
+  /**
+   * Selects from the anchor to a row, without the root, which has no actions for several folders. Rows that are not loaded
+   * are skipped. Returns the rows of the range.
+   */
+  extendTo(index: number): IndexRange {
     this.#anchor ??= this.folder?.id ?? null;
     const from = (this.#anchor === null ? null : this.#store.indexOf(this.#anchor)) ?? this.index;
     const step = index < from ? -1 : 1;
     const selected = new Set<string>();
-    for (let row = from, left = maxSelected; left > 0; row += step, left--) {
-      const folder = this.#store.rowAt(row)?.folder;
-      if (folder) selected.add(folder.id);
+    let row = from;
+    for (; selected.size < maxSelected && Math.abs(row - from) < maxSelected; row += step) {
+      const found = this.#store.rowAt(row);
+      if (found?.folder && found.parentId !== null) selected.add(found.folder.id);
       if (row === index) break;
     }
     this.#selected = selected;
-    this.moveTo(index);
+    this.#focusRow(index);
+    return { from: Math.min(from, row), to: Math.max(from, row) + 1 };
   }
 
   clear(): void {

@@ -66,6 +66,25 @@ export class TreeLoader {
     this.#startReads();
   }
 
+  /** Loads the missing rows of a range. Its rows need not be on the screen. */
+  async loadRows(rows: IndexRange): Promise<void> {
+    await Promise.all([...this.#findMissing(rows)].map(([id, range]) => this.#loadRange(id, range)));
+  }
+
+  /** Loads the missing children of a folder. Its rows need not be on the screen. */
+  async loadChildren(id: string, range: IndexRange): Promise<void> {
+    const level = this.#store.level(id);
+    const missing = level?.isStale === false ? level.findMissing(range) : range;
+    if (missing) await this.#loadRange(id, missing);
+  }
+
+  async #loadRange(id: string, range: IndexRange): Promise<void> {
+    await this.#applyResponse(
+      () => this.#queries.readRange(id, range),
+      (page) => page && this.#store.putRange(id, range, page.items, page.totalCount),
+    );
+  }
+
   retry(): void {
     this.#setFailure(null);
     if (this.#store.root) this.loadMissing();
@@ -133,7 +152,7 @@ export class TreeLoader {
   #startReads(): void {
     this.#isCheckPending = false;
     if (!this.#store.root) return;
-    const missing = this.#findMissing();
+    const missing = this.#findMissing(this.#visibleRows);
     for (const [id, { range, controller }] of this.#pendingReads) {
       const needed = missing.get(id);
       if (needed && needed.from >= range.from && needed.to <= range.to) missing.delete(id);
@@ -154,9 +173,9 @@ export class TreeLoader {
   }
 
   /** Returns the range to read for each level. */
-  #findMissing(): Map<string, IndexRange> {
+  #findMissing(rows: IndexRange): Map<string, IndexRange> {
     const visible = new Map<string, IndexRange>();
-    for (let index = this.#visibleRows.from; index < this.#visibleRows.to; index++) {
+    for (let index = rows.from; index < rows.to; index++) {
       const row = this.#store.rowAt(index);
       if (!row) break;
       if (row.folder && this.#store.level(row.folder.id)?.isEmptyAndStale)

@@ -68,7 +68,7 @@ interface FolderPage {
 /** `readRange`, `readPath` and `findByPrefix` return null for a folder that does not exist or is not visible. */
 export interface TreeQueries {
   readRoot(signal: AbortSignal): Promise<FolderRow>;
-  readRange(id: string, range: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
+  readRange(id: string, range: IndexRange, signal?: AbortSignal): Promise<FolderPage | null>;
   readPath(id: string, signal?: AbortSignal): Promise<FolderPath | null>;
   /** Returns the id of the first child whose name starts with the text. Null if there is none. */
   findByPrefix(id: string, text: string): Promise<string | null>;
@@ -87,7 +87,7 @@ export function createTreeQueries(client: Pick<Client, 'query'>): TreeQueries {
       const { folder } = await client.query<{ folder: { folders: FolderPage } | null }>(
         rangeDocument,
         variables,
-        { signal },
+        signal ? { signal } : {},
       );
       return folder?.folders ?? null;
     },

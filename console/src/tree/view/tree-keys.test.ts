@@ -17,6 +17,8 @@ test('maps the keys of the tree pattern and of file managers', () => {
     [press('ArrowDown'), { kind: 'move', by: 1, extends: false }],
     [press('ArrowUp', { shiftKey: true }), { kind: 'move', by: -1, extends: true }],
     [press('End'), { kind: 'move', by: 'last', extends: false }],
+    [press('Home', { shiftKey: true }), { kind: 'move', by: 'first', extends: true }],
+    [press('a', { ctrlKey: true }), { kind: 'selectSiblings' }],
     [press('ArrowRight'), { kind: 'in' }],
     [press('ArrowLeft'), { kind: 'out' }],
     [press('*', { shiftKey: true }), { kind: 'expandSiblings' }],

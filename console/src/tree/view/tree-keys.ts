@@ -9,7 +9,7 @@ export type TreeKey =
       readonly by: number | 'first' | 'last' | 'pageUp' | 'pageDown';
       readonly extends: boolean;
     }
-  | { readonly kind: 'in' | 'out' | 'expandSiblings' | 'open' | 'toggle' }
+  | { readonly kind: 'in' | 'out' | 'expandSiblings' | 'selectSiblings' | 'open' | 'toggle' }
   | { readonly kind: 'type'; readonly text: string }
   | { readonly kind: 'command'; readonly command: TreeCommand };
 
@@ -59,6 +59,7 @@ export function mapKey(press: KeyPress, isTyping: boolean): TreeKey | null {
   const toCommand = (command: TreeCommand): TreeKey => ({ kind: 'command', command });
   if (altKey) return !isControl && code === 'KeyN' ? toCommand('create') : null;
   if (isControl) {
+    if (!shiftKey && key.toLowerCase() === 'a') return { kind: 'selectSiblings' };
     const command = shiftKey ? undefined : controlKeys[key.toLowerCase()];
     return command === undefined ? null : toCommand(command);
   }

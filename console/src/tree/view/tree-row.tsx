@@ -14,6 +14,8 @@ interface TreeRowProps {
   readonly depth: number;
   readonly isExpanded: boolean;
   readonly isSelected: boolean;
+  /** The row has the color of the selection. */
+  readonly isHighlighted: boolean;
   readonly isFocused: boolean;
   /** The page of this folder is displayed, or the folder is picked. */
   readonly isCurrent: boolean;
@@ -65,6 +67,7 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
       data-index={index}
       className="tree-row"
       data-focused={props.isFocused || undefined}
+      data-selected={props.isHighlighted || undefined}
       data-current={props.isCurrent || undefined}
       data-faint={props.isFaint || undefined}
       data-target={props.isDropTarget || undefined}

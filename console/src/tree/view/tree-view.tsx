@@ -17,7 +17,7 @@ import type { TreeRow } from '../state/tree-store.ts';
 import type { Tree } from '../tree.ts';
 import type { TreeCommand } from './tree-keys.ts';
 import { TreeRowView } from './tree-row.tsx';
-import { useTreeKeys } from './use-tree-keys.ts';
+import { extendSelection, useTreeKeys } from './use-tree-keys.ts';
 import { rowHeight, useViewport } from './viewport.ts';
 import '../tree.css';
 
@@ -55,9 +55,12 @@ export function TreeView(props: TreeViewProps) {
   useStableScroll(tree, viewport, version);
 
   useLayoutEffect(() => {
+    if (!viewport.isVisible) return;
     const target = focus.takeScrollTarget();
-    if (target) scrollTo(target.index, target.align, target.scrolledBy);
-  }, [focus, focusVersion, version, scrollTo]);
+    if (!target) return;
+    scrollTo(target.index, target.align, target.scrolledBy);
+    if (target.id !== null) scrollTo(focus.index, 'near');
+  }, [focus, focusVersion, version, scrollTo, viewport.isVisible]);
 
   const renderAt = (index: number) => renderRow(props, treeId, index);
   const focusedRow = store.rowAt(focusIndex);
@@ -115,7 +118,7 @@ function createPointerHandlers({ tree, isMultiple = false, edit, onOpen, onMenu 
       onMenu?.(folder, { x: left, y: bottom });
       return;
     }
-    if (isMultiple && event.shiftKey) focus.extendTo(index);
+    if (isMultiple && event.shiftKey) extendSelection(tree, index);
     else {
       focus.moveTo(index);
       if (isMultiple && (event.ctrlKey || event.metaKey)) focus.toggle(folder.id);
@@ -143,6 +146,8 @@ function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNo
   if (!row) return null;
   const elementId = elementIdOf(treeId, row);
   const { folder } = row;
+  const isCurrent = folder !== null && folder.id === currentId;
+  const isSelected = folder !== null && (isMultiple ? focus.selected.has(folder.id) : isCurrent);
   return (
     <TreeRowView
       key={elementId}
@@ -153,9 +158,10 @@ function renderRow(props: TreeViewProps, treeId: string, index: number): ReactNo
       siblingCount={row.siblingCount}
       depth={row.depth}
       isExpanded={row.isExpanded}
-      isSelected={folder !== null && (isMultiple ? focus.selected.has(folder.id) : folder.id === currentId)}
+      isSelected={isSelected}
+      isHighlighted={isSelected && focus.hasSelectionBeside(currentId)}
       isFocused={index === focus.index}
-      isCurrent={folder !== null && folder.id === currentId}
+      isCurrent={isCurrent}
       isFaint={folder !== null && (props.isFaint?.(folder) ?? false)}
       isDropTarget={folder !== null && folder.id === props.dropTargetId}
       hasActions={props.onMenu !== undefined}
@@ -172,20 +178,23 @@ function useStableScroll(
   { top, scrollTo }: ReturnType<typeof useViewport>,
   version: number,
 ): void {
-  const topRow = useRef<{ id: string; version: number; row: number } | null>(null);
+  const topRow = useRef<{ found: TreeRow; version: number; row: number } | null>(null);
   useLayoutEffect(() => {
     const { store } = tree;
     const before = topRow.current;
-    const id = store.rowAt(top.row)?.folder?.id;
     if (before && before.version !== version && before.row === top.row && top.row + top.scrolledBy > 0) {
-      const row = store.indexOf(before.id);
+      const { folder, parentId, position } = before.found;
+      // A row that is not loaded yet has no id, but a position.
+      const row = folder ? store.indexOf(folder.id) : store.indexOfPosition(parentId!, position);
       if (row !== null && row !== before.row) {
-        topRow.current = { id: before.id, version, row };
+        topRow.current = { ...before, version, row };
         scrollTo(row, 'top', top.scrolledBy);
         return;
       }
     }
-    topRow.current = id === undefined ? null : { id, version, row: top.row };
+    const found = store.rowAt(top.row);
+    const id = found?.folder?.id;
+    topRow.current = found && { found, version, row: top.row };
     tree.top = id === undefined ? null : { id, scrolledBy: top.scrolledBy };
   });
 }

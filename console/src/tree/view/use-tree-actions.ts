@@ -1,32 +1,44 @@
 /** The actions of the tree, started by keys, by the menu or by a button. Holds the open dialog and the cut folders. */
 
 import { useState } from 'react';
+import { reportFailure } from '../../actions/perform.ts';
 import { toasts, undoLast } from '../../actions/toasts.ts';
 import type { FolderRow } from '../../graph/live.tsx';
+import { describeProblem } from '../../graph/problem.ts';
 import { toAddress, navigate } from '../../router.tsx';
 import { copyText } from '../../ui/copy.tsx';
 import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
 import { moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
+import { readMovePreview } from '../edit/move-dialog.tsx';
+import type { PickedFolder } from '../search/folder-picker.tsx';
 import type { TreeCommand } from './tree-keys.ts';
 import type { TreeMenuItemId, TreeMenuItem } from './tree-menu.tsx';
 import type { Tree } from '../tree.ts';
 
 type OpenDialog =
   | { readonly kind: 'create'; readonly parent: FolderRef }
-  | { readonly kind: 'move' | 'delete'; readonly folders: readonly FolderRef[] };
+  | { readonly kind: 'delete'; readonly folders: readonly FolderRef[] }
+  | {
+      readonly kind: 'move';
+      readonly folders: readonly FolderRef[];
+      /** The folder into which the folders were dropped or pasted. */
+      readonly target?: PickedFolder;
+    };
 
 interface TreeActionsOptions {
   readonly tree: Tree;
+  /** The folder whose page is displayed. */
+  readonly currentId: string | null;
   readonly rename: (folder: FolderRow) => void;
   readonly showMenu: () => void;
   /** Focuses the tree. */
   readonly enter: () => void;
 }
 
-export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOptions) {
+export function useTreeActions({ tree, currentId, rename, showMenu, enter }: TreeActionsOptions) {
   const { store, focus } = tree;
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
-  const [cut, setCut] = useState<readonly FolderRow[]>([]);
+  const { cut, setCut, dropped, move } = useDirectMoves(tree, (next) => setDialog((open) => open ?? next));
 
   const create = (folder: FolderRow) => {
     if (rightsOf(store, folder).create) setDialog({ kind: 'create', parent: toFolderRef(folder) });
@@ -40,19 +52,13 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
     const folders = focus.selectionFor(folder);
     return folders.every((each) => rightsOf(store, each).remove) ? folders : [];
   };
-  const move = (folders: readonly FolderRow[], target: FolderRow) => {
-    if (!canMoveInto(store, target, folders)) return;
-    setCut([]);
-    void moveFolders(folders.map(toFolderRef), target);
-  };
-
   /** Returns whether the command had an effect. */
   const command = (name: TreeCommand): boolean => {
     const { folder } = focus;
     if (name === 'leave') {
-      const isUsed = cut.length > 0 || focus.selected.size > 1;
+      const isUsed = cut.length > 0 || focus.hasSelectionBeside(currentId);
       setCut([]);
-      if (isUsed) focus.select(folder?.id ?? null);
+      if (isUsed) focus.select(null);
       return isUsed;
     }
     if (name === 'undo') undoLast();
@@ -60,7 +66,7 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
     else if (name === 'create') create(folder);
     else if (name === 'delete') openRemovalDialog(folder, 'delete');
     else if (name === 'cut') setCut(movable(folder));
-    else if (name === 'paste') move(cut, folder);
+    else if (name === 'paste') void move(cut, folder);
     else if (name === 'menu') showMenu();
     else if (rightsOf(store, folder).rename) rename(folder);
     return true;
@@ -79,7 +85,31 @@ export function useTreeActions({ tree, rename, showMenu, enter }: TreeActionsOpt
     setDialog(null);
     enterAfterDialog(enter);
   };
-  return { dialog, cut, create, move, command, choose, close };
+  return { dialog, cut, dropped, create, move, command, choose, close };
+}
+
+/** Moves by dropping, and by cutting and pasting. A move that changes the access of users is confirmed first. */
+function useDirectMoves(tree: Tree, openDialog: (dialog: OpenDialog) => void) {
+  const [cut, setCut] = useState<readonly FolderRow[]>([]);
+  /** Folders whose move is being checked or performed. */
+  const [dropped, setDropped] = useState<readonly FolderRow[]>([]);
+  const move = async (folders: readonly FolderRow[], target: FolderRow) => {
+    if (!canMoveInto(tree.store, target, folders)) return;
+    setCut([]);
+    setDropped(folders);
+    const refs = folders.map(toFolderRef);
+    const { id, name } = target;
+    try {
+      const { changes } = await readMovePreview(refs, id);
+      if (changes?.length === 0) await moveFolders(refs, target);
+      else openDialog({ kind: 'move', folders: refs, target: { id, name, path: tree.pathOf(id) } });
+    } catch (error) {
+      reportFailure(`Cannot move the folders. ${describeProblem(error).text}`);
+    } finally {
+      setDropped([]);
+    }
+  };
+  return { cut, setCut, dropped, move };
 }
 
 export type TreeActions = ReturnType<typeof useTreeActions>;
@@ -94,7 +124,11 @@ function enterAfterDialog(enter: () => void, frames = 30): void {
   });
 }
 
-async function copy(text: string, what: 'link' | 'path'): Promise<void> {
+export function copyPaths(tree: Tree, folders: readonly FolderRow[]): void {
+  void copy(folders.map(({ id }) => tree.pathOf(id)).join('\n'), folders.length === 1 ? 'path' : 'paths');
+}
+
+async function copy(text: string, what: 'link' | 'path' | 'paths'): Promise<void> {
   const isCopied = await copyText(text);
   if (isCopied) toasts.add({ tone: 'done', text: `Copied the ${what}` });
   else toasts.add({ tone: 'failure', text: `The ${what} could not be copied: ${text}` });

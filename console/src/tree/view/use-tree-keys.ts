@@ -1,7 +1,9 @@
 /** Handles the keys of the tree: moves the focus; opens, expands, collapses and selects folders, and finds folders by typed letters. */
 
 import { useMemo, type KeyboardEvent } from 'react';
+import { reportFailure } from '../../actions/perform.ts';
 import type { FolderRow } from '../../graph/live.tsx';
+import { describeProblem } from '../../graph/problem.ts';
 import { plainText } from '../search/search-match.ts';
 import type { Level } from '../state/level.ts';
 import type { Tree } from '../tree.ts';
@@ -41,7 +43,7 @@ function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead)
       const last = store.rowCount - 1;
       const to = { first: 0, last, pageUp: index - page, pageDown: index + page };
       const next = Math.max(0, Math.min(last, typeof key.by === 'number' ? index + key.by : to[key.by]));
-      if (key.extends && isMultiple) focus.extendTo(next);
+      if (key.extends && isMultiple) extendSelection(tree, next);
       else focus.moveTo(next);
       return true;
     }
@@ -53,6 +55,9 @@ function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead)
       if (row.isExpanded && row.parentId !== null) store.collapse(folder!.id);
       else if (row.parentId !== null) focus.moveToFolder(row.parentId);
       return true;
+    case 'selectSiblings':
+      if (isMultiple) void reportFailedLoad(tree.selectSiblings());
+      return isMultiple;
     case 'expandSiblings':
       expandSiblings(tree, row.parentId, row.position);
       return true;
@@ -68,6 +73,18 @@ function handleKey(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead)
       return true;
     case 'command':
       return onCommand?.(key.command) ?? false;
+  }
+}
+
+export function extendSelection(tree: Tree, index: number): void {
+  void reportFailedLoad(tree.extendSelection(index));
+}
+
+async function reportFailedLoad(selection: Promise<void>): Promise<void> {
+  try {
+    await selection;
+  } catch (error) {
+    reportFailure(`Not all folders could be selected. ${describeProblem(error).text}`);
   }
 }
 

@@ -52,6 +52,8 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
 /** The visible part of a list element while the user scrolls and resizes. */
 interface Viewport extends RowWindow {
   readonly ref: RefObject<HTMLDivElement | null>;
+  /** False while a small screen shows the page of the folder instead. */
+  readonly isVisible: boolean;
   readonly onScroll: () => void;
   /** `near` scrolls only as far as needed. `scrolledBy` applies only to `top`. */
   readonly scrollTo: (row: number, align: 'near' | 'middle' | 'top', scrolledBy?: number) => void;
@@ -59,12 +61,14 @@ interface Viewport extends RowWindow {
 
 export function useViewport(rowCount: number): Viewport {
   const ref = useRef<HTMLDivElement>(null);
+  const lastScrollTop = useRef(0);
   const [{ scrollTop, viewHeight }, setView] = useState({ scrollTop: 0, viewHeight: 600 });
   const rowWindow = computeRowWindow(rowCount, scrollTop, viewHeight);
   const { scale } = rowWindow;
 
   const measure = useCallback(() => {
     const { scrollTop = 0, clientHeight = 0 } = ref.current ?? {};
+    if (clientHeight > 0) lastScrollTop.current = scrollTop;
     setView((before) =>
       before.scrollTop === scrollTop && before.viewHeight === clientHeight
         ? before
@@ -76,7 +80,13 @@ export function useViewport(rowCount: number): Viewport {
     const { current } = ref;
     if (!current) return;
     measure();
-    const observer = new ResizeObserver(measure);
+    let isVisible = current.clientHeight > 0;
+    const observer = new ResizeObserver(() => {
+      // The browser forgets the position of a hidden element.
+      if (!isVisible && current.clientHeight > 0) current.scrollTop = lastScrollTop.current;
+      isVisible = current.clientHeight > 0;
+      measure();
+    });
     observer.observe(current);
     return () => observer.disconnect();
   }, [measure]);
@@ -95,5 +105,5 @@ export function useViewport(rowCount: number): Viewport {
     },
     [scale, viewHeight, measure],
   );
-  return { ...rowWindow, ref, onScroll: measure, scrollTo };
+  return { ...rowWindow, ref, isVisible: viewHeight > 0, onScroll: measure, scrollTo };
 }
