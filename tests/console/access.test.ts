@@ -164,4 +164,47 @@ describe('access in the console on SQLite', () => {
     });
     assert.equal(status, 200);
   });
+
+  test('lists everyone who has access with the grant that decides, page by page', async () => {
+    const { tree, demo } = testbed;
+    const id = await demo.idOf('/Places/Harbour Campus/Floor 2');
+    const page = await testbed.openSignedIn('ada', `/folders/${id}?tab=access`);
+    const table = page.getByRole('table', { name: 'Who has access' });
+    const row = (name: string) => table.getByRole('row').filter({ hasText: name });
+    await row('grace').getByText('The group Caretakers on Places').waitFor();
+    assert.match(await row('ada').innerText(), /Manage\s+A grant to the user on Harbour Campus/);
+    assert.match(await row('admin').innerText(), /Manage\s+Administrator/);
+    assert.equal(await row('linus').count(), 0);
+    await row('grace').getByRole('button', { name: 'Explain the access of grace' }).click();
+    await page
+      .getByRole('list', { name: 'Path from the root' })
+      .getByText('Read for the group Caretakers')
+      .waitFor();
+
+    // The administrator's page follows grants.
+    const open = await testbed.openSignedIn('admin', `/folders/${id}?tab=access`);
+    await open.getByRole('table', { name: 'Who has access' }).getByText('grace').waitFor();
+    const { group } = await tree.mutate<{ group: { id: string } }>(
+      'createGroup',
+      { name: 'Guests' },
+      'group{id}',
+    );
+    const userIds = [];
+    for (let number = 10; number < 70; number++) {
+      const fields = { username: `guest ${number}`, password: demo.password };
+      const { user } = await tree.mutate<{ user: { id: string } }>('createUser', fields, 'user{id}');
+      userIds.push(user.id);
+    }
+    await tree.mutate('addToGroup', { groupId: group.id, userIds }, 'added');
+    await tree.mutate('grantAccess', { folderId: id, groupId: group.id, level: 'READ' });
+    const guests = open
+      .getByRole('table', { name: 'Who has access' })
+      .getByRole('row')
+      .filter({ hasText: 'guest' });
+    await guests.filter({ hasText: 'guest 40' }).waitFor();
+    assert.match(await guests.first().innerText(), /The group Guests here/);
+    await open.getByRole('button', { name: 'Show more users' }).click();
+    await guests.filter({ hasText: 'guest 69' }).waitFor();
+    await open.getByRole('button', { name: 'Show more users' }).waitFor({ state: 'detached' });
+  });
 });

@@ -15,6 +15,7 @@ import { ExplainAccess } from './explain-access.tsx';
 import { GrantSection, searchThreshold } from './grant-list.tsx';
 import { sortGrants } from './grant-order.ts';
 import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './folder-grants.ts';
+import { WhoHasAccess } from './who-has-access.tsx';
 import './access.css';
 
 export function AccessTab({ folder }: { folder: CurrentFolder }) {
@@ -53,6 +54,7 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
                 <InheritedGrants folderId={id} grants={inherited} />
               )}
               <ExplainAccess folder={folder} grants={all} />
+              {manages && <WhoHasAccess folder={folder} />}
             </>
           );
         }}

@@ -206,7 +206,7 @@ interface PersonNameProps {
   readonly isLinked: boolean;
 }
 
-function PersonName({ kind, id, name, isLinked }: PersonNameProps) {
+export function PersonName({ kind, id, name, isLinked }: PersonNameProps) {
   return isLinked ? (
     <Link to={`/${kind}s/${id}`}>
       <Name>{name}</Name>

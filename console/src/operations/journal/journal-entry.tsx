@@ -59,8 +59,7 @@ export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle 
 }
 
 export function EntryDetails({ entry }: { entry: JournalEntry }) {
-  const { number, at, kind, byId, by, folderId, folder, path } = entry;
-  const { userId, user, groupId, group, sessionId } = entry;
+  const { number, at, kind, byId, by, folderId, userId, user, groupId, group, sessionId } = entry;
   return (
     <div className="journal-details">
       <dl className="facts">
@@ -79,22 +78,7 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
             <EntryLink name={by?.username} id={byId} to={by && `/users/${byId}`} only={`by=${byId}`} />
           )}
         </dd>
-        {folderId !== null && (
-          <Fact label="Folder">
-            <EntryLink
-              name={path ?? folder?.path}
-              id={folderId}
-              to={folder && `/folders/${folderId}`}
-              only={`folder=${folderId}`}
-            />
-            {folder && path !== null && folder.path !== path && (
-              <span className="soft">
-                {' '}
-                Now <Name>{folder.path}</Name>
-              </span>
-            )}
-          </Fact>
-        )}
+        {folderId !== null && <FolderFact entry={entry} folderId={folderId} />}
         {userId !== null && (
           <Fact label="User">
             <EntryLink
@@ -123,6 +107,26 @@ export function EntryDetails({ entry }: { entry: JournalEntry }) {
       </dl>
       <Differences entry={entry} />
     </div>
+  );
+}
+
+/** The folder with its path at the time of the change. */
+function FolderFact({ entry: { folder, path }, folderId }: { entry: JournalEntry; folderId: string }) {
+  return (
+    <Fact label="Folder">
+      <EntryLink
+        name={path ?? folder?.path}
+        id={folderId}
+        to={folder && `/folders/${folderId}`}
+        only={`folder=${folderId}`}
+      />
+      {folder && path !== null && folder.path !== path && (
+        <span className="soft">
+          {' '}
+          Now <Name>{folder.path}</Name>
+        </span>
+      )}
+    </Fact>
   );
 }
 
