@@ -1,6 +1,7 @@
 /** Everyone who has access to a folder, with the grant that decides, page by page. */
 
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { AccessLevel } from '../../graph/folder-row.ts';
 import type { ItemPage } from '../../graph/pages.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
@@ -9,9 +10,9 @@ import { Link, setQuery } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { useViewer } from '../../session/session.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { QueryResult } from '../../ui/states.tsx';
 import { formatName, Name } from '../../ui/text.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { folderGrantFields, personOf, type Grant } from './folder-grants.ts';
@@ -77,90 +78,89 @@ function useEffectiveAccess(id: string) {
 
 /** For viewers with Manage access. */
 export function WhoHasAccess({ folder }: { folder: CurrentFolder }) {
+  const { isAdministrator } = useViewer();
   const { list, next } = useEffectiveAccess(folder.id);
+  const columns = useMemo(() => listColumns(folder.id, isAdministrator), [folder.id, isAdministrator]);
+  const items = list.data;
   return (
     <section className="access-part" aria-labelledby="access-everyone">
       <div className="card-header">
         <h2 id="access-everyone">Who has access</h2>
       </div>
-      <QueryResult query={list}>
-        {(items) => (
-          <>
-            <div className="table-frame">
-              <table className="table access-table">
-                <caption className="visually-hidden">Who has access</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">User</th>
-                    <th scope="col">Level</th>
-                    <th scope="col">Decided by</th>
-                    <th scope="col">
-                      <span className="visually-hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((item) => (
-                    <AccessRow key={item.user.id} item={item} folderId={folder.id} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-            {list.hasNextPage && (
-              <div className="show-more">
-                <Button isPending={next.isReadingMore} onPress={next.readMore}>
-                  Show more users
-                </Button>
-                <span className="soft number">The first {items.length.toLocaleString('en')}</span>
-              </div>
-            )}
-          </>
-        )}
-      </QueryResult>
+      <DataTable
+        label="Who has access"
+        columns={columns}
+        list={{
+          ...next,
+          data: items && { items },
+          error: list.error,
+          refetch: list.refetch,
+          hasMore: list.hasNextPage,
+        }}
+        keyOf={({ user }) => user.id}
+        empty={<p className="hint">No user has access.</p>}
+      />
     </section>
   );
 }
 
-function AccessRow({ item: { user, level, grant }, folderId }: { item: EffectiveAccess; folderId: string }) {
-  const { isAdministrator } = useViewer();
-  const explain = () => {
-    setQuery({ person: user.id });
-    document.getElementById('access-why')?.scrollIntoView({ block: 'start' });
-  };
-  return (
-    <tr>
-      <th scope="row">
+function listColumns(folderId: string, isLinked: boolean): readonly TableColumn<EffectiveAccess>[] {
+  return [
+    {
+      id: 'user',
+      label: 'User',
+      isRowHeader: true,
+      render: ({ user }) => (
         <span className="access-person">
           <Icon name="user" />
-          <PersonName kind="user" id={user.id} name={user.username} isLinked={isAdministrator} />
+          <PersonName kind="user" id={user.id} name={user.username} isLinked={isLinked} />
           {user.isDisabled === true && <span className="label-chip danger">Disabled</span>}
         </span>
-      </th>
-      <td>
-        <LevelChip level={level} />
-      </td>
-      <td>{grant ? <DecidingGrant grant={grant} folderId={folderId} /> : 'Administrator'}</td>
-      <td className="cell-actions">
+      ),
+    },
+    { id: 'level', label: 'Level', render: ({ level }) => <LevelChip level={level} /> },
+    {
+      id: 'grant',
+      label: 'Decided by',
+      render: ({ grant }) => (grant ? <DecidingGrant {...{ grant, folderId, isLinked }} /> : 'Administrator'),
+    },
+    {
+      id: 'explain',
+      label: 'Actions',
+      isLabelHidden: true,
+      className: 'cell-actions',
+      render: ({ user }) => (
         <IconButton
           label={`Explain the access of ${formatName(user.username)}`}
           icon="eye"
-          onPress={explain}
+          onPress={() => explainAccessOf(user.id)}
         />
-      </td>
-    </tr>
-  );
+      ),
+    },
+  ];
+}
+
+/** Displays the explanation, which is above the table. */
+function explainAccessOf(userId: string): void {
+  setQuery({ person: userId });
+  document.getElementById('access-why')?.scrollIntoView({ block: 'start' });
+}
+
+interface DecidingGrantProps {
+  readonly grant: Grant;
+  readonly folderId: string;
+  readonly isLinked: boolean;
 }
 
 /** For example “The group Caretakers on Places”. */
-function DecidingGrant({ grant, folderId }: { grant: Grant; folderId: string }) {
-  const { isAdministrator } = useViewer();
+function DecidingGrant({ grant, folderId, isLinked }: DecidingGrantProps) {
   const { kind, id, name } = personOf(grant);
   const isHere = grant.folder.id === folderId;
   return (
     <>
       {kind === 'group' ? (
         <>
-          The group <PersonName kind="group" id={id} name={name} isLinked={isAdministrator} />
+          The group <PersonName kind="group" id={id} name={name} isLinked={isLinked} />
         </>
       ) : (
         'A grant to the user'
