@@ -87,12 +87,22 @@ export interface Folders extends PersonalFolders {
    * cannot restore them.
    */
   emptyTrash(options?: EmptyTrashOptions): Promise<number>;
+  /**
+   * Copies a folder with all folders inside it that you see, and returns the copy. Default: in the same parent, with the name
+   * "NAME (copy)". In another parent, the copy keeps the name if it is free.
+   */
+  duplicate(id: string, options?: DuplicateOptions): Promise<FolderDetails>;
   /** Creates all folders or none, and returns how many. */
   importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<number>;
   /** Like `importTree`, with the paths that `export` returns, in any order. Missing parent folders are created. */
   importList(list: readonly PathToImport[], options?: ImportOptions): Promise<number>;
   /** Returns all descendants of a folder, or of the root, in one response. */
   export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
+}
+
+export interface DuplicateOptions extends ImportOptions {
+  readonly name?: string | undefined;
+  readonly expectedVersion?: number | undefined;
 }
 
 export interface EmptyTrashOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
@@ -195,16 +205,25 @@ function createChanges(
   client: DocumentRunner,
 ): Pick<
   Folders,
-  'create' | 'update' | 'move' | 'delete' | 'restore' | 'purge' | 'emptyTrash' | 'importTree' | 'importList'
+  | 'create'
+  | 'update'
+  | 'move'
+  | 'delete'
+  | 'restore'
+  | 'purge'
+  | 'emptyTrash'
+  | 'duplicate'
+  | 'importTree'
+  | 'importList'
 > {
   const change = async <Payload>(name: string, input: object, selection: string, options?: CallOptions) => {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input!`;
     const mutation = `mutation($input:${type}){${name}(input:$input){${selection}}}`;
     return (await client.mutate<Record<string, Payload>, object>(mutation, { input }, options))[name]!;
   };
-  const changeFolder = async (name: string, input: object) => {
+  const changeFolder = async (name: string, input: object, options?: CallOptions) => {
     const selection = `folder{${detailFields}}`;
-    const { folder } = await change<{ folder: FolderResult<FolderDetails> }>(name, input, selection);
+    const { folder } = await change<{ folder: FolderResult<FolderDetails> }>(name, input, selection, options);
     return toFolder(folder);
   };
   const changeMany = async (name: string, input: object, options?: CallOptions) =>
@@ -219,6 +238,12 @@ function createChanges(
     purge: async (id) => void (await changeMany('purgeFolder', { id })),
     emptyTrash: ({ deletedBefore, ...options } = {}) =>
       changeMany('emptyTrash', { deletedBefore }, { ...bulkOptions, ...options }),
+    duplicate: (id, { parentId, name, expectedVersion, ...options } = {}) =>
+      changeFolder(
+        'duplicateFolder',
+        { id, parentId, name, expectedVersion },
+        { ...bulkOptions, ...options },
+      ),
     importTree: (tree, { parentId, ...options } = {}) =>
       changeMany('importFolders', { parentId, tree }, { ...bulkOptions, ...options }),
     importList: (list, { parentId, ...options } = {}) =>

@@ -25,7 +25,13 @@ export type {
   NewFolder,
   TrashedFolder,
 } from './folder.ts';
-export type { EmptyTrashOptions, ExportOptions, Folders, ImportOptions } from './folders.ts';
+export type {
+  DuplicateOptions,
+  EmptyTrashOptions,
+  ExportOptions,
+  Folders,
+  ImportOptions,
+} from './folders.ts';
 export { compareSiblings } from './natural-order.ts';
 export type { ListOptions } from './pages.ts';
 export { tabStorage, type TabStorageOptions } from './tab-storage.ts';

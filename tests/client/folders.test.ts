@@ -139,6 +139,17 @@ for (const kind of databaseKinds) {
       assert.deepEqual([user.username, level, grant], [administrator.username, 'MANAGE', null]);
     });
 
+    test('duplicate a folder', async () => {
+      const { id, parentId } = await folders.create({ name: 'Twin', title: 'The twin' });
+      await folders.create({ parentId: id, name: 'Inside' });
+      const twin = await folders.duplicate(id);
+      assert.deepEqual([twin.path, twin.title, twin.parentId], ['/Twin (copy)', 'The twin', parentId]);
+      assert.deepEqual(await namesOf(folders.children(twin.id)), ['Inside']);
+      const inside = await folders.duplicate(id, { parentId: twin.id, name: 'Third', expectedVersion: 1 });
+      assert.equal(inside.path, '/Twin (copy)/Third');
+      await assert.rejects(folders.duplicate(id, { name: 'Twin' }), { code: 'CONFLICT' });
+    });
+
     test('purge a folder, and empty the trash', async () => {
       const ids: string[] = [];
       for (const name of ['Waste 1', 'Waste 2', 'Waste 3']) {

@@ -9,7 +9,7 @@ export interface RandomChange {
   readonly two: number;
 }
 
-const kinds = ['create', 'rename', 'retitle', 'move', 'move', 'move', 'delete', 'restore', 'import'];
+const kinds = ['create', 'rename', 'retitle', 'move', 'move', 'move', 'delete', 'restore', 'import', 'copy'];
 const rights = ['grant', 'grant', 'revoke', 'join', 'leave'];
 
 export const randomChanges: fc.Arbitrary<RandomChange> = fc.record({
@@ -35,6 +35,10 @@ export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
     move: ({ one, two }, id) => {
       const name = two % 3 === 0 ? `${pickAt([...'aceg'], one)}${two}` : undefined;
       return ['moveFolder', { id, parentId: pickAt(folderIds, two), name }];
+    },
+    copy: ({ one, two }, id) => {
+      const parentId = pickAt(folderIds, two);
+      return ['duplicateFolder', { id, parentId, name: `copy ${one} ${two}` }];
     },
     import: ({ one, two }, parentId) => [
       'importFolders',

@@ -97,6 +97,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     selection: 'folderCount cursor',
     other: { deletedBefore: '2026-01-31T00:00:00Z' },
   },
+  duplicateFolder: {
+    prepare: async (testbed) => ({ input: { id: await tree(testbed) } }),
+    selection: `folderCount ${folderSelection}`,
+  },
   importFolders: {
     prepare: async (testbed) => ({
       input: {

@@ -6,5 +6,6 @@ export const changeKindByEntry = {
   MOVE_FOLDER: 'MOVE',
   DELETE_FOLDER: 'DELETE',
   RESTORE_FOLDER: 'CREATE',
+  DUPLICATE_FOLDER: 'CREATE',
   IMPORT_FOLDERS: 'IMPORT',
 } as const;

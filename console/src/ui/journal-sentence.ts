@@ -6,6 +6,7 @@ export type JournalKind =
   | 'MOVE_FOLDER'
   | 'DELETE_FOLDER'
   | 'RESTORE_FOLDER'
+  | 'DUPLICATE_FOLDER'
   | 'IMPORT_FOLDERS'
   | 'PURGE_FOLDER'
   | 'GRANT_ACCESS'
@@ -142,6 +143,8 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
       return phrase`deleted ${folder}`;
     case 'RESTORE_FOLDER':
       return phrase`restored ${folder}`;
+    case 'DUPLICATE_FOLDER':
+      return phrase`created ${folder} as a copy of ${entry.formerPath === null ? 'another folder' : quote(entry.formerPath)}`;
     case 'PURGE_FOLDER':
       return phrase`permanently deleted ${folder}${byId === null ? ', after its time in the trash' : ''}`;
     case 'IMPORT_FOLDERS':

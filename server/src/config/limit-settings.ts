@@ -25,7 +25,7 @@ export const limitSettings = {
   }),
   maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30), String(32 * 2 ** 20), {
     about:
-      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal.',
+      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. Also the maximum of the icons, descriptions and properties of one duplicate.',
   }),
   maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 10_000_000), '20000', {
     about: 'The maximum of `first` and `last`: the number of folders that a query requests in one page.',
@@ -37,7 +37,7 @@ export const limitSettings = {
     about: 'The maximum number of folders in one export.',
   }),
   maxImportFolders: setting('MAX_IMPORT_FOLDERS', wholeNumber(1, 10_000_000), '100000', {
-    about: 'The maximum number of folders that one import creates.',
+    about: 'The maximum number of folders that one import or duplicate creates.',
   }),
   maxSubscriptions: setting('MAX_SUBSCRIPTIONS', wholeNumber(1, 10_000), '100', {
     about:

@@ -6,7 +6,7 @@
 
 import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
 import { compareAccess } from '../access/access-history.ts';
-import type { Transaction } from '../database/database.ts';
+import type { Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { requireFolder, type Folder, type TreeView } from './tree-view.ts';
@@ -62,12 +62,12 @@ export function requireLevel(
 
 /** The refusal is the same whether the viewer may see the other folder or not, and reveals nothing about it. */
 export async function checkNameIsFree(
-  transaction: Transaction,
+  reader: Reader,
   parentId: string,
   name: string,
   advice?: string,
 ): Promise<void> {
-  if (await transaction.get(findName, { parentId, name })) throw nameTaken(name, advice);
+  if (await reader.get(findName, { parentId, name })) throw nameTaken(name, advice);
 }
 
 export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {

@@ -1,11 +1,11 @@
-/** Exports everything below a folder as a flat list that can be imported elsewhere. */
+/** Reads everything below a folder with its texts: to export it as a flat list that can be imported elsewhere, or to copy it. */
 
 import type { Database } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { visibleChildCount } from './children/children.ts';
 import { readDescendants, type Descendant } from './children/descendants.ts';
 import type { FolderTexts } from './folder-texts.ts';
-import { readTexts, type Folder, type TreeView } from './tree-view.ts';
+import { readTexts, type Folder, type LongTexts, type TreeView } from './tree-view.ts';
 
 export interface ExportedFolder extends FolderTexts {
   /** The path below the exported folder. */
@@ -19,40 +19,65 @@ export interface ExportOptions extends Pick<Database, 'reportDamage'> {
   readonly maxFolders: number;
 }
 
-/** Returns all folders or refuses, because the export may become the only copy. Passages have only a name. */
+/** Passages have only a name. */
 export async function exportFolders(
   view: TreeView,
   top: Folder,
   { depth, maxFolders, reportDamage }: ExportOptions,
 ): Promise<ExportedFolder[]> {
-  const { found, exceedsMax } = await readDescendants(view, top, { depth }, maxFolders);
-  if (exceedsMax) {
-    throw new Refusal(
+  const tooManyFolders = () =>
+    new Refusal(
       'TOO_EXPENSIVE',
       `The folder contains more than ${maxFolders} folders. Export its sub-folders one by one, or set a smaller \`depth\`.`,
       { facts: { field: 'exportFolders', price: maxFolders + 1, budget: maxFolders } },
     );
-  }
-  const missing = findMissing(view, top, found, depth);
-  if (missing !== undefined) throw reportDamage(missing);
   const paths = new Map<Descendant, string>();
   const exported: ExportedFolder[] = [];
-  for (let start = 0; start < found.length; start += batchSize) {
-    const some = found.slice(start, start + batchSize);
-    const texts = await readTexts(
-      view,
-      some.map(({ folder }) => folder),
-    );
-    for (const each of some) {
-      const { name, id, title } = each.folder;
-      const own = texts.get(id);
-      if (!own) throw reportDamage(`the folder ${id} has no row`);
-      const path = each.above ? `${paths.get(each.above)}/${name}` : name;
-      paths.set(each, path);
-      exported.push({ path, title, ...own });
+  for await (const some of readSubtree(view, top, { depth, maxFolders, tooManyFolders, reportDamage })) {
+    for (const { descendant, texts } of some) {
+      const { above, folder } = descendant;
+      const path = above ? `${paths.get(above)}/${folder.name}` : folder.name;
+      paths.set(descendant, path);
+      exported.push({ path, title: folder.title, ...texts });
     }
   }
   return exported;
+}
+
+interface SubtreeOptions extends Pick<Database, 'reportDamage'> {
+  readonly depth?: number | undefined;
+  readonly maxFolders: number;
+  readonly tooManyFolders: () => Refusal;
+}
+
+interface FolderWithTexts {
+  readonly descendant: Descendant;
+  readonly texts: LongTexts;
+}
+
+/** Returns all folders inside a folder or refuses, because the result may become the only copy. Parents come before their children. */
+export async function* readSubtree(
+  view: TreeView,
+  top: Folder,
+  { depth, maxFolders, tooManyFolders, reportDamage }: SubtreeOptions,
+): AsyncGenerator<readonly FolderWithTexts[], void> {
+  const { found, exceedsMax } = await readDescendants(view, top, { depth }, maxFolders);
+  if (exceedsMax) throw tooManyFolders();
+  const missing = findMissing(view, top, found, depth);
+  if (missing !== undefined) throw reportDamage(missing);
+  for (let start = 0; start < found.length; start += batchSize) {
+    const some = found.slice(start, start + batchSize);
+    const read = await readTexts(
+      view,
+      some.map(({ folder }) => folder),
+    );
+    yield some.map((descendant) => {
+      const { id } = descendant.folder;
+      const texts = read.get(id);
+      if (!texts) throw reportDamage(`the folder ${id} has no row`);
+      return { descendant, texts };
+    });
+  }
 }
 
 /** The database reports no error for a damaged page that reads as empty. So the stored counts of children are compared. */

@@ -4,6 +4,7 @@
  */
 
 import type { Access } from '../access/access.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/statement.ts';
@@ -14,6 +15,13 @@ import {
   type ChangeRunner,
   type ResultCodec,
 } from '../journal/change-runner.ts';
+import { Refusal } from '../refusal.ts';
+import {
+  duplicateFolder,
+  type DuplicatedFolder,
+  type DuplicationOptions,
+  type FolderDuplication,
+} from './duplicate-folder.ts';
 import {
   checkMove,
   createFolder,
@@ -61,7 +69,12 @@ const deletionResult: ResultCodec<DeletedFolder, readonly string[]> = {
 interface FolderSettings {
   readonly trashDays: number;
   readonly maxImportFolders: number;
+  readonly maxTextBytes: number;
 }
+
+/** Each copy holds a database connection and the copied folders in memory. */
+const maxDuplications = 2;
+const maxWaitingDuplications = 100;
 
 /** Reads the folder with its ancestors before the viewer's rights, if its id is valid. */
 function prefetchFolder(
@@ -75,6 +88,13 @@ function prefetchFolder(
 export class Folders {
   readonly #changes: ChangeRunner<Access>;
   readonly #settings: FolderSettings;
+  readonly #duplications = new FairQueue({
+    permits: maxDuplications,
+    permitsPerKey: 1,
+    maxWaiting: maxWaitingDuplications,
+    maxWaitingPerKey: maxWaitingDuplications / 10,
+    fullError: () => new Refusal('UNAVAILABLE', 'Too many duplicates wait.', { retryAfterSeconds: 5 }),
+  });
 
   constructor(changes: ChangeRunner<Access>, settings: FolderSettings) {
     this.#changes = changes;
@@ -147,6 +167,18 @@ export class Folders {
   emptyTrash(caller: Caller, input: EmptyTrash, options: EmptyTrashOptions): Promise<Changed<number>> {
     const { trashDays } = this.#settings;
     return emptyTrash(this.#changes, caller, input, { ...options, trashDays });
+  }
+
+  duplicate(
+    caller: Caller,
+    input: FolderDuplication,
+    options: DuplicationOptions,
+  ): Promise<Changed<DuplicatedFolder>> {
+    const { maxImportFolders: maxFolders, maxTextBytes } = this.#settings;
+    const { userId: key, signal } = caller;
+    return this.#duplications.run({ key, signal }, () =>
+      duplicateFolder(this.#changes, caller, input, { ...options, maxFolders, maxTextBytes }),
+    );
   }
 
   import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>> {

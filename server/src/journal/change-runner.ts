@@ -118,6 +118,16 @@ export class ChangeRunner<Rights> {
     );
   }
 
+  /** The same for long reads. A semaphore bounds how many run at a time. */
+  readLong<T>(
+    { userId }: Caller,
+    work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>,
+  ): Promise<T> {
+    return this.database.snapshot(async (snapshot) =>
+      work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
+    );
+  }
+
   async run<T, Stored, Read = undefined>(
     caller: Caller,
     change: Change<Rights, T, Stored, Read>,

@@ -12,6 +12,7 @@ export const journalKinds = [
   'MOVE_FOLDER',
   'DELETE_FOLDER',
   'RESTORE_FOLDER',
+  'DUPLICATE_FOLDER',
   'IMPORT_FOLDERS',
   'PURGE_FOLDER',
   'GRANT_ACCESS',

@@ -47,6 +47,11 @@ const table: Readonly<Record<string, OperationKind>> = {
     const name = three % 4 === 0 ? world.newName() : undefined;
     return world.run(pickActor(world, by), 'moveFolder', { id, parentId, name });
   }),
+  duplicate: kind(6, async (world, { by, one, two }) => {
+    if (world.tree.length > maxFolders) return;
+    const [{ id }, parentId] = [pickFolder(world, one), pickFolderOrRoot(world, two).id];
+    await world.run(pickActor(world, by), 'duplicateFolder', { id, parentId, name: world.newName() });
+  }),
   delete: kind(10, async (world, { by, one }) => {
     const { id } = pickFolder(world, one);
     if (foldersOutside(world, id).length < minFolders) return;

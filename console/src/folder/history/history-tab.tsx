@@ -76,6 +76,7 @@ const icons: Partial<Record<JournalKind, IconName>> = {
   MOVE_FOLDER: 'move',
   DELETE_FOLDER: 'trash',
   RESTORE_FOLDER: 'undo',
+  DUPLICATE_FOLDER: 'plus',
   IMPORT_FOLDERS: 'download',
   PURGE_FOLDER: 'trash',
   GRANT_ACCESS: 'shield',

@@ -27,6 +27,7 @@ export const kindGroups: readonly KindGroup[] = [
       { id: 'MOVE_FOLDER', label: 'Folder moved' },
       { id: 'DELETE_FOLDER', label: 'Folder deleted' },
       { id: 'RESTORE_FOLDER', label: 'Folder restored' },
+      { id: 'DUPLICATE_FOLDER', label: 'Folder duplicated' },
       { id: 'IMPORT_FOLDERS', label: 'Folders imported' },
       { id: 'PURGE_FOLDER', label: 'Folder deleted permanently' },
     ],

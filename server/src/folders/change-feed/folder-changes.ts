@@ -18,6 +18,7 @@ import {
   readEntries,
   readOldest,
   type JournalEntry,
+  type JournalKind,
   type JournalPosition,
 } from '../../journal/journal-entry.ts';
 import type { TreeView } from '../tree-view.ts';
@@ -66,7 +67,7 @@ export function effectOf(entry: JournalEntry, access: Access, under: string | un
   const isRead = isSeen && access.levelAt(pathIds) >= READ;
   const effect = (kindForViewer: FolderChangeKind): Effect => ({ kind: kindForViewer, folderId, entry });
 
-  if (kind === 'CREATE_FOLDER' || kind === 'RESTORE_FOLDER') return isSeen ? effect('CREATE') : undefined;
+  if (createKinds.includes(kind)) return isSeen ? effect('CREATE') : undefined;
   if (kind === 'DELETE_FOLDER') return isSeen ? effect('DELETE') : undefined;
   if (kind === 'UPDATE_FOLDER') {
     // Of a passage, the viewer sees only the name.
@@ -83,6 +84,8 @@ export function effectOf(entry: JournalEntry, access: Access, under: string | un
   if (!isSame) return effect('CREATE');
   return { ...effect('MOVE'), oldParentId: oldPathIds.at(-2), newParentId: pathIds.at(-2) };
 }
+
+const createKinds: readonly JournalKind[] = ['CREATE_FOLDER', 'RESTORE_FOLDER', 'DUPLICATE_FOLDER'];
 
 function hasNewName({ after }: JournalEntry): boolean {
   return 'name' in detailsOf(after);

@@ -33,7 +33,7 @@ export function createDomain(services: GraphServices) {
   const { database, clock, accessCache, limits, trashDays } = services;
   const changes = new ChangeRunner(database, clock, accessCache);
   return {
-    folders: new Folders(changes, { maxImportFolders: limits.maxImportFolders, trashDays }),
+    folders: new Folders(changes, { ...limits, trashDays }),
     grants: new Grants(changes),
     personalFolders: new PersonalFolders(changes),
     groups: new Groups(changes),

@@ -93,7 +93,8 @@ builder.objectFields(JournalEntry, (t) => ({
   }),
   formerPath: t.string({
     nullable: true,
-    description: 'For a move or a new name: the path of the folder before it.',
+    description:
+      'For a move or a new name: the path of the folder before it. For a duplicate: the path of the original.',
     resolve: chargeText(({ formerPath }) => formerPath),
   }),
 }));
