@@ -30,7 +30,7 @@ describe('access in the console on SQLite', () => {
     await dialog.getByRole('button', { name: /Level/ }).click();
     await page.getByRole('option', { name: /^Write/ }).click();
     await dialog.getByRole('button', { name: 'Grant', exact: true }).click();
-    await page.getByRole('table', { name: 'Granted here' }).getByText('margaret').waitFor();
+    await page.getByRole('grid', { name: 'Granted here' }).getByText('margaret').waitFor();
 
     await other.getByRole('heading', { level: 1, name: 'Hill Campus' }).waitFor();
     const folder = other.getByRole('region', { name: 'Folder', exact: true });
@@ -97,8 +97,8 @@ describe('access in the console on SQLite', () => {
       await testbed.tree.mutate('grantAccess', { folderId, groupId: group.id, level: 'READ' });
     }
     const page = await testbed.openSignedIn('admin', `/folders/${folderId}?tab=access`);
-    const table = page.getByRole('table', { name: 'Granted here' });
-    await page.getByText('50 of 60').waitFor();
+    const table = page.getByRole('grid', { name: 'Granted here' });
+    await page.getByText('1–50 of 60').waitFor();
     const names = await table.getByRole('rowheader').allInnerTexts();
     assert.deepEqual([names.length, names[1], names[9]], [50, 'Team 2', 'Team 10']);
     await page.getByRole('searchbox', { name: 'Search: granted here' }).fill('team 60');

@@ -31,6 +31,8 @@ const calls: readonly (readonly [action: string, input: object, command: string 
   ['deleteFolder', { id, recursive: true }, 'folder rm'],
   ['deleteFolder', { id, recursive: true, expectedVersion: 3 }, null],
   ['restoreFolder', { id, parentId: id, name }, 'folder restore'],
+  ['purgeFolder', { id }, null],
+  ['emptyTrash', { deletedBefore: '2026-03-01T00:00:00.000Z' }, null],
   ['grantAccess', { folderId: id, userId: id, level: 'MANAGE' }, 'grant set'],
   ['revokeAccess', { folderId: id, groupId: id }, 'grant rm'],
   ['createUser', { username: name, password: secret, isAdministrator: true }, 'user add'],

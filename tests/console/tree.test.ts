@@ -205,7 +205,7 @@ describe('the console tree on SQLite', () => {
     };
     assert.deepEqual(await titlesIn('[role=tree]'), titles);
     await page.goto(`${page.url()}?tab=folders`);
-    assert.deepEqual(await titlesIn('.children-table'), titles);
+    assert.deepEqual(await titlesIn('.children'), titles);
     await page.getByRole('row', { name: /exe/ }).getByRole('link').click();
     assert.deepEqual(await titlesIn('h1'), titles.slice(0, 1));
     assert.deepEqual(await titlesIn('.breadcrumbs'), titles.slice(0, 1));

@@ -158,3 +158,28 @@ export const restoreFolder: Action<
     ...(input.name ? flagArguments('name', input.name) : []),
   ],
 };
+
+export const purgeFolder: Action<Input<{ id: string }>, { purgeFolder: { folderCount: number } }> = {
+  label: 'Delete permanently',
+  document: /* GraphQL */ `
+    mutation ($input: PurgeFolderInput!) {
+      purgeFolder(input: $input) {
+        folderCount
+      }
+    }
+  `,
+};
+
+export const emptyTrash: Action<
+  Input<{ deletedBefore?: string }>,
+  { emptyTrash: { folderCount: number } }
+> = {
+  label: 'Empty the trash',
+  document: /* GraphQL */ `
+    mutation ($input: EmptyTrashInput!) {
+      emptyTrash(input: $input) {
+        folderCount
+      }
+    }
+  `,
+};

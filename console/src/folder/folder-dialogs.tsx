@@ -12,7 +12,8 @@ import { TextField } from '../ui/fields.tsx';
 
 export interface OpenDialog {
   readonly kind: 'new' | 'rename' | 'move' | 'delete';
-  readonly folder: FolderRef;
+  /** Several can be moved or deleted. */
+  readonly folders: readonly FolderRef[];
 }
 
 interface FolderDialogsProps {
@@ -23,7 +24,9 @@ interface FolderDialogsProps {
 
 export function FolderDialogs({ open, onClose, onDeleted }: FolderDialogsProps) {
   if (!open) return null;
-  const { kind, folder } = open;
+  const { kind, folders } = open;
+  const [folder] = folders;
+  if (!folder) return null;
   switch (kind) {
     case 'new':
       return (
@@ -32,9 +35,9 @@ export function FolderDialogs({ open, onClose, onDeleted }: FolderDialogsProps) 
     case 'rename':
       return <RenameDialog folder={folder} onClose={onClose} />;
     case 'move':
-      return <MoveDialog folders={[folder]} onClose={onClose} />;
+      return <MoveDialog folders={folders} onClose={onClose} />;
     case 'delete':
-      return <DeleteDialog folders={[folder]} onClose={onClose} {...(onDeleted ? { onDeleted } : {})} />;
+      return <DeleteDialog folders={folders} onClose={onClose} {...(onDeleted ? { onDeleted } : {})} />;
   }
 }
 

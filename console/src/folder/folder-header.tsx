@@ -55,7 +55,7 @@ export function FolderHeader({ folder }: { folder: CurrentFolder }) {
         </div>
       )}
       <FolderDialogs
-        open={kind && { kind, folder: toFolderRef(folder) }}
+        open={kind && { kind, folders: [toFolderRef(folder)] }}
         onClose={() => setKind(null)}
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
       />

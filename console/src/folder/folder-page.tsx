@@ -1,19 +1,16 @@
 /** The page of a folder, with tabs for details, subfolders, access and history. */
 
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, setQuery, useLocation } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { formatName, Name } from '../ui/text.tsx';
 import { Empty, Loading, QueryResult } from '../ui/states.tsx';
-import { AccessTab } from './access/access-tab.tsx';
-import { ChildrenTab } from './children/children-tab.tsx';
 import { DetailsTab } from './details/details-tab.tsx';
 import { drafts, useDrafts } from './details/draft-store.ts';
 import { LostDraft } from './details/folder-form.tsx';
 import { FolderHeader } from './folder-header.tsx';
-import { HistoryTab } from './history/history-tab.tsx';
 import { hasLevel, useCurrentFolder, useRootId, type CurrentFolder } from './current-folder.ts';
 
 const loading = (
@@ -57,6 +54,13 @@ function FolderById({ id }: { id: string }) {
     </>
   );
 }
+
+// Loaded on demand, so that the tree is displayed sooner.
+const ChildrenTab = lazy(async () => ({
+  default: (await import('./children/children-tab.tsx')).ChildrenTab,
+}));
+const AccessTab = lazy(async () => ({ default: (await import('./access/access-tab.tsx')).AccessTab }));
+const HistoryTab = lazy(async () => ({ default: (await import('./history/history-tab.tsx')).HistoryTab }));
 
 const tabs = [
   { id: 'details', label: 'Details', Content: DetailsTab },
@@ -104,7 +108,9 @@ function FolderTabs({ folder }: { folder: CurrentFolder }) {
         </TabList>
         {visibleTabs.map(({ id, Content }) => (
           <TabPanel key={id} id={id} className="tab-panel">
-            <Content folder={folder} />
+            <Suspense fallback={<Loading />}>
+              <Content folder={folder} />
+            </Suspense>
           </TabPanel>
         ))}
       </Tabs>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
-import { readAllPages, readFilledPage, readNextPage } from './pages.ts';
+import { readAllPages, readFilledPage, readNextPage, formatRange } from './pages.ts';
 
 const queryKey = ['letters'];
 const ends: (() => void)[] = [];
@@ -161,4 +161,11 @@ describe('readAllPages', () => {
   test('returns no items for a missing list', async () => {
     assert.deepEqual(await readAllPages(() => Promise.resolve(null)), []);
   });
+});
+
+test('formats the range of a page with the total, if it is known', () => {
+  assert.equal(formatRange(1, 50, 3000), '51–100 of 3,000');
+  assert.equal(formatRange(0, 3, 3), '1–3 of 3');
+  assert.equal(formatRange(8, 0, 3), 'None of 3 on this page');
+  assert.equal(formatRange(1, 20, undefined), '51–70');
 });

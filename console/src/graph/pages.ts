@@ -1,4 +1,7 @@
-/** Reads lists page by page: the next page of a changing list, the next page with items, and all pages. */
+/**
+ * Reads lists page by page: the next page of a changing list, the next page with items, and all pages. Formats which rows a
+ * table displays.
+ */
 
 /** The part of an infinite query that reads pages. With `cancelRefetch: false`, a call joins a pending request. */
 export interface PagedList {
@@ -68,4 +71,16 @@ export async function readAllPages<Item>(
     after = page.pageInfo.endCursor;
     if (!page.pageInfo.hasNextPage || after === null) return items;
   }
+}
+
+/** The number of rows on a page of a table. */
+export const rowsPerPage = 50;
+
+/** For example "51–100 of 3,000". The first page is 0. Without a total, the list has an unknown number of rows. */
+export function formatRange(page: number, count: number, totalCount: number | undefined): string {
+  const format = (value: number) => value.toLocaleString('en');
+  const of = totalCount === undefined ? '' : ` of ${format(totalCount)}`;
+  if (count === 0) return `None${of} on this page`;
+  const from = page * rowsPerPage;
+  return `${format(from + 1)}–${format(from + count)}${of}`;
 }

@@ -23,6 +23,7 @@ import {
   type ReactNode,
   type SyntheticEvent,
 } from 'react';
+import { formatRange, rowsPerPage } from '../graph/pages.ts';
 import { describeProblem } from '../graph/problem.ts';
 import { Button } from './button.tsx';
 import { SelectionCheckbox } from './fields.tsx';
@@ -98,8 +99,6 @@ interface PageControl {
   readonly turnTo: (page: number) => void;
 }
 
-/** The number of rows on a page. */
-export const rowsPerPage = 50;
 const noKeys: ReadonlySet<string> = new Set();
 
 export function DataTable<Item extends object>(props: DataTableProps<Item>) {
@@ -217,15 +216,6 @@ function Pager({ page, count, totalCount, isReading, next, turnTo, hasLast }: Pa
       </span>
     </nav>
   );
-}
-
-/** For example "51–100 of 3,000". */
-export function formatRange(page: number, count: number, totalCount: number | undefined): string {
-  const format = (value: number) => value.toLocaleString('en');
-  const of = totalCount === undefined ? '' : ` of ${format(totalCount)}`;
-  if (count === 0) return `None${of} on this page`;
-  const from = page * rowsPerPage;
-  return `${format(from + 1)}–${format(from + count)}${of}`;
 }
 
 /** The details of an item, as a row of their own below the row of the item. */

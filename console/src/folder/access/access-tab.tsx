@@ -1,6 +1,6 @@
 /** The access tab of a folder: its grants, the inherited ones, and an explanation for one user. */
 
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { AccessLevel } from '../../graph/live.tsx';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
 import { useViewer } from '../../session/session.tsx';
@@ -9,16 +9,14 @@ import { Button } from '../../ui/button.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { PersonPicker, type PickedPerson } from '../../ui/person-picker.tsx';
-import { Loading, QueryResult } from '../../ui/states.tsx';
+import { QueryResult } from '../../ui/states.tsx';
 import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import { ExplainAccess } from './explain-access.tsx';
 import { GrantSection, searchThreshold } from './grant-list.tsx';
 import { sortGrants } from './grant-order.ts';
 import { createGrantCall, grantLevel, isGrantTo, useGrants, type Grant } from './folder-grants.ts';
+import { WhoHasAccess } from './who-has-access.tsx';
 import './access.css';
-
-/** Its table is not part of the first load. */
-const WhoHasAccess = lazy(async () => ({ default: (await import('./who-has-access.tsx')).WhoHasAccess }));
 
 export function AccessTab({ folder }: { folder: CurrentFolder }) {
   const { id, accessLevel, ancestors } = folder;
@@ -56,11 +54,7 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
                 <InheritedGrants folderId={id} grants={inherited} />
               )}
               <ExplainAccess folder={folder} grants={all} />
-              {manages && (
-                <Suspense fallback={<Loading />}>
-                  <WhoHasAccess folder={folder} />
-                </Suspense>
-              )}
+              {manages && <WhoHasAccess folder={folder} />}
             </>
           );
         }}

@@ -6,18 +6,17 @@ import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { accessLevels, LevelChip } from '../../ui/access-level.tsx';
 import { IconButton } from '../../ui/button.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { SearchField, Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { Name } from '../../ui/text.tsx';
+import { formatName, Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, revokeGrant, type Grant } from './folder-grants.ts';
-import { TruncatedList } from '../../ui/show-more.tsx';
 import { filterByName } from './grant-order.ts';
 
 /** Longer lists get a search field. */
 export const searchThreshold = 20;
-const initialCount = 50;
 
 interface GrantSectionProps {
   readonly id: string;
@@ -56,11 +55,7 @@ export function GrantSection(props: GrantSectionProps) {
         <p className="hint">Nobody’s name here holds “{text}”.</p>
       ) : (
         <>
-          <TruncatedList items={found} noun="grants" size={initialCount}>
-            {(visible) => (
-              <GrantTable label={title} grants={visible} mayChange={mayChange} folderId={folderId} />
-            )}
-          </TruncatedList>
+          <GrantTable label={title} grants={found} mayChange={mayChange} folderId={folderId} />
           {note && <p className="hint">{note}</p>}
         </>
       )}
@@ -100,32 +95,14 @@ function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
     else void perform(next);
   };
   return (
-    <div className="table-frame">
-      <table className="table access-table">
-        <caption className="visually-hidden">{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">To</th>
-            <th scope="col">Level</th>
-            {isInherited && <th scope="col">From</th>}
-            <th scope="col" className="access-since">
-              Since
-            </th>
-            {mayChange && (
-              <th scope="col">
-                <span className="visually-hidden">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {grants.map((grant) => {
-            const { kind, id } = personOf(grant);
-            const key = `${grant.folder.id}:${kind}:${id}`;
-            return <GrantRow key={key} {...{ grant, mayChange, isInherited }} onChange={change} />;
-          })}
-        </tbody>
-      </table>
+    <>
+      <DataTable
+        label={label}
+        columns={createColumns({ mayChange, isInherited, isLinked: viewer.isAdministrator, change })}
+        list={{ data: grants, error: null, refetch: () => undefined }}
+        keyOf={keyOf}
+        empty={null}
+      />
       {unconfirmed && (
         <ActionDialog
           title="Give up Manage access to this folder?"
@@ -137,66 +114,75 @@ function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
           <p>This is your own access. Only another user with Manage access can give it back to you.</p>
         </ActionDialog>
       )}
-    </div>
+    </>
   );
 }
 
-interface GrantRowProps {
-  readonly grant: Grant;
+function keyOf(grant: Grant): string {
+  const { kind, id } = personOf(grant);
+  return `${grant.folder.id}:${kind}:${id}`;
+}
+
+interface ColumnOptions {
   readonly mayChange: boolean;
   /** Adds a column with the folder of the grant. */
   readonly isInherited: boolean;
-  readonly onChange: (change: GrantChange) => void;
+  /** The names are links to the pages of users and groups. */
+  readonly isLinked: boolean;
+  readonly change: (change: GrantChange) => void;
 }
 
-function GrantRow({ grant, mayChange, isInherited, onChange }: GrantRowProps) {
-  const { isAdministrator } = useViewer();
-  const { folder, level, grantedAt } = grant;
-  const { kind, id, name } = personOf(grant);
-  return (
-    <tr>
-      <th scope="row">
+function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
+  const { mayChange, isInherited, isLinked, change } = options;
+  const from: TableColumn<Grant> = {
+    id: 'from',
+    label: 'From',
+    render: ({ folder }) => (
+      <Link to={`/folders/${folder.id}?tab=access`}>
+        <Name>{folder.name}</Name>
+      </Link>
+    ),
+  };
+  const remove = actionsColumn<Grant>((grant) => (
+    <IconButton
+      label={`Remove the grant to ${formatName(personOf(grant).name)}`}
+      icon="close"
+      onPress={() => change({ grant, level: null })}
+    />
+  ));
+  return [
+    {
+      id: 'to',
+      label: 'To',
+      isRowHeader: true,
+      render: (grant) => (
         <span className="access-person">
-          <Icon name={kind} />
-          <PersonName kind={kind} id={id} name={name} isLinked={isAdministrator} />
+          <Icon name={personOf(grant).kind} />
+          <PersonName {...personOf(grant)} isLinked={isLinked} />
         </span>
-      </th>
-      <td>
-        {mayChange ? (
-          <div className="access-level">
-            <Select
-              label={`Level of ${name}`}
-              isLabelHidden
-              value={level}
-              options={accessLevels}
-              onChange={(next) => onChange({ grant, level: next })}
-            />
-          </div>
-        ) : (
-          <LevelChip level={level} />
-        )}
-      </td>
-      {isInherited && (
-        <td>
-          <Link to={`/folders/${folder.id}?tab=access`}>
-            <Name>{folder.name}</Name>
-          </Link>
-        </td>
-      )}
-      <td className="access-since">
-        <Time at={grantedAt} />
-      </td>
-      {mayChange && (
-        <td className="cell-actions">
-          <IconButton
-            label={`Remove the grant to ${name}`}
-            icon="close"
-            onPress={() => onChange({ grant, level: null })}
+      ),
+    },
+    {
+      id: 'level',
+      label: 'Level',
+      className: 'cell-level',
+      render: (grant) =>
+        mayChange ? (
+          <Select
+            label={`Level of ${formatName(personOf(grant).name)}`}
+            isLabelHidden
+            value={grant.level}
+            options={accessLevels}
+            onChange={(level) => change({ grant, level })}
           />
-        </td>
-      )}
-    </tr>
-  );
+        ) : (
+          <LevelChip level={grant.level} />
+        ),
+    },
+    ...(isInherited ? [from] : []),
+    { id: 'since', label: 'Since', minTableWidth: 480, render: ({ grantedAt }) => <Time at={grantedAt} /> },
+    ...(mayChange ? [remove] : []),
+  ];
 }
 
 interface PersonNameProps {

@@ -11,7 +11,7 @@ import { client } from '../../session/client.ts';
 import { useViewer } from '../../session/session.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { formatName, Name } from '../../ui/text.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
@@ -124,19 +124,13 @@ function listColumns(folderId: string, isLinked: boolean): readonly TableColumn<
       label: 'Decided by',
       render: ({ grant }) => (grant ? <DecidingGrant {...{ grant, folderId, isLinked }} /> : 'Administrator'),
     },
-    {
-      id: 'explain',
-      label: 'Actions',
-      isLabelHidden: true,
-      className: 'cell-actions',
-      render: ({ user }) => (
-        <IconButton
-          label={`Explain the access of ${formatName(user.username)}`}
-          icon="eye"
-          onPress={() => explainAccessOf(user.id)}
-        />
-      ),
-    },
+    actionsColumn(({ user }) => (
+      <IconButton
+        label={`Explain the access of ${formatName(user.username)}`}
+        icon="eye"
+        onPress={() => explainAccessOf(user.id)}
+      />
+    )),
   ];
 }
 

@@ -1,8 +1,9 @@
 /** The sorting, filter and page of the table of subfolders, as stored in the address and as sent to the server. */
 
 import type { AccessLevel } from '../../graph/live.tsx';
+import { rowsPerPage } from '../../graph/pages.ts';
 
-const orderFields = ['NAME', 'CREATED', 'UPDATED'] as const;
+export const orderFields = ['NAME', 'CREATED', 'UPDATED'] as const;
 export type OrderField = (typeof orderFields)[number];
 
 export interface ListOptions {
@@ -23,8 +24,6 @@ export interface ChildFolder {
   readonly updatedAt: string;
   readonly folders: { readonly totalCount: number };
 }
-
-export const pageSize = 50;
 
 export function readOptions(query: URLSearchParams): ListOptions {
   const field = query.get('order')?.toUpperCase();
@@ -56,18 +55,9 @@ export function sortBy(options: ListOptions, field: OrderField): ListOptions {
 
 export function toVariables({ field, direction, text, page }: ListOptions) {
   return {
-    first: pageSize,
-    skip: (page - 1) * pageSize,
+    first: rowsPerPage,
+    skip: (page - 1) * rowsPerPage,
     filter: text ? { nameContains: text } : null,
     orderBy: { field, direction },
   };
-}
-
-/** For example "51–100 of 3,000". */
-export function formatRange(page: number, count: number, total: number): string {
-  const format = (value: number) => value.toLocaleString('en');
-  if (total === 0) return 'None';
-  const from = (page - 1) * pageSize;
-  if (count === 0) return `None of ${format(total)} on this page`;
-  return `${format(from + 1)}–${format(from + count)} of ${format(total)}`;
 }

@@ -2,24 +2,30 @@
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
+import { reportDone, reportFailure } from '../../actions/perform.ts';
 import { useGraph } from '../../graph/use-graph.ts';
-import { setQuery, useLocation } from '../../router.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Link, navigate, setQuery, useLocation } from '../../router.tsx';
+import { toFolderRef, type FolderRef } from '../../tree/edit/folder-operations.ts';
+import { LevelChip } from '../../ui/access-level.tsx';
+import { ActionMenu, Button, type MenuAction } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { SearchField } from '../../ui/fields.tsx';
-import { Empty, QueryResult } from '../../ui/states.tsx';
+import { FolderIcon } from '../../ui/icons.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { formatName, Name } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { hasLevel, type CurrentFolder } from '../current-folder.ts';
+import { FolderDialogs, type OpenDialog } from '../folder-dialogs.tsx';
 import {
-  pageSize,
-  formatRange,
+  orderFields,
   readOptions,
+  sortBy,
   toVariables,
   writeOptions,
   type ChildFolder,
   type ListOptions,
 } from './children-list.ts';
-import { ChildrenTable } from './children-table.tsx';
-import { FolderDialogs, type OpenDialog } from '../folder-dialogs.tsx';
-import { toFolderRef } from '../../tree/edit/folder-operations.ts';
-import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import './children.css';
 
 const childrenDocument = /* GraphQL */ `
@@ -50,8 +56,10 @@ interface ChildrenResponse {
   } | null;
 }
 
+const idOf = ({ id }: ChildFolder) => id;
+
 export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
-  const { id, accessLevel } = folder;
+  const { id } = folder;
   const options = readOptions(useLocation().query);
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const children = useGraph<ChildrenResponse>(
@@ -60,59 +68,56 @@ export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
     { id, ...toVariables(options) },
     { placeholderData: keepPreviousData },
   );
-  const change = (next: ListOptions) => setQuery(writeOptions(next));
+  const change = (next: Partial<ListOptions>) => setQuery(writeOptions({ ...options, page: 1, ...next }));
+  const open = (kind: OpenDialog['kind'], folders: readonly FolderRef[]) => setDialog({ kind, folders });
   const isEmpty = options.text === '' && folder.folders.totalCount === 0;
+  const { totalCount, items } = children.data?.folder?.folders ?? { totalCount: 0, items: [] };
   return (
-    <div className="children" aria-busy={children.isPlaceholderData}>
+    <div className="children">
       {!isEmpty && (
         <div className="toolbar">
-          <SearchField
-            label="Filter by name"
-            value={options.text}
-            onChange={(text) => change({ ...options, text, page: 1 })}
-          />
+          <SearchField label="Filter by name" value={options.text} onChange={(text) => change({ text })} />
         </div>
       )}
-      <QueryResult query={children}>
-        {({ folder: parent }) => {
-          const { totalCount, items } = parent?.folders ?? { totalCount: 0, items: [] };
-          if (totalCount > 0) {
-            return (
-              <>
-                <ChildrenTable
-                  items={items}
-                  options={options}
-                  parent={{ id, accessLevel }}
-                  onChange={change}
-                  onOpen={setDialog}
-                />
-                <Pager options={options} count={items.length} total={totalCount} onChange={change} />
-              </>
-            );
-          }
-          if (isEmpty) return <NoChildren folder={folder} onOpen={setDialog} />;
-          return (
-            <Empty icon="search" title={`No folder name contains “${options.text}”`}>
-              <Button onPress={() => change({ ...options, text: '', page: 1 })}>Show all</Button>
-            </Empty>
-          );
+      <DataTable
+        key={options.text}
+        label="Folders"
+        columns={createColumns(folder, open)}
+        list={{
+          ...children,
+          data: children.data && items,
+          isPreviousData: children.isPlaceholderData,
         }}
-      </QueryResult>
+        keyOf={idOf}
+        pages={{ page: options.page - 1, totalCount, turnTo: (page) => change({ page: page + 1 }) }}
+        sort={{
+          column: options.field,
+          direction: options.direction === 'ASC' ? 'ascending' : 'descending',
+        }}
+        onSort={({ column }) =>
+          change(sortBy(options, orderFields.find((field) => field === column) ?? 'NAME'))
+        }
+        bulkActions={(selected) => <BulkActions folder={folder} selected={selected} onOpen={open} />}
+        empty={
+          isEmpty ? (
+            <NoChildren folder={folder} onNew={() => open('new', [toFolderRef(folder)])} />
+          ) : (
+            <Empty icon="search" title={`No folder name contains “${options.text}”`}>
+              <Button onPress={() => change({ text: '' })}>Show all</Button>
+            </Empty>
+          )
+        }
+      />
       <FolderDialogs open={dialog} onClose={() => setDialog(null)} />
     </div>
   );
 }
 
-interface NoChildrenProps {
-  readonly folder: CurrentFolder;
-  readonly onOpen: (dialog: OpenDialog) => void;
-}
-
-function NoChildren({ folder, onOpen }: NoChildrenProps) {
+function NoChildren({ folder, onNew }: { folder: CurrentFolder; onNew: () => void }) {
   return (
     <Empty icon="folder" title="No folders inside">
       {hasLevel(folder.accessLevel, 'WRITE') && (
-        <Button icon="plus" onPress={() => onOpen({ kind: 'new', folder: toFolderRef(folder) })}>
+        <Button icon="plus" onPress={onNew}>
           New folder
         </Button>
       )}
@@ -120,38 +125,157 @@ function NoChildren({ folder, onOpen }: NoChildrenProps) {
   );
 }
 
-interface PagerProps {
-  readonly options: ListOptions;
-  readonly count: number;
-  readonly total: number;
-  readonly onChange: (options: ListOptions) => void;
+type Open = (kind: OpenDialog['kind'], folders: readonly FolderRef[]) => void;
+
+interface BulkActionsProps {
+  readonly folder: CurrentFolder;
+  readonly selected: readonly ChildFolder[];
+  readonly onOpen: Open;
 }
 
-function Pager({ options, count, total, onChange }: PagerProps) {
-  const { page } = options;
-  const last = Math.max(1, Math.ceil(total / pageSize));
-  const go = (to: number) => () => onChange({ ...options, page: Math.min(last, Math.max(1, to)) });
+function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
+  const refs = selected.map(({ id, name }) => ({ id, name, parentId: folder.id }));
+  const parentPath = folder.path === '/' ? '' : folder.path;
+  const copy = async (noun: string, lines: readonly string[]) => {
+    if (await copyText(lines.join('\n'))) reportDone(`Copied ${lines.length} ${noun}`, []);
+    else reportFailure(`The ${noun} could not be copied.`);
+  };
   return (
-    <nav className="pager" aria-label="Pages">
-      <span className="soft number" role="status">
-        {formatRange(page, count, total)}
-      </span>
-      {(last > 1 || page > 1) && (
-        <span className="pager-buttons">
-          <Button size="small" isDisabled={page === 1} onPress={go(1)}>
-            First
+    <>
+      {hasLevel(folder.accessLevel, 'WRITE') && (
+        <>
+          <Button size="small" icon="move" onPress={() => onOpen('move', refs)}>
+            Move to…
           </Button>
-          <Button size="small" icon="back" isDisabled={page === 1} onPress={go(page - 1)}>
-            Previous
+          <Button size="small" icon="trash" onPress={() => onOpen('delete', refs)}>
+            Delete…
           </Button>
-          <Button size="small" isDisabled={page >= last} onPress={go(page + 1)}>
-            Next
-          </Button>
-          <Button size="small" isDisabled={page >= last} onPress={go(last)}>
-            Last
-          </Button>
-        </span>
+        </>
       )}
-    </nav>
+      <Button
+        size="small"
+        icon="copy"
+        onPress={() =>
+          void copy(
+            'paths',
+            selected.map(({ name }) => `${parentPath}/${name}`),
+          )
+        }
+      >
+        Copy paths
+      </Button>
+      <Button
+        size="small"
+        icon="copy"
+        onPress={() =>
+          void copy(
+            'ids',
+            selected.map(({ id }) => id),
+          )
+        }
+      >
+        Copy ids
+      </Button>
+    </>
   );
+}
+
+function createColumns(parent: CurrentFolder, open: Open): readonly TableColumn<ChildFolder>[] {
+  return [
+    {
+      id: 'NAME',
+      label: 'Name',
+      isRowHeader: true,
+      isSortable: true,
+      render: (child) => <ChildName child={child} />,
+    },
+    {
+      id: 'title',
+      label: 'Title',
+      minTableWidth: 640,
+      render: ({ name, title }) => title !== name && <Name>{title}</Name>,
+    },
+    {
+      id: 'folders',
+      label: 'Folders',
+      className: 'cell-count number',
+      render: ({ folders: { totalCount } }) =>
+        totalCount > 0 ? totalCount.toLocaleString('en') : <span className="soft">0</span>,
+    },
+    {
+      id: 'CREATED',
+      label: 'Created',
+      minTableWidth: 640,
+      isSortable: true,
+      className: 'cell-time',
+      render: ({ createdAt }) => <Time at={createdAt} />,
+    },
+    {
+      id: 'UPDATED',
+      label: 'Changed',
+      minTableWidth: 440,
+      isSortable: true,
+      className: 'cell-time',
+      render: ({ updatedAt }) => <Time at={updatedAt} />,
+    },
+    {
+      id: 'level',
+      label: 'Your access',
+      minTableWidth: 440,
+      render: ({ accessLevel }) =>
+        accessLevel === 'NONE' ? (
+          <span className="label-chip">Passage</span>
+        ) : (
+          <LevelChip level={accessLevel} />
+        ),
+    },
+    actionsColumn((child) => <ChildMenu child={child} parent={parent} onOpen={open} />),
+  ];
+}
+
+function ChildName({ child: { id, name, title, icon } }: { child: ChildFolder }) {
+  return (
+    <>
+      <Link to={`/folders/${id}`} className="children-name">
+        <span className="folder-glyph">
+          <FolderIcon icon={icon} />
+        </span>
+        <span>
+          <Name>{name}</Name>
+        </span>
+      </Link>
+      {title !== name && (
+        <p className="narrow-only children-title soft">
+          <Name>{title}</Name>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface ChildMenuProps {
+  readonly child: ChildFolder;
+  readonly parent: CurrentFolder;
+  readonly onOpen: Open;
+}
+
+function ChildMenu({ child: { id, name, accessLevel }, parent, onOpen }: ChildMenuProps) {
+  const open = (kind: OpenDialog['kind']) => () => onOpen(kind, [{ id, name, parentId: parent.id }]);
+  const canWrite = hasLevel(accessLevel, 'WRITE');
+  const actions: MenuAction[] = [
+    { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
+    ...(canWrite
+      ? ([
+          { label: 'New folder inside…', icon: 'plus', onAction: open('new') },
+          { label: 'Rename…', icon: 'edit', onAction: open('rename') },
+        ] as const)
+      : []),
+    ...(canWrite && hasLevel(parent.accessLevel, 'WRITE')
+      ? ([
+          { label: 'Move to…', icon: 'move', onAction: open('move') },
+          { label: 'Delete…', icon: 'trash', isDanger: true, onAction: open('delete') },
+        ] as const)
+      : []),
+  ];
+  return <ActionMenu label={`Actions for ${formatName(name)}`} actions={actions} />;
 }

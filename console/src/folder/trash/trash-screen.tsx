@@ -1,19 +1,29 @@
-/** The trash: deleted folders that can be restored. */
+/** The trash: deleted folders that can be restored, or deleted permanently. */
 
 import { useState } from 'react';
-import { reportFailure } from '../../actions/perform.ts';
+import { perform, reportFailure } from '../../actions/perform.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
 import { useViewer } from '../../session/session.tsx';
 import { FolderPicker, type PickedFolder } from '../../tree/search/folder-picker.tsx';
 import { ActionMenu, Button } from '../../ui/button.tsx';
-import { ActionDialog } from '../../ui/dialog.tsx';
+import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
+import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { Icon } from '../../ui/icons.tsx';
-import { Empty, QueryResult } from '../../ui/states.tsx';
-import { Name } from '../../ui/text.tsx';
+import { FolderIcon } from '../../ui/icons.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { formatName, Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { restore, restoreCall, useTrash, type RestoreChoice, type TrashedFolder } from './trash.ts';
+import {
+  emptyTrashTask,
+  formatRestored,
+  purging,
+  restoreTask,
+  restoring,
+  useTrash,
+  type RestoreChoice,
+  type TrashedFolder,
+} from './trash.ts';
 import './trash.css';
 
 interface RestoreRequest {
@@ -22,26 +32,20 @@ interface RestoreRequest {
   readonly reason: string | null;
 }
 
+type TrashDialog =
+  | ({ readonly kind: 'restoreTo' } & RestoreRequest)
+  | { readonly kind: 'restore' | 'purge'; readonly folders: readonly TrashedFolder[] }
+  | { readonly kind: 'empty'; readonly latest: TrashedFolder };
+
+const keyOf = ({ folderId }: TrashedFolder) => folderId;
+const mayPurge = ({ accessLevel }: TrashedFolder) => accessLevel === 'MANAGE';
+
 export function TrashScreen() {
   const { isAdministrator } = useViewer();
   const trash = useTrash();
-  const [request, setRequest] = useState<RestoreRequest | null>(null);
-
-  const restoreFolder = async (folder: TrashedFolder) => {
-    if (!folder.formerParent) {
-      setRequest({ folder, reason: 'Its former parent no longer exists. Choose another folder.' });
-      return;
-    }
-    try {
-      await restore(folder, {});
-    } catch (error) {
-      const { code, text } = describeProblem(error);
-      if (code === 'CONFLICT') {
-        const reason = `Cannot restore “${folder.name}” to its former parent: the name is already used there, or the parent was deleted. Change the name or the folder.`;
-        setRequest({ folder, reason });
-      } else reportFailure(`Restore folder: ${text}`);
-    }
-  };
+  const [dialog, setDialog] = useState<TrashDialog | null>(null);
+  const items = trash.data?.items;
+  const [latest] = items ?? [];
   return (
     <main className="page">
       <header className="page-header">
@@ -49,100 +53,133 @@ export function TrashScreen() {
         <p className="hint">
           Deleted folders with their contents. When its time is over, a folder is deleted permanently.
         </p>
+        <span className="grow" />
+        {latest && items?.some(mayPurge) && (
+          <Button icon="trash" onPress={() => setDialog({ kind: 'empty', latest })}>
+            Empty the trash…
+          </Button>
+        )}
       </header>
-      <QueryResult query={trash}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty
-              icon="trash"
-              title={isAdministrator ? 'The trash is empty' : 'There is nothing that you can restore'}
-            >
-              <p>Deleted folders appear here, and you can restore them.</p>
-              <p>
-                <Link to="/folders">Go to the folders</Link>
-              </p>
-            </Empty>
-          ) : (
-            <TrashTable
-              trash={trash}
-              items={items}
-              onRestore={(folder) => void restoreFolder(folder)}
-              onRestoreTo={(folder) => setRequest({ folder, reason: null })}
-            />
-          )
+      <DataTable
+        label="Deleted folders, the latest first"
+        columns={createColumns(setDialog)}
+        // The API has no total count for the trash.
+        list={{ ...trash, data: items && { items } }}
+        keyOf={keyOf}
+        bulkActions={(folders) => (
+          <>
+            <Button size="small" icon="undo" onPress={() => setDialog({ kind: 'restore', folders })}>
+              Restore…
+            </Button>
+            {folders.some(mayPurge) && (
+              <Button size="small" icon="trash" onPress={() => setDialog({ kind: 'purge', folders })}>
+                Delete permanently…
+              </Button>
+            )}
+          </>
+        )}
+        empty={
+          <Empty
+            icon="trash"
+            title={isAdministrator ? 'The trash is empty' : 'There is nothing that you can restore'}
+          >
+            <p>Deleted folders appear here, and you can restore them.</p>
+            <p>
+              <Link to="/folders">Go to the folders</Link>
+            </p>
+          </Empty>
         }
-      </QueryResult>
-      {request && <RestoreDialog {...request} onClose={() => setRequest(null)} />}
+      />
+      {dialog && <OpenDialog dialog={dialog} onClose={() => setDialog(null)} />}
     </main>
   );
 }
 
-interface TrashTableProps {
-  readonly trash: ReturnType<typeof useTrash>;
-  readonly items: readonly TrashedFolder[];
-  readonly onRestore: (folder: TrashedFolder) => void;
-  readonly onRestoreTo: (folder: TrashedFolder) => void;
+function OpenDialog({ dialog, onClose }: { dialog: TrashDialog; onClose: () => void }) {
+  switch (dialog.kind) {
+    case 'restoreTo':
+      return <RestoreDialog folder={dialog.folder} reason={dialog.reason} onClose={onClose} />;
+    case 'empty':
+      return <EmptyDialog latest={dialog.latest} onClose={onClose} />;
+    case 'restore':
+      return (
+        <BulkDialog
+          title={`Restore ${describe(dialog.folders)}`}
+          verb="Restore"
+          items={dialog.folders}
+          nameOf={({ name }) => name}
+          action={restoring}
+          onClose={onClose}
+        >
+          <p>The folders return to their former parents, with everything inside.</p>
+        </BulkDialog>
+      );
+    case 'purge':
+      return (
+        <BulkDialog
+          title={`Permanently delete ${describe(dialog.folders)}?`}
+          verb="Delete permanently"
+          isDanger
+          items={dialog.folders}
+          nameOf={({ name }) => name}
+          action={purging}
+          call={dialog.folders.length === 1 ? purging.taskOf(dialog.folders[0]!) : undefined}
+          onClose={onClose}
+        >
+          <p>This also deletes everything inside. You cannot undo this.</p>
+        </BulkDialog>
+      );
+  }
 }
 
-function TrashTable({ trash, items, onRestore, onRestoreTo }: TrashTableProps) {
+function describe(folders: readonly TrashedFolder[]): string {
+  return folders.length === 1 ? `“${folders[0]!.name}”` : `${folders.length} folders`;
+}
+
+/** Purges only what the viewer has seen: nothing that is deleted after the latest folder in the list. */
+function EmptyDialog({ latest, onClose }: { latest: TrashedFolder; onClose: () => void }) {
+  const deletedBefore = new Date(Date.parse(latest.deletedAt) + 1).toISOString();
   return (
-    <>
-      <div className="table-frame">
-        <table className="table trash-table">
-          <caption className="visually-hidden">Deleted folders, the latest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col" className="trash-location">
-                Former parent
-              </th>
-              <th scope="col" className="trash-time">
-                Deleted
-              </th>
-              <th scope="col" className="trash-until">
-                Kept until
-              </th>
-              <th scope="col">
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((folder) => (
-              <TrashRow
-                key={folder.folderId}
-                folder={folder}
-                onRestore={() => onRestore(folder)}
-                onRestoreTo={() => onRestoreTo(folder)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {trash.hasMore && (
-        <div className="show-more">
-          <Button isPending={trash.isReadingMore} onPress={trash.readMore}>
-            Show more folders
-          </Button>
-        </div>
-      )}
-    </>
+    <ActionDialog
+      title="Empty the trash?"
+      verb="Empty the trash"
+      isDanger
+      task={emptyTrashTask(deletedBefore)}
+      onClose={onClose}
+    >
+      <p>
+        Permanently deletes all folders in the trash that you manage, with everything inside. You cannot undo
+        this.
+      </p>
+    </ActionDialog>
   );
 }
 
-interface TrashRowProps {
-  readonly folder: TrashedFolder;
-  readonly onRestore: () => void;
-  readonly onRestoreTo: () => void;
+/** Restores a folder to its former parent, or asks for another one. */
+async function restoreFolder(folder: TrashedFolder, setDialog: (dialog: TrashDialog) => void) {
+  if (!folder.formerParent) {
+    const reason = 'Its former parent no longer exists. Choose another folder.';
+    return setDialog({ kind: 'restoreTo', folder, reason });
+  }
+  try {
+    await perform({ ...restoreTask(folder, {}), doneText: formatRestored(folder, {}) });
+  } catch (error) {
+    const { code, text } = describeProblem(error);
+    if (code !== 'CONFLICT') return reportFailure(`Restore folder: ${text}`);
+    const reason = `Cannot restore “${folder.name}” to its former parent: the name is already used there, or the parent was deleted. Change the name or the folder.`;
+    setDialog({ kind: 'restoreTo', folder, reason });
+  }
 }
 
-function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
-  const { name, title, formerParent, deletedAt, purgedAt } = folder;
-  return (
-    <tr>
-      <th scope="row">
+function createColumns(setDialog: (dialog: TrashDialog) => void): readonly TableColumn<TrashedFolder>[] {
+  return [
+    {
+      id: 'name',
+      label: 'Name',
+      isRowHeader: true,
+      render: ({ name, title, deletedAt }) => (
         <span className="trash-name">
-          <Icon name="folder" />
+          <FolderIcon icon={null} />
           <span>
             <Name>{name}</Name>
             {title !== name && (
@@ -150,41 +187,80 @@ function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
                 <Name>{title}</Name>
               </span>
             )}
+            <span className="narrow-only trash-deleted soft">
+              deleted <Time at={deletedAt} />
+            </span>
           </span>
         </span>
-      </th>
-      <td className="trash-location">
-        {formerParent ? (
-          <Link to={`/folders/${formerParent.id}`}>{formerParent.path}</Link>
+      ),
+    },
+    {
+      id: 'parent',
+      label: 'Former parent',
+      minTableWidth: 640,
+      render: ({ formerParent }) =>
+        formerParent ? (
+          <Link to={`/folders/${formerParent.id}`}>
+            <Name>{formerParent.path}</Name>
+          </Link>
         ) : (
           <span className="soft">no longer exists</span>
-        )}
-      </td>
-      <td className="trash-time">
-        <Time at={deletedAt} />
-      </td>
-      <td className="trash-until">
-        <Time at={purgedAt} isDeadline />
-      </td>
-      <td className="cell-actions">
-        <span className="trash-actions">
-          <Button size="small" icon="undo" aria-label={`Restore ${name}`} onPress={onRestore}>
-            Restore
-          </Button>
-          <ActionMenu
-            label={`More actions for ${name}`}
-            actions={[
-              {
-                label: 'Restore to…',
-                icon: 'move',
-                help: 'To another folder or under another name',
-                onAction: onRestoreTo,
-              },
-            ]}
-          />
-        </span>
-      </td>
-    </tr>
+        ),
+    },
+    {
+      id: 'deleted',
+      label: 'Deleted',
+      minTableWidth: 440,
+      render: ({ deletedAt }) => <Time at={deletedAt} />,
+    },
+    {
+      id: 'until',
+      label: 'Kept until',
+      minTableWidth: 640,
+      render: ({ purgedAt }) => <Time at={purgedAt} isDeadline />,
+    },
+    actionsColumn((folder) => <TrashActions folder={folder} setDialog={setDialog} />),
+  ];
+}
+
+interface TrashActionsProps {
+  readonly folder: TrashedFolder;
+  readonly setDialog: (dialog: TrashDialog) => void;
+}
+
+function TrashActions({ folder, setDialog }: TrashActionsProps) {
+  return (
+    <>
+      <Button
+        size="small"
+        icon="undo"
+        aria-label={`Restore ${formatName(folder.name)}`}
+        onPress={() => void restoreFolder(folder, setDialog)}
+      >
+        Restore
+      </Button>
+      <ActionMenu
+        label={`More actions for ${formatName(folder.name)}`}
+        actions={[
+          {
+            label: 'Restore to…',
+            icon: 'move',
+            help: 'To another folder or under another name',
+            onAction: () => setDialog({ kind: 'restoreTo', folder, reason: null }),
+          },
+          ...(mayPurge(folder)
+            ? ([
+                {
+                  label: 'Delete permanently…',
+                  icon: 'trash',
+                  isDanger: true,
+                  onAction: () => setDialog({ kind: 'purge', folders: [folder] }),
+                },
+              ] as const)
+            : []),
+        ]}
+      />
+    </>
   );
 }
 
@@ -200,9 +276,8 @@ function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: 
     <ActionDialog
       title={`Restore “${folder.name}”`}
       verb="Restore"
-      call={parent ? restoreCall(folder, choice) : undefined}
+      task={{ ...restoreTask(folder, choice), doneText: formatRestored(folder, choice) }}
       isReady={parent !== null && name !== ''}
-      onSubmit={() => restore(folder, choice)}
       onClose={onClose}
     >
       {reason !== null && <p className="hint">{reason}</p>}

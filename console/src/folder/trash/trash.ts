@@ -1,9 +1,11 @@
-/** Reads the trash and restores folders. A restored folder leaves the list at once. */
+/** Reads the trash, and restores and purges folders. They leave the list at once. */
 
-import { deleteFolder, restoreFolder } from '../../actions/folder-actions.ts';
+import { deleteFolder, emptyTrash, purgeFolder, restoreFolder } from '../../actions/folder-actions.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
-import { perform } from '../../actions/perform.ts';
+import type { BulkAction } from '../../actions/bulk.ts';
+import type { AnyTask, Task } from '../../actions/task.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
+import type { AccessLevel } from '../../graph/live.tsx';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
 import type { PickedFolder } from '../../tree/search/folder-picker.tsx';
@@ -14,6 +16,7 @@ export interface TrashedFolder {
   readonly title: string;
   readonly deletedAt: string;
   readonly purgedAt: string;
+  readonly accessLevel: AccessLevel;
   /** Null if the parent no longer exists. */
   readonly formerParent: PickedFolder | null;
 }
@@ -31,6 +34,7 @@ const trashDocument = /* GraphQL */ `
         title
         deletedAt
         purgedAt
+        accessLevel
         formerParent {
           id
           name
@@ -65,25 +69,20 @@ export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: R
   return { action: restoreFolder, variables: { input } };
 }
 
-/** Rejects with the server's error, for example if the parent is gone or the name is taken. */
-export async function restore(folder: TrashedFolder, choice: RestoreChoice): Promise<void> {
+/** Fails, for example, if the parent is gone or the name is taken. */
+export function restoreTask(folder: TrashedFolder, choice: RestoreChoice) {
   const parent = choice.parent ?? folder.formerParent;
   const staleQueries: readonly GraphQueryKey[] = [
     trashKey,
     ...(parent ? [['folder', parent.id] as const] : []),
   ];
-  const name = choice.name ?? folder.name;
-  await perform({
+  return {
     ...restoreCall(folder, choice),
-    doneText: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
     staleQueries,
-    optimisticUpdate: () =>
-      updateItemsOptimistically<TrashedFolder>(trashKey, (each) =>
-        each.folderId === folder.folderId ? null : each,
-      ),
+    optimisticUpdate: () => removeFromList(folder),
     undoSteps: ({ restoreFolder: { folder: restored } }) => [
       {
-        subject: `“${name}”`,
+        subject: `“${restored.name}”`,
         task: () => {
           const expectedVersion = folderVersions.resolve(folder.folderId, restored.version);
           return {
@@ -94,5 +93,54 @@ export async function restore(folder: TrashedFolder, choice: RestoreChoice): Pro
         },
       },
     ],
-  });
+  } satisfies Task<{ input: RestoreInput }, RestoreResult>;
+}
+
+type RestoreInput = Parameters<NonNullable<typeof restoreFolder.cliArguments>>[0]['input'];
+type RestoreResult = NonNullable<typeof restoreFolder.result>;
+
+export function formatRestored({ formerParent, ...folder }: TrashedFolder, choice: RestoreChoice): string {
+  const parent = choice.parent ?? formerParent;
+  return `Restored “${choice.name ?? folder.name}”${parent ? ` to “${parent.name}”` : ''}`;
+}
+
+export const restoring: BulkAction<TrashedFolder, { input: RestoreInput }, RestoreResult> = {
+  taskOf: (folder) => restoreTask(folder, {}),
+  doneText: (done) =>
+    done.length === 1 ? formatRestored(done[0]!.item, {}) : `Restored ${formatCount(done.length)}`,
+};
+
+/** Purged folders cannot be restored, so there is no undo. */
+export const purging: BulkAction<TrashedFolder, { input: { id: string } }, unknown> = {
+  taskOf: (folder) => ({
+    action: purgeFolder,
+    variables: { input: { id: folder.folderId } },
+    staleQueries: [trashKey],
+    optimisticUpdate: () => removeFromList(folder),
+  }),
+  doneText: (done) =>
+    done.length === 1
+      ? `Permanently deleted “${done[0]!.item.name}”`
+      : `Permanently deleted ${formatCount(done.length)}`,
+};
+
+/** Does not affect folders that are deleted after `deletedBefore`. */
+export function emptyTrashTask(deletedBefore: string) {
+  return {
+    action: emptyTrash,
+    variables: { input: { deletedBefore } },
+    staleQueries: [trashKey],
+    doneText: ({ emptyTrash: { folderCount } }: NonNullable<typeof emptyTrash.result>) =>
+      `Permanently deleted ${formatCount(folderCount)}`,
+  } satisfies AnyTask;
+}
+
+function removeFromList({ folderId }: TrashedFolder): () => void {
+  return updateItemsOptimistically<TrashedFolder>(trashKey, (each) =>
+    each.folderId === folderId ? null : each,
+  );
+}
+
+function formatCount(count: number): string {
+  return count === 1 ? 'one folder' : `${count.toLocaleString('en')} folders`;
 }

@@ -3,9 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { deleteFolder } from '../../actions/folder-actions.ts';
 import { client } from '../../session/client.ts';
-import { ActionDialog } from '../../ui/dialog.tsx';
+import { BulkDialog } from '../../ui/dialog.tsx';
 import { Name } from '../../ui/text.tsx';
-import { deleteFolders, type FolderRef } from './folder-operations.ts';
+import { deletion, type FolderRef } from './folder-operations.ts';
 
 const countDocument = /* GraphQL */ `
   query CountInside($id: ID!) {
@@ -54,18 +54,18 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
   const subject = isOne ? `“${first.name}”` : `${folders.length} folders`;
   const all = inside === undefined ? null : folders.length + inside;
   return (
-    <ActionDialog
+    <BulkDialog
       title={`Delete ${subject}?`}
       verb={all === null || all === 1 ? 'Delete' : `Delete ${all.toLocaleString('en')} folders`}
       isDanger
       call={
         isOne ? { action: deleteFolder, variables: { input: { id: first.id, recursive: true } } } : undefined
       }
+      items={folders}
+      nameOf={({ name }) => name}
+      action={deletion}
+      {...(onDeleted && { onDone: onDeleted })}
       onClose={onClose}
-      onSubmit={async () => {
-        await deleteFolders(folders);
-        onDeleted?.();
-      }}
     >
       {!isOne && (
         <p className="delete-names">
@@ -80,7 +80,7 @@ export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps)
             : formatEffect(folders.length, inside)}
       </p>
       <p className="soft">Deleted folders go to the trash. You can restore them for some days.</p>
-    </ActionDialog>
+    </BulkDialog>
   );
 }
 

@@ -8,10 +8,9 @@ import {
   updateFolder,
   type FolderTexts,
 } from '../../actions/folder-actions.ts';
-import { perform, reportDone, reportFailure } from '../../actions/perform.ts';
+import { performEach, type BulkAction } from '../../actions/bulk.ts';
+import { perform, reportFailure } from '../../actions/perform.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
-import type { UndoStep } from '../../actions/task.ts';
-import { describeProblem } from '../../graph/problem.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import {
   moveOptimistically,
@@ -115,86 +114,87 @@ export async function changeFolder(
   return changed.folder.version;
 }
 
-/** Reports an error as a toast. */
+function moveTask(id: string, from: string | null, to: string, expectedVersion?: number) {
+  return {
+    action: moveFolder,
+    variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
+    optimisticUpdate: () => moveOptimistically(store, id, to),
+    staleQueries: folderKeys(id, from, to),
+  };
+}
+
+type MoveResult = NonNullable<typeof moveFolder.result>;
+
+export function moveInto(parent: {
+  readonly id: string;
+  readonly name: string;
+}): BulkAction<FolderRef, { input: { id: string; parentId: string } }, MoveResult> {
+  return {
+    taskOf: ({ id, name, parentId }) => ({
+      ...moveTask(id, parentId, parent.id),
+      undoSteps: ({ moveFolder: moved }) => [
+        {
+          subject: `“${name}”`,
+          task: () => moveTask(id, parent.id, parentId!, currentVersion(moved.folder)),
+          onDone: recordUndo(moved.folder, ({ moveFolder: { folder } }: MoveResult) => folder),
+        },
+      ],
+    }),
+    doneText(done) {
+      const changes = done.map(({ result }) => result.moveFolder.accessChanges);
+      const affected = new Set(changes.flatMap((one) => one?.items.map(({ user }) => user.id) ?? []));
+      const count = Math.max(affected.size, ...changes.map((one) => one?.totalCount ?? 0));
+      return `Moved ${formatSubject(done)} into “${parent.name}”${formatAccessEffect(count)}`;
+    },
+  };
+}
+
+/** For moves without a dialog. Reports errors as toasts. */
 export async function moveFolders(
   folders: readonly FolderRef[],
   parent: { id: string; name: string },
 ): Promise<void> {
   const moving = folders.filter(({ parentId }) => parentId !== parent.id);
-  const task = (id: string, from: string | null, to: string, expectedVersion?: number) => ({
-    action: moveFolder,
-    variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
-    optimisticUpdate: () => moveOptimistically(store, id, to),
-    staleQueries: folderKeys(id, from, to),
-  });
-  const undoSteps: UndoStep[] = [];
-  const affected = new Set<string>();
-  let maxInOneMove = 0;
-  try {
-    for (const { id, name, parentId } of moving) {
-      const { moveFolder: moved } = await perform(task(id, parentId, parent.id));
-      const { items = [], totalCount = 0 } = moved.accessChanges ?? {};
-      for (const { user } of items) affected.add(user.id);
-      maxInOneMove = Math.max(maxInOneMove, totalCount);
-      undoSteps.unshift({
-        subject: `“${name}”`,
-        task: () => task(id, parent.id, parentId!, currentVersion(moved.folder)),
-        onDone: recordUndo(
-          moved.folder,
-          ({ moveFolder: { folder } }: typeof moveFolder.result & {}) => folder,
-        ),
-      });
-    }
-  } catch (error) {
-    reportFailure(`${moveFolder.label}: ${describeProblem(error).text}`);
-  }
-  const [first] = moving;
-  if (!first || undoSteps.length === 0) return;
-  const subject = moving.length === 1 ? `“${first.name}”` : `${undoSteps.length} folders`;
-  const call = moving.length === 1 ? task(first.id, first.parentId, parent.id) : undefined;
-  reportDone(
-    `Moved ${subject} into “${parent.name}”${formatAccessEffect(Math.max(affected.size, maxInOneMove))}`,
-    undoSteps,
-    call,
+  const { failures, untried } = await performEach(moving, moveInto(parent));
+  const [first] = failures;
+  if (!first) return;
+  const others = failures.length + untried.length - 1;
+  reportFailure(
+    `${moveFolder.label} “${first.item.name}”: ${first.text}${others > 0 ? ` ${others} more were not moved.` : ''}`,
   );
 }
 
-/** Deletes folders with their subtrees, one after the other. Rejects with the first error; earlier deletions remain. */
-export async function deleteFolders(folders: readonly FolderRef[]): Promise<void> {
-  const staleQueries = (parentId: string | null): GraphQueryKey[] => [...folderKeys(parentId), ['trash']];
-  const deleted: (FolderRef & { readonly count: number })[] = [];
-  try {
-    for (const folder of folders) {
-      const { deleteFolder: result } = await perform({
-        action: deleteFolder,
-        variables: { input: { id: folder.id, recursive: true } },
-        optimisticUpdate: () => removeOptimistically(store, folder.id),
-        staleQueries: staleQueries(folder.parentId),
-      });
-      deleted.push({ ...folder, count: result.folderCount });
-    }
-  } finally {
-    const [first] = deleted;
-    const restore = ({ id, name, parentId }: FolderRef): UndoStep => ({
-      subject: `“${name}”`,
-      task: () => ({
-        action: restoreFolder,
-        variables: { input: { id } },
-        staleQueries: staleQueries(parentId),
-      }),
-      // Deleting and restoring each add one version.
-      onDone: ({ restoreFolder: { folder } }: typeof restoreFolder.result & {}) =>
-        folderVersions.record(id, folder.version - 2, folder.version),
-    });
-    if (first) {
-      const inside = deleted.reduce((sum, { count }) => sum + count - 1, 0);
-      const subject = deleted.length === 1 ? `“${first.name}”` : `${deleted.length} folders`;
-      reportDone(`Deleted ${subject}${formatCountInside(inside)}`, deleted.toReversed().map(restore), {
-        action: deleteFolder,
-        variables: { input: { id: first.id, recursive: true } },
-      });
-    }
-  }
+type DeleteResult = NonNullable<typeof deleteFolder.result>;
+
+/** Deletes folders with everything inside. */
+export const deletion: BulkAction<FolderRef, { input: { id: string; recursive: boolean } }, DeleteResult> = {
+  taskOf: ({ id, name, parentId }) => ({
+    action: deleteFolder,
+    variables: { input: { id, recursive: true } },
+    optimisticUpdate: () => removeOptimistically(store, id),
+    staleQueries: [...folderKeys(parentId), ['trash']],
+    undoSteps: () => [
+      {
+        subject: `“${name}”`,
+        task: () => ({
+          action: restoreFolder,
+          variables: { input: { id } },
+          staleQueries: [...folderKeys(parentId), ['trash']],
+        }),
+        // Deleting and restoring each add one version.
+        onDone: ({ restoreFolder: { folder } }: NonNullable<typeof restoreFolder.result>) =>
+          folderVersions.record(id, folder.version - 2, folder.version),
+      },
+    ],
+  }),
+  doneText(done) {
+    const inside = done.reduce((sum, { result }) => sum + result.deleteFolder.folderCount - 1, 0);
+    return `Deleted ${formatSubject(done)}${formatCountInside(inside)}`;
+  },
+};
+
+function formatSubject(done: readonly { readonly item: FolderRef }[]): string {
+  return done.length === 1 ? `“${done[0]!.item.name}”` : `${done.length.toLocaleString('en')} folders`;
 }
 
 interface FolderVersion {

@@ -3,12 +3,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { moveFolder } from '../../actions/folder-actions.ts';
-import { ActionDialog } from '../../ui/dialog.tsx';
+import { BulkDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
-import { moveFolders, type FolderRef } from './folder-operations.ts';
+import { moveInto, type FolderRef } from './folder-operations.ts';
 import type { AccessLevel } from '../../graph/folder-row.ts';
 import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
-import { describeProblem } from '../../graph/problem.ts';
+import { describeProblem, isTransient } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { formatLevel } from '../../ui/access-level.tsx';
 import { Name } from '../../ui/text.tsx';
@@ -29,19 +29,20 @@ export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialo
   const isOne = folders.length === 1;
   const title = isOne ? `Move “${first.name}”` : `Move ${folders.length} folders`;
   return (
-    <ActionDialog
+    <BulkDialog
       title={chosenTarget ? `${title} into “${chosenTarget.name}”?` : title}
       verb="Move"
-      isReady={target !== null && !isThere && preview.data !== undefined && !preview.error}
+      isReady={target !== null && !isThere && preview.data !== undefined && preview.data.count > 0}
       call={
         isOne && target
           ? { action: moveFolder, variables: { input: { id: first.id, parentId: target.id } } }
           : undefined
       }
+      items={folders.filter(({ parentId }) => parentId !== target?.id)}
+      nameOf={({ name }) => name}
+      // The button is disabled until there is a target.
+      action={moveInto(target ?? { id: '', name: '' })}
       onClose={onClose}
-      onSubmit={async () => {
-        if (target) await moveFolders(folders, target);
-      }}
     >
       {!chosenTarget && (
         <FolderPicker
@@ -57,7 +58,7 @@ export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialo
       ) : (
         <MovePreview preview={preview} />
       )}
-    </ActionDialog>
+    </BulkDialog>
   );
 }
 
@@ -100,11 +101,13 @@ interface Preview {
   readonly count: number;
   /** Null if the viewer may not see the changes. */
   readonly changes: readonly AccessChange[] | null;
+  /** The folders that cannot be moved. */
+  readonly problems: readonly { readonly name: string; readonly text: string }[];
 }
 
 const maxListed = 8;
 
-/** A dry run of the move. It rejects with the error that the move would have. */
+/** A dry run of the move. It rejects if no folder can be moved, with the error that the last move would have. */
 export async function readMovePreview(
   folders: readonly FolderRef[],
   parentId: string,
@@ -112,21 +115,28 @@ export async function readMovePreview(
 ): Promise<Preview> {
   let count = 0;
   const changes = new Map<string, AccessChange>();
+  const problems: Preview['problems'][number][] = [];
   let isVisible = true;
-  for (const { id } of folders) {
+  for (const [index, { id, name }] of folders.entries()) {
     const input = { id, parentId, dryRun: true };
-    const all = await readAllPages(async (after) => {
-      const variables = { input, first: maxPageSize, after };
-      const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, options);
-      if (after === null) count += moveFolder.folderCount;
-      isVisible &&= moveFolder.accessChanges !== null;
-      return moveFolder.accessChanges;
-    });
-    for (const change of all) {
-      changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
+    try {
+      const all = await readAllPages(async (after) => {
+        const variables = { input, first: maxPageSize, after };
+        const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, options);
+        if (after === null) count += moveFolder.folderCount;
+        isVisible &&= moveFolder.accessChanges !== null;
+        return moveFolder.accessChanges;
+      });
+      for (const change of all) {
+        changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
+      }
+    } catch (error) {
+      const isLast = index === folders.length - 1;
+      if (isTransient(error) || options.signal?.aborted || (isLast && count === 0)) throw error;
+      problems.push({ name, text: describeProblem(error).text });
     }
   }
-  return { count, changes: isVisible ? [...changes.values()] : null };
+  return { count, changes: isVisible ? [...changes.values()] : null, problems };
 }
 
 function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
@@ -150,9 +160,21 @@ function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }
     );
   }
   if (!data) return null;
-  const { count, changes } = data;
+  const { count, changes, problems } = data;
   return (
     <div className="move-preview" role="status">
+      {problems.length > 0 && (
+        <ul className="bulk-failures" aria-label="Cannot be moved">
+          {problems.map(({ name, text }, index) => (
+            <li key={index}>
+              <strong>
+                <Name>{name}</Name>
+              </strong>
+              : {text}
+            </li>
+          ))}
+        </ul>
+      )}
       <p>
         {count === 1
           ? 'Moves one folder.'

@@ -100,8 +100,8 @@ function useDirectMoves(tree: Tree, openDialog: (dialog: OpenDialog) => void) {
     const refs = folders.map(toFolderRef);
     const { id, name } = target;
     try {
-      const { changes } = await readMovePreview(refs, id);
-      if (changes?.length === 0) await moveFolders(refs, target);
+      const { changes, problems } = await readMovePreview(refs, id);
+      if (changes?.length === 0 && problems.length === 0) await moveFolders(refs, target);
       else openDialog({ kind: 'move', folders: refs, target: { id, name, path: tree.pathOf(id) } });
     } catch (error) {
       reportFailure(`Cannot move the folders. ${describeProblem(error).text}`);
