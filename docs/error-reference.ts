@@ -20,10 +20,13 @@ import { formatTable } from './markdown.ts';
 
 const tokenAdvice = 'Refresh, and send it again; if refreshing answers 401, log in';
 
+const viewAdvice = 'Continue without it, or start a new view with `startViewAs`';
+
 const refusalAdvice: Readonly<Record<RefusalCode, string>> = {
   BAD_INPUT: 'Correct the request; `detail` says what is wrong',
   INVALID_CREDENTIALS: 'Ask for the password again',
   INVALID_AUTH_TOKEN: tokenAdvice,
+  INVALID_VIEW_TOKEN: viewAdvice,
   INVALID_REFRESH_TOKEN: 'Log in: the session is over, or another refresh was faster',
   NOT_FOUND: 'Look at the address, and at the base path',
   FORBIDDEN: 'Serve the page from an origin in `ESPALIER_CORS_ORIGINS`',
@@ -52,6 +55,7 @@ const otherSources: Readonly<Partial<Record<RefusalCode, string | Readonly<Recor
     431: 'a head over 16 KiB',
   },
   INVALID_AUTH_TOKEN: { 401: upgrade },
+  INVALID_VIEW_TOKEN: { 403: upgrade },
   NOT_FOUND: { 404: 'any other address' },
   FORBIDDEN: { 403: upgrade },
   CONFLICT: inGraphOnly,
@@ -70,6 +74,7 @@ const graphCodeAdvice: Readonly<Record<GraphCode, string>> = {
   CYCLE: 'Choose another place',
   TOO_EXPENSIVE: 'Page the named field, or ask for fewer fields ([Price](price.md))',
   INVALID_AUTH_TOKEN: tokenAdvice,
+  INVALID_VIEW_TOKEN: viewAdvice,
   UNAVAILABLE: 'Try again after a moment; a mutation under the same `Idempotency-Key`',
   INTERNAL: 'Nothing; tell the operator the `requestId`, or when it was',
   GRAPHQL_PARSE_FAILED: 'Correct the document',
@@ -86,6 +91,7 @@ const closeAdvice: Readonly<Record<CloseName, string>> = {
   INVALID_MESSAGE: 'Correct the client',
   NOT_ACKNOWLEDGED: 'Wait for `connection_ack`',
   INVALID_AUTH_TOKEN: 'Refresh and connect again; log in if that answers 401',
+  INVALID_VIEW_TOKEN: viewAdvice,
   NO_SUB_PROTOCOL: 'Offer one of the two',
   INIT_TIMEOUT: 'Send `connection_init` at once',
   ID_IN_USE: 'Use another id',

@@ -39,6 +39,7 @@ export interface Call {
   readonly variables?: unknown;
   readonly options?: CallOptions | undefined;
   readonly isMutation?: boolean;
+  readonly viewToken?: string | undefined;
 }
 
 export async function call(requests: Requests, session: Session, options: Call): Promise<unknown> {
@@ -61,6 +62,7 @@ export async function call(requests: Requests, session: Session, options: Call):
       body,
       authToken,
       idempotencyKey,
+      viewToken: options.viewToken,
       signal,
       timeoutSeconds,
     });

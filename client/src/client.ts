@@ -32,12 +32,23 @@ export interface ClientOptions {
   readonly retrySeconds?: number | undefined;
   /** Timeout of each attempt, in seconds. Default: 30. */
   readonly timeoutSeconds?: number | undefined;
+  /**
+   * A view token of `startViewAs`. Queries and subscriptions then run with the rights of the viewed user, and mutations
+   * reject with FORBIDDEN. Needs the session that started the view, so pass the same `storage`.
+   */
+  readonly viewAs?: string | undefined;
   /** Replaces the global `fetch`, for example to use a proxy or to trust a certificate. */
   readonly fetch?: typeof fetch | undefined;
   /** Replaces the global `WebSocket`. */
   readonly webSocket?: typeof WebSocket | undefined;
   /** Replaces the system clock, for example in tests. */
   readonly clock?: Clock | undefined;
+}
+
+export interface StartedView {
+  readonly viewToken: string;
+  /** ISO 8601 in UTC, for example `2026-01-31T12:15:00.000Z`. */
+  readonly expiresAt: string;
 }
 
 export interface Client {
@@ -122,6 +133,18 @@ export interface Client {
    * for await (const { kind, path, by } of tree) console.log(kind, path, by);
    */
   watch(options?: WatchOptions): Promise<WatchedTree>;
+  /**
+   * Starts a view of the tree as another user. Only for administrators. Pass the token as `viewAs` to a second client.
+   *
+   * @example
+   * const storage = memoryStorage();
+   * const client = createClient({ url, storage });
+   * await client.login({ username: 'admin', password });
+   * const { viewToken } = await client.startViewAs(userId);
+   * const view = createClient({ url, storage, viewAs: viewToken });
+   * for await (const { path } of view.folders.shared()) console.log(path);
+   */
+  startViewAs(userId: string, options?: CallOptions): Promise<StartedView>;
   /** The socket as a graphql-ws client, for libraries that accept one. */
   readonly socket: SocketClient;
   /**
@@ -151,12 +174,12 @@ export function createClient(options: ClientOptions): Client {
   const { headers } = options;
   const requests = new Requests({ url, fetch: send, headers, clock, retrySeconds, timeoutSeconds });
   const session = new Session(requests, { storage, clock });
-  const { webSocket } = options;
-  const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds });
+  const { webSocket, viewAs: viewToken } = options;
+  const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds, viewToken });
   const run =
     (isMutation: boolean) =>
     (document: GraphDocument<unknown, never>, variables?: unknown, callOptions?: CallOptions) =>
-      call(requests, session, { document, variables, options: callOptions, isMutation });
+      call(requests, session, { document, variables, options: callOptions, isMutation, viewToken });
   const closing = new AbortController();
   const query: RunDocument = run(false);
   const mutate: RunDocument = run(true);
@@ -186,6 +209,11 @@ export function createClient(options: ClientOptions): Client {
       // Fails before the tree is read, because reading it can take long.
       requireWebSocket(webSocket);
       return watchTree({ query, subscribe, closing: closing.signal }, watchOptions);
+    },
+    async startViewAs(userId, callOptions) {
+      const mutation = 'mutation($input:StartViewAsInput!){startViewAs(input:$input){viewToken expiresAt}}';
+      type Data = { startViewAs: StartedView };
+      return (await mutate<Data, object>(mutation, { input: { userId } }, callOptions)).startViewAs;
     },
     onSession: (listener) => session.listen(listener),
     close() {

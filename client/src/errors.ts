@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'INVALID_CREDENTIALS'
   | 'INVALID_AUTH_TOKEN'
   | 'INVALID_REFRESH_TOKEN'
+  /** The view of `viewAs` has ended. */
+  | 'INVALID_VIEW_TOKEN'
   | 'NOT_FOUND'
   | 'FORBIDDEN'
   | 'CONFLICT'

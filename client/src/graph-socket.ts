@@ -52,6 +52,7 @@ interface GraphSocketOptions {
   readonly session: Session;
   readonly clock: Clock;
   readonly timeoutSeconds: number;
+  readonly viewToken?: string | undefined;
 }
 
 const maxPauseMs = 10_000;
@@ -224,7 +225,7 @@ export class GraphSocket {
 
   #connect(): SocketClient {
     if (this.#client) return this.#client;
-    const { url, webSocket, session, timeoutSeconds } = this.#options;
+    const { url, webSocket, session, timeoutSeconds, viewToken } = this.#options;
     const deadline = (seconds: number) => {
       this.#cancelDeadline?.();
       this.#cancelDeadline = after(seconds * 1000, () => this.#client?.terminate());
@@ -244,12 +245,13 @@ export class GraphSocket {
       connectionParams: async () => {
         const authToken = await session.authToken({ refused: this.#rejectedToken });
         this.#sentToken = authToken;
-        return { authorization: bearer(authToken) };
+        return { authorization: bearer(authToken), viewAs: viewToken };
       },
       disablePong: true,
       keepAlive: keepAliveMs,
       retryAttempts: Infinity,
-      shouldRetry: (error) => !(error instanceof EspalierError) || isTransient(error),
+      shouldRetry: (error) =>
+        error instanceof EspalierError ? isTransient(error) : !isViewEnd(error as { reason?: string }),
       retryWait: () => this.#pause(),
       on: {
         connected: (socket) => {
@@ -299,7 +301,7 @@ export class GraphSocket {
 
   #onLost({ code, reason }: { code?: number; reason?: string } = {}): void {
     this.#cancelDeadline?.();
-    if (code === 4403) this.#rejectedToken = this.#sentToken;
+    if (code === 4403 && !isViewEnd({ reason })) this.#rejectedToken = this.#sentToken;
     if (this.#socket && this.#options.clock.now() - this.#connectedAt >= stableMs) this.#attempts = 0;
     this.#isGoingAway = code === 1001;
     this.#isClosedEarly = code === 1000 && (this.#active.size > 0 || this.#isShared);
@@ -327,11 +329,17 @@ export class GraphSocket {
   }
 }
 
+/** The server has closed the socket because the view token is no longer valid. The auth token is. */
+function isViewEnd({ reason }: { readonly reason?: string | undefined }): boolean {
+  return reason === 'INVALID_VIEW_TOKEN';
+}
+
 /** Converts the error that ended a subscription. */
 function toError(error: unknown): unknown {
   if (isGraphErrors(error)) return graphError(error);
   const { code, reason } = error as { code?: unknown; reason?: string };
   if (typeof code !== 'number') return error;
+  if (isViewEnd({ reason })) return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended.');
   const message = `The socket was closed with ${code} ${reason}`.trim();
   return new EspalierError(code === 1009 ? 'TOO_LARGE' : 'NOT_ESPALIER', message);
 }

@@ -8,6 +8,7 @@ export {
   type Credentials,
   type RunDocument,
   type SessionEvent,
+  type StartedView,
   type SubscribeOptions,
 } from './client.ts';
 export type { Clock } from './clock.ts';

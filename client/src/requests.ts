@@ -31,6 +31,7 @@ export interface Request {
   readonly body?: string;
   readonly authToken?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly viewToken?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutSeconds?: number | undefined;
 }
@@ -150,12 +151,13 @@ export class Requests {
     return new EspalierError('NOT_ESPALIER', message, { status });
   }
 
-  #headers({ body, authToken, idempotencyKey }: Request): Headers {
+  #headers({ body, authToken, idempotencyKey, viewToken }: Request): Headers {
     const headers = new Headers(this.#options.headers);
     headers.set('accept', 'application/json');
     if (body !== undefined) headers.set('content-type', 'application/json');
     if (authToken !== undefined) headers.set('authorization', bearer(authToken));
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
+    if (viewToken !== undefined) headers.set('espalier-view-as', withoutForbidden(viewToken));
     return headers;
   }
 
@@ -193,9 +195,13 @@ export class Requests {
   }
 }
 
-/** Removes characters that a header cannot hold. Otherwise `fetch` would throw an error that contains the token. */
 export function bearer(authToken: string): string {
-  return `Bearer ${authToken.replace(/[^\x21-\x7e]/g, '')}`;
+  return `Bearer ${withoutForbidden(authToken)}`;
+}
+
+/** Removes characters that a header cannot hold. Otherwise `fetch` would throw an error that contains the token. */
+function withoutForbidden(token: string): string {
+  return token.replace(/[^\x21-\x7e]/g, '');
 }
 
 function readRetryAfter(headers: Headers): number | undefined {

@@ -38,6 +38,11 @@ export const closeCodes = {
     reason: 'INVALID_AUTH_TOKEN',
     when: 'The auth token is missing, invalid or expired, its session was revoked, its user disabled or deleted, or its signing key retired; connect again with a new token',
   },
+  INVALID_VIEW_TOKEN: {
+    code: 4403,
+    reason: 'INVALID_VIEW_TOKEN',
+    when: 'The view token is not valid in this session, or the view has ended',
+  },
   NO_SUB_PROTOCOL: {
     code: 4406,
     reason: 'Subprotocol not acceptable',

@@ -157,6 +157,11 @@ export const endpoints = {
         description:
           'A random UUID, different for each request. If the response to a mutation is lost, send the same request with the same key again: the server returns the result and does not repeat the change. Keys are stored for 24 hours and ignored for queries.',
       },
+      'Espalier-View-As': {
+        pattern: '^[\\w.-]+$',
+        description:
+          'A view token of `startViewAs`, from the same session as the AT. The request is answered with the rights of the viewed user, and mutations are refused with FORBIDDEN.',
+      },
     },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
     reportsExpiry: true,
@@ -169,6 +174,10 @@ export const endpoints = {
       INVALID_AUTH_TOKEN: {
         status: 401,
         when: 'The AT is missing, invalid or expired, or the scheme is wrong',
+      },
+      INVALID_VIEW_TOKEN: {
+        status: 403,
+        when: 'The view token is not valid in the session of the AT, or the view has ended',
       },
       METHOD_NOT_ALLOWED: { status: 405, when: 'A mutation by GET' },
       NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
@@ -276,6 +285,7 @@ const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   INVALID_CREDENTIALS: 401,
   INVALID_AUTH_TOKEN: 401,
   INVALID_REFRESH_TOKEN: 401,
+  INVALID_VIEW_TOKEN: 403,
   NOT_FOUND: 404,
   FORBIDDEN: 403,
   CONFLICT: 409,

@@ -8,6 +8,7 @@ export const refusals = {
   INVALID_CREDENTIALS: 'The user name or the password is wrong',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   INVALID_REFRESH_TOKEN: 'The refresh token is not valid',
+  INVALID_VIEW_TOKEN: 'The view token is not valid, or the view has ended',
   NOT_FOUND: 'The requested item does not exist',
   FORBIDDEN: 'You do not have permission to do this',
   CONFLICT: 'The change conflicts with the current state',
@@ -35,6 +36,7 @@ export const graphCodes = {
   TOO_EXPENSIVE:
     'The query costs too much; `extensions` contains the `field`, its `price` and the `budget`, and the message says how to reduce the cost',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
+  INVALID_VIEW_TOKEN: 'The view token is not valid in this session, or the view has ended',
   UNAVAILABLE: 'The service cannot do this right now; try again later',
   INTERNAL: 'The service failed; the cause is in its log',
   GRAPHQL_PARSE_FAILED: 'The query is not valid GraphQL',

@@ -29,6 +29,35 @@ for (const kind of databaseKinds) {
       assert.deepEqual(client.events, ['login', 'refresh']);
     });
 
+    test('view the tree as another user in a second client, until the view ends', async (context) => {
+      const storage = memoryStorage();
+      const client = await testbed.loggedIn(context, { storage });
+      const viewed = await testbed.createUser();
+      const place = await client.folders.create({ name: `Place of ${viewed.username}` });
+      await testbed.mutate('grantAccess', { folderId: place.id, userId: viewed.id, level: 'READ' });
+      const { viewToken, expiresAt } = await client.startViewAs(viewed.id);
+      assert.equal(Date.parse(expiresAt), testbed.testbed.clock.now() + 900_000);
+      const view = testbed.client(context, { storage, viewAs: viewToken });
+      const shared = await view.folders.shared().next();
+      assert.equal((shared.value as { id: string }).id, place.id);
+      await assertRejectsWith(view.folders.create({ name: 'Never' }), 'FORBIDDEN');
+      const viewer = await view.query('{viewer{user{id} viewedBy{id}}}');
+      assert.deepEqual(viewer, { viewer: { user: { id: viewed.id }, viewedBy: { id: client.person.id } } });
+      const { cursor } = await view.query<{ cursor: string }>('{cursor}');
+      const subscription = view.subscribe<{ folderChanges: { folderId: string } }>(
+        'subscription($after: String){folderChanges(after: $after){folderId}}',
+        { after: cursor },
+      );
+      await client.folders.update(place.id, { title: 'Changed' });
+      const received = (await subscription.next()).value;
+      assert.equal(received!.folderChanges.folderId, place.id);
+      await testbed.mutate('updateUser', { id: client.person.id, isAdministrator: false });
+      await assertRejectsWith(subscription.next(), 'INVALID_VIEW_TOKEN');
+      await assertRejectsWith(view.query('{folder{name}}'), 'INVALID_VIEW_TOKEN');
+      assert.deepEqual(await client.query('{folder{name}}'), { folder: { name: 'Root' } });
+      assert.deepEqual(client.events, ['login']);
+    });
+
     test('refresh once for twenty concurrent calls with an expired token', async (context) => {
       const client = await testbed.loggedIn(context);
       await testbed.elapse(tokenSeconds + 1);

@@ -151,6 +151,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: async (testbed) => ({ input: { userId: (await person(testbed)).id, password: newPassword } }),
     selection: 'endedSessions',
   },
+  startViewAs: {
+    prepare: async (testbed) => ({ input: { userId: (await testbed.createUser()).id } }),
+    selection: 'user{id username}',
+  },
   changePassword: {
     prepare: async (testbed) => {
       const { password, authToken } = await person(testbed);

@@ -14,6 +14,7 @@ import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
 import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
 import type { RevocationCache } from '../../server/src/sessions/revocation.ts';
+import type { ViewTokens } from '../../server/src/sessions/view-as.ts';
 import { KeyEncryption } from '../../server/src/sessions/signing-keys.ts';
 import { LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import { Sessions } from '../../server/src/sessions/sessions.ts';
@@ -109,6 +110,7 @@ class Fixture {
       // A login only issues an auth token.
       authTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
       revoked: {} as RevocationCache,
+      viewTokens: {} as ViewTokens,
       onTheft: () => undefined,
       settings: {
         authTokenSeconds: 600,

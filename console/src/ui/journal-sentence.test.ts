@@ -119,6 +119,7 @@ const sentences: readonly [Partial<JournalEntry>, string][] = [
   ],
   [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server created a new signing key'],
   [{ kind: 'RETIRE_KEY', by: null }, 'A deleted user retired a signing key'],
+  [{ kind: 'VIEW_AS', ...grace }, 'ada viewed the tree as grace'],
 ];
 
 for (const [details, sentence] of sentences) {

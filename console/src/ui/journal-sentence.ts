@@ -22,7 +22,8 @@ export type JournalKind =
   | 'REMOVE_FROM_GROUP'
   | 'END_SESSION'
   | 'ROTATE_KEY'
-  | 'RETIRE_KEY';
+  | 'RETIRE_KEY'
+  | 'VIEW_AS';
 
 export type JournalDetails = Readonly<Record<string, unknown>>;
 
@@ -178,6 +179,8 @@ function formatAction(entry: JournalEntry, isAboutFolder: boolean): Phrase {
       return formatSessionEnd(entry, user);
     case 'ROTATE_KEY':
       return phrase`created a new signing key`;
+    case 'VIEW_AS':
+      return phrase`viewed the tree as ${user}`;
     case 'RETIRE_KEY':
       return phrase`retired a signing key`;
   }

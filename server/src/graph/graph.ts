@@ -22,6 +22,7 @@ import type { GraphServices } from './schema/builder.ts';
 import { createSchema } from './schema/schema.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { GraphTracing } from './traced-graph.ts';
+import { accessOfViewer } from './viewer-access.ts';
 import { ViewerReads } from './viewer-reads.ts';
 
 export type { ExecutionOptions, GraphResult, GraphStream };
@@ -39,6 +40,9 @@ export interface GraphOptions extends GraphServices, ResultOptions, QueryHooks {
 export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
   'A request of more than 1 MiB needs WRITE on a folder. Send several smaller requests instead.';
+
+const viewIsReadOnly =
+  'You view the tree as another user, which is read only. Leave the view to change something.';
 
 const needsStream = 'A subscription needs a WebSocket, or a request with Accept: text/event-stream.';
 
@@ -95,15 +99,15 @@ export function createGraph({
         isStream(operation.kind) ? subscriptions.open(operation) : runOnce(operation),
       ),
     scheduleRead: ({ userId }, read) => scheduler.schedule(userId, read),
-    admitLarge: ({ userId }) =>
-      whenDone(accessCache.accessOf(userId), ({ access }) => {
-        if (!access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
+    admitLarge: (viewer) =>
+      whenDone(accessOfViewer(accessCache, viewer), ({ access }) => {
+        if (viewer.view || !access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
       }),
     isSubscription({ query, operationName }) {
       const document = documents.find(query)?.document;
       return document !== undefined && isStream(getOperationAST(document, operationName)?.operation);
     },
-    admit: ({ userId }) => whenDone(accessCache.accessOf(userId), () => undefined),
+    admit: (viewer) => whenDone(accessOfViewer(accessCache, viewer), () => undefined),
   };
   if (!tracing) return graph;
   return {
@@ -153,6 +157,8 @@ function createPreparation(
       }
       const kind = getOperationAST(document, operationName)?.operation;
       tracing?.setOperation({ document, operationName });
+      // The only check that a view changes nothing.
+      if (viewer.view && kind === OperationTypeNode.MUTATION) return unsupported(viewIsReadOnly, 'FORBIDDEN');
       if (options?.queriesOnly && kind === OperationTypeNode.MUTATION) {
         throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
       }

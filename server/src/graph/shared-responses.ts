@@ -4,12 +4,13 @@
  * snapshots.
  */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { CachedAccess, LatestAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { FolderChange } from '../folders/change-feed/folder-changes.ts';
 import type { JournalEvent } from '../journal/journal-subscription.ts';
+import { effectiveUserId } from '../sessions/auth-token.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { createFieldCheck, createVariableList, isPersonalField } from './field-marks.ts';
 import type { GraphResult, Operation } from './operation.ts';
@@ -71,15 +72,16 @@ export class SharedResponses {
     const variables = this.#variablesOf(document)
       .filter((name) => Object.hasOwn(values, name))
       .map((name) => [name, values[name]]);
-    const { userId, sessionId } = viewer;
-    const identity = this.#isPersonal(document) ? [userId, sessionId] : [];
+    const { userId, sessionId, view } = viewer;
+    // Nobody shares the responses of a view: each one checks in its own snapshot that the view has not ended.
+    const identity = view ? [randomUUID()] : this.#isPersonal(document) ? [userId, sessionId] : [];
     const key = createHash('sha256')
       .update(JSON.stringify([query, operationName, variables, identity]))
       .digest('base64');
     const group = this.#groups.get(key) ?? { key, members: 0 };
     this.#groups.set(key, group);
     group.members++;
-    return { group, userId, head };
+    return { group, userId: effectiveUserId(viewer), head };
   }
 
   leave({ group }: GroupMember): void {

@@ -14,13 +14,14 @@ import { AccessChanges } from '../folders/change-feed/access-changes.ts';
 import { readFirst } from '../folders/first-read.ts';
 import { viewTree, type FirstRead } from '../folders/tree-view.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
-import type { Viewer } from '../sessions/auth-token.ts';
+import { effectiveUserId, type Viewer } from '../sessions/auth-token.ts';
 import { Budget, ElementFields } from './cost/budget.ts';
 import { createFieldCheck, isLongField } from './field-marks.ts';
 import type { Operation } from './operation.ts';
 import type { ReadyPlan } from './plan/query-plans.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { SingleSlice, yieldingSnapshot } from './time-slices.ts';
+import { accessInSnapshot } from './viewer-access.ts';
 
 /** Rights and data of one moment: everything in one response comes from here. */
 export interface ViewerSnapshot extends LatestAccess {
@@ -140,14 +141,15 @@ export class ViewerReads {
    * For responses that may take long: searches, exports, everything below a folder. Resolves when the user has a permit: the
    * snapshot is opened after that, so no response waits with old rights. Ending the snapshot releases the permit.
    */
-  openLong({ viewer: { userId }, signal }: Operation): Promise<LongSnapshot> {
+  openLong({ viewer, signal }: Operation): Promise<LongSnapshot> {
+    const { userId } = viewer;
     const { database, accessCache } = this.services;
     const opened = Promise.withResolvers<LongSnapshot>();
     const holdSnapshot = (task: Task) => {
       // The user is not charged until the response begins to read.
       task.pause();
       return database.snapshot(async (snapshot) => {
-        const latest = await accessCache.accessFor(snapshot, userId);
+        const latest = await accessInSnapshot(accessCache, snapshot, viewer);
         const ended = Promise.withResolvers<void>();
         const end = () => {
           snapshot.end();
@@ -204,7 +206,7 @@ export class ViewerReads {
     });
   }
 
-  #open({ userId }: Viewer, { plan, mayReadOnce = false }: OpenOptions = {}): PromiseOrValue<ViewerSnapshot> {
+  #open(viewer: Viewer, { plan, mayReadOnce = false }: OpenOptions = {}): PromiseOrValue<ViewerSnapshot> {
     const { database, accessCache } = this.services;
     const isOneStatement = mayReadOnce && !database.isEmbedded && plan?.firstRead?.isOnly === true;
     const reader = isOneStatement ? noSnapshot : database.openSnapshot();
@@ -213,10 +215,10 @@ export class ViewerReads {
       throw error;
     };
     try {
-      const firstRead = this.#readFirst(userId, plan, isOneStatement ? database : reader);
+      const firstRead = this.#readFirst(viewer, plan, isOneStatement ? database : reader);
       if (isOneStatement && !firstRead) throw new SecondRead();
       const opened = whenDone(firstRead, (first) =>
-        whenDone(accessCache.accessFor(reader, userId, first?.head), (latest) => ({
+        whenDone(accessInSnapshot(accessCache, reader, viewer, first?.head), (latest) => ({
           ...latest,
           reader,
           first,
@@ -230,13 +232,13 @@ export class ViewerReads {
 
   /** Undefined if the plan reads no folder by its id, or the root of a viewer whose rights are not cached. */
   #readFirst(
-    userId: string,
+    viewer: Viewer,
     plan: ReadyPlan | undefined,
     reader: Database | Snapshot,
   ): PromiseOrValue<FirstRead> | undefined {
     if (!plan?.firstRead) return undefined;
     const { firstRead, variables } = plan;
-    const access = this.services.accessCache.peek(userId)?.access;
+    const access = this.services.accessCache.peek(effectiveUserId(viewer))?.access;
     const folderId = firstRead.folder(variables);
     const id = folderId === null ? access?.rootId : folderId;
     if (id === undefined || !isRowId(id)) return undefined;

@@ -135,10 +135,28 @@ interface TokenSocket extends Socket {
   [latestKey]?: { readonly header: string; readonly token: string };
 }
 
+/** The view token of the request. Any value of the header counts, so that a broken one is refused instead of ignored. */
+export function viewTokenOf({ headers }: WithHeaders): string | undefined {
+  const token = headers['espalier-view-as'];
+  return Array.isArray(token) ? token.join() : token;
+}
+
+type Payload = Readonly<Record<string, unknown>> | null;
+
 /** Reads the token from the payload of a socket message. The key may be in any case. Undefined if there is none. */
-export function payloadBearer(payload: Readonly<Record<string, unknown>> | null): string | undefined {
-  const key = Object.keys(payload ?? {}).find((name) => name.toLowerCase() === 'authorization');
-  const authorization = key && payload?.[key];
+export function payloadBearer(payload: Payload): string | undefined {
+  const authorization = payloadValue(payload, 'authorization');
   if (authorization === undefined || authorization === null) return undefined;
   return parseBearer(typeof authorization === 'string' ? authorization : '');
+}
+
+/** The same for the view token. Like in a header, any value counts. */
+export function payloadViewToken(payload: Payload): string | undefined {
+  const token = payloadValue(payload, 'viewas');
+  return token === undefined || typeof token === 'string' ? token : '';
+}
+
+function payloadValue(payload: Payload, lowerCaseKey: string): unknown {
+  const key = Object.keys(payload ?? {}).find((name) => name.toLowerCase() === lowerCaseKey);
+  return key === undefined ? undefined : payload?.[key];
 }

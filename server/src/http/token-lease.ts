@@ -1,10 +1,11 @@
 /**
  * The right of a connection to stay open: it ends when its auth token expires or its session ends, and a newer token renews
- * it. Also decides when to warn the client that the token expires soon.
+ * it. The connection of a view also ends with the view. Also decides when to warn the client that the token expires soon.
  */
 
 import { Refusal } from '../refusal.ts';
 import type { Viewer } from '../sessions/auth-token.ts';
+import { viewEnded } from '../sessions/view-as.ts';
 import type { HttpServices } from './http-services.ts';
 
 type LeaseServices = Pick<HttpServices, 'sessions' | 'clock'>;
@@ -25,11 +26,14 @@ export class TokenLease {
 
   /** The token has expired, its signing key was retired, its session was revoked, or its user was disabled or deleted. */
   get hasEnded(): boolean {
-    return this.#hasExpired || this.#services.sessions.isEnded(this.viewer);
+    const { sessions } = this.#services;
+    return this.#hasExpired || sessions.isEnded(this.viewer) || sessions.isViewEnded(this.viewer);
   }
 
   /** Why the lease has ended. */
   get refusal(): Refusal {
+    const { sessions } = this.#services;
+    if (!this.#hasExpired && !sessions.isEnded(this.viewer)) return viewEnded();
     const text = this.#hasExpired
       ? 'The auth token has expired.'
       : 'The session of this auth token has ended.';
@@ -47,11 +51,15 @@ export class TokenLease {
     return true;
   }
 
-  /** Accepts another token of the same user. An equal token changes nothing, otherwise the warning would be sent again. */
+  /** Accepts other tokens of the same user and view. Equal tokens change nothing, otherwise the warning would be sent again. */
   renew(viewer: Viewer): TokenLease {
-    if (viewer.userId !== this.viewer.userId) throw new Refusal('INVALID_AUTH_TOKEN');
+    const { userId, view, tokenExpiresAt } = this.viewer;
+    if (viewer.userId !== userId) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (viewer.view?.userId !== view?.userId) throw new Refusal('INVALID_VIEW_TOKEN');
     const next = new TokenLease(viewer, this.#services);
-    if (next.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
-    return viewer.tokenExpiresAt > this.viewer.tokenExpiresAt ? next : this;
+    if (next.hasEnded) throw next.refusal;
+    const isLater = viewer.tokenExpiresAt > tokenExpiresAt;
+    const isLaterView = (viewer.view?.expiresAt ?? 0) > (view?.expiresAt ?? 0);
+    return isLater || isLaterView ? next : this;
   }
 }

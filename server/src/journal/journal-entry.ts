@@ -29,6 +29,7 @@ export const journalKinds = [
   'END_SESSION',
   'ROTATE_KEY',
   'RETIRE_KEY',
+  'VIEW_AS',
 ] as const;
 
 export type JournalKind = (typeof journalKinds)[number];

@@ -22,10 +22,12 @@ import {
 } from './refresh.ts';
 import { logOutByDigest, logOutSession, revokeExcess } from './revocation.ts';
 import { pruneSpentTokens, spentTokenRetentionMs } from './spent-tokens.ts';
+import type { ViewTokens } from './view-as.ts';
 
 interface SessionOptions extends RefreshOptions {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly viewTokens: ViewTokens;
   readonly settings: RefreshOptions['settings'] & Pick<Settings, 'maxSessionsPerUser'>;
 }
 
@@ -88,10 +90,10 @@ export class Sessions {
 
   /**
    * Reads no database. An auth token is valid until it expires, its signing key is retired, its user is disabled or deleted, or its
-   * session is revoked. A logout alone does not end it.
+   * session is revoked. A logout alone does not end it. With a view token, the viewer has the rights of another user.
    */
-  authenticate(authToken: string): Viewer {
-    const { authTokens, clock } = this.#options;
+  authenticate(authToken: string, viewToken?: string): Viewer {
+    const { authTokens, viewTokens, clock } = this.#options;
     const viewer = authTokens.read(authToken);
     if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
     if (viewer.tokenExpiresAt <= clock.now()) {
@@ -100,13 +102,18 @@ export class Sessions {
     if (this.isEnded(viewer)) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The session of this auth token has ended.');
     }
-    return viewer;
+    return viewToken === undefined ? viewer : viewTokens.apply(viewer, viewToken);
   }
 
   /** Whether the session was revoked, its user disabled or deleted, or the signing key retired since. */
   isEnded(viewer: Viewer): boolean {
     const { revoked, authTokens } = this.#options;
     return revoked.has(viewer) || authTokens.isKeyRetired(viewer.keyId);
+  }
+
+  /** Whether the view has expired, its administrator has lost the role, or its user was disabled or deleted. */
+  isViewEnded(viewer: Viewer): boolean {
+    return this.#options.viewTokens.hasEnded(viewer);
   }
 
   /** Revokes the session of a valid auth token. */

@@ -26,6 +26,7 @@ import { KeyEncryption, SigningKeys } from '../sessions/signing-keys.ts';
 import { LoginThrottle } from '../sessions/login-throttle.ts';
 import { RevocationCache } from '../sessions/revocation.ts';
 import { Sessions } from '../sessions/sessions.ts';
+import { ViewTokens } from '../sessions/view-as.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './installation.ts';
 import type { ServerTracing } from './telemetry.ts';
 
@@ -118,11 +119,9 @@ async function createCoreServices(base: ServerBase) {
 
 async function createTokenServices(core: CoreServices) {
   const { settings, installation, metrics, log, logOutage, worker } = core;
-  const authTokens = new AuthTokens({
-    ...core,
-    issuer: settings.issuer ?? installation,
-    lifetimeSeconds: settings.authTokenSeconds,
-  });
+  const issuer = settings.issuer ?? installation;
+  const authTokens = new AuthTokens({ ...core, issuer, lifetimeSeconds: settings.authTokenSeconds });
+  const viewTokens = new ViewTokens({ ...core, issuer });
   const onError = (err: unknown) => logOutage('the revoked sessions cannot be read', err);
   const revoked = await RevocationCache.open({ ...core, onError });
   const throttle = new LoginThrottle({
@@ -134,6 +133,7 @@ async function createTokenServices(core: CoreServices) {
     ...core,
     throttle,
     authTokens,
+    viewTokens,
     revoked,
     onTheft: (theft) => {
       metrics?.countReplay('ended');
@@ -141,7 +141,7 @@ async function createTokenServices(core: CoreServices) {
     },
     onReplay: () => metrics?.countReplay('tolerated'),
   });
-  return { throttle, sessions };
+  return { throttle, sessions, viewTokens };
 }
 
 async function createHealthServices(core: CoreServices) {
@@ -175,13 +175,14 @@ type GraphDependencies = CoreServices &
   Awaited<ReturnType<typeof createHealthServices>>;
 
 function createGraphService(services: GraphDependencies) {
-  const { database, clock, passwords, throttle, feed, activity, version } = services;
+  const { database, clock, passwords, throttle, viewTokens, feed, activity, version } = services;
   const { settings, worker, metrics, log, logOutage } = services;
   return createGraph({
     database,
     clock,
     passwords,
     throttle,
+    viewTokens,
     feed,
     limits: settings,
     trashDays: settings.trashDays,

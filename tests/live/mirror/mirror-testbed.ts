@@ -3,6 +3,7 @@
  * reads its next change, and detects when none is left. So every run of a seed is the same.
  */
 
+import assert from 'node:assert/strict';
 import { readSettings } from 'espalier';
 import { Activity } from '../../../server/src/observability/activity.ts';
 import { AccessCache } from '../../../server/src/access/access-cache.ts';
@@ -73,6 +74,7 @@ export class MirrorTestbed {
       clock,
       passwords,
       throttle,
+      viewTokens: { issue: () => assert.fail('Only an HTTP server has signing keys.') },
       feed: await JournalFeed.open({ database, onError: onBug }),
       limits: { ...settings, ...limits },
       trashDays: settings.trashDays,

@@ -47,6 +47,7 @@ export const kindGroups: readonly KindGroup[] = [
       { id: 'CHANGE_PASSWORD', label: 'Password changed' },
       { id: 'DELETE_USER', label: 'User deleted' },
       { id: 'END_SESSION', label: 'Session ended' },
+      { id: 'VIEW_AS', label: 'Viewed as user' },
     ],
   },
   {

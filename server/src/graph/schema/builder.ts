@@ -19,6 +19,7 @@ import type { JournalFeed } from '../../journal/journal-feed.ts';
 import type { Activity } from '../../observability/activity.ts';
 import type { HealthCheck } from '../../observability/health.ts';
 import type { LoginThrottle } from '../../sessions/login-throttle.ts';
+import type { ViewTokens } from '../../sessions/view-as.ts';
 import type { Scheduler, Task } from '../../concurrency/fair-scheduler.ts';
 import type { Budget } from '../cost/budget.ts';
 import type { Limits } from '../cost/limits.ts';
@@ -47,6 +48,7 @@ export interface GraphServices {
   readonly accessCache: AccessCache;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly viewTokens: Pick<ViewTokens, 'issue'>;
   readonly feed: JournalFeed;
   readonly limits: Limits;
   /** How long a deleted folder can be restored. */

@@ -19,6 +19,7 @@ import { ChangeRunner, type Caller, type Changed } from '../../journal/change-ru
 import { toJournalCursor } from '../../journal/journal-entry.ts';
 import { SessionRevocations } from '../../sessions/revocation.ts';
 import { Users } from '../../sessions/manage-users.ts';
+import { Views } from '../../sessions/view-as.ts';
 import {
   builder,
   type ExtendedTypes,
@@ -39,6 +40,7 @@ export function createDomain(services: GraphServices) {
     groups: new Groups(changes),
     users: new Users(changes, services),
     sessions: new SessionRevocations(changes),
+    views: new Views(changes, services.viewTokens),
   };
 }
 

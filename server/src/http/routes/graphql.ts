@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { ExecutionOptions, GraphResult } from '../../graph/graph.ts';
 import { abandoned, Refusal } from '../../refusal.ts';
-import { cachedBearer } from '../request-context.ts';
+import { cachedBearer, viewTokenOf } from '../request-context.ts';
 import { onFinished } from '../tcp-connections.ts';
 import { ResponseSlot } from '../guards/backpressure.ts';
 import { limitLargeBody } from '../guards/body-limits.ts';
@@ -38,7 +38,7 @@ export function addGraphRoute(app: FastifyInstance, services: HttpServices): voi
     {
       // Before the body is read: only an authenticated client may send 32 MiB.
       onRequest: (request, reply, done) => {
-        const viewer = sessions.authenticate(cachedBearer(request.raw));
+        const viewer = sessions.authenticate(cachedBearer(request.raw), viewTokenOf(request.raw));
         request.viewer = viewer;
         reply.setUser(viewer.userId);
         admission.checkOperation(viewer.userId);

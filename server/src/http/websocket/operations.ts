@@ -195,7 +195,7 @@ export class SocketOperations {
   /** An error message would end a subscription for good. After a close, clients reconnect with their last cursor. */
   #concernsConnection({ request }: Operation, { code }: Refusal): boolean {
     if (code === 'UNAVAILABLE') return this.#options.services.graph.isSubscription(request);
-    return code === 'INVALID_AUTH_TOKEN';
+    return code === 'INVALID_AUTH_TOKEN' || code === 'INVALID_VIEW_TOKEN';
   }
 
   #end(operation: Operation): void {

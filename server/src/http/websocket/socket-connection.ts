@@ -7,7 +7,7 @@ import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract'
 import type { RawData, WebSocket } from 'ws';
 import { Refusal } from '../../refusal.ts';
 import type { Viewer } from '../../sessions/auth-token.ts';
-import { payloadBearer } from '../request-context.ts';
+import { payloadBearer, payloadViewToken } from '../request-context.ts';
 import type { ConnectionBackpressure } from '../guards/backpressure.ts';
 import type { HttpServices } from '../http-services.ts';
 import type { LiveConnection } from '../live-connections.ts';
@@ -25,8 +25,9 @@ import { TokenLease } from '../token-lease.ts';
 export interface SocketOptions {
   readonly socket: WebSocket;
   readonly protocol: SocketProtocol;
-  /** From the token in the header of the upgrade, if there was one. */
-  readonly viewer: Viewer | undefined;
+  /** The tokens in the headers of the upgrade. Those of `connection_init` replace them. */
+  readonly authToken: string | undefined;
+  readonly viewToken: string | undefined;
   readonly requestId: string;
 }
 
@@ -47,6 +48,7 @@ export class SocketConnection implements LiveConnection {
   /** Defined from just before the acknowledgement, like `#backpressure`. */
   #lease: TokenLease | undefined;
   #backpressure: ConnectionBackpressure | undefined;
+  #viewToken: string | undefined;
   /** Messages of the older protocol that arrived before the acknowledgement. */
   readonly #waiting: ClientMessage[] = [];
 
@@ -54,6 +56,7 @@ export class SocketConnection implements LiveConnection {
     this.#services = services;
     this.#options = options;
     this.#openedAt = services.clock.now();
+    this.#viewToken = options.viewToken;
     this.#socket = new FlowControlledSocket(options.socket, {
       onUnsent: () => this.#backpressure?.setUnsent(this.#socket.unsentBytes),
       onGone: () => this.#endWork(),
@@ -146,11 +149,13 @@ export class SocketConnection implements LiveConnection {
   }
 
   async #admit(payload: Payload): Promise<void> {
-    const viewer = this.#authenticate(payload) ?? this.#options.viewer;
-    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
+    const authToken = payloadBearer(payload) ?? this.#options.authToken;
+    if (authToken === undefined) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
+    this.#viewToken = payloadViewToken(payload) ?? this.#viewToken;
+    const viewer = this.#services.sessions.authenticate(authToken, this.#viewToken);
     const lease = new TokenLease(viewer, this.#services);
     await this.#services.graph.admit(viewer);
-    if (lease.hasEnded) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (lease.hasEnded) throw lease.refusal;
     if (this.#phase !== 'admitting') return;
     this.#services.connections.reserve(viewer.userId);
     this.#lease = lease;
@@ -171,7 +176,7 @@ export class SocketConnection implements LiveConnection {
   /** The client of the older protocol reports no close unless its option `reconnect` is set, so it also gets the reason as a message. */
   #reject({ code, message }: Refusal): void {
     const isUnavailable = code === 'UNAVAILABLE';
-    const name = isUnavailable ? code : 'INVALID_AUTH_TOKEN';
+    const name = isUnavailable || code === 'INVALID_VIEW_TOKEN' ? code : 'INVALID_AUTH_TOKEN';
     const { connectionError } = this.#options.protocol;
     if (connectionError) {
       this.#send({ type: connectionError, payload: { message, extensions: { code: name } } });
@@ -181,8 +186,11 @@ export class SocketConnection implements LiveConnection {
 
   /** Renews the lease with a token in a ping or pong. Ignores a token before the acknowledgement. */
   #renew(payload: Payload): void {
-    const viewer = this.#lease && this.#authenticate(payload);
-    if (viewer) this.#lease = this.#lease!.renew(viewer);
+    const authToken = this.#lease && payloadBearer(payload);
+    if (authToken === undefined) return;
+    const viewToken = payloadViewToken(payload) ?? this.#viewToken;
+    this.#lease = this.#lease!.renew(this.#services.sessions.authenticate(authToken, viewToken));
+    this.#viewToken = viewToken;
   }
 
   #warn({ tokenExpiresAt }: Viewer): void {
@@ -213,12 +221,6 @@ export class SocketConnection implements LiveConnection {
     this.#operations.start(message, lease.viewer, this.#backpressure!);
   }
 
-  /** Undefined if the payload has no token. Throws if the token is invalid. */
-  #authenticate(payload: Payload): Viewer | undefined {
-    const authToken = payloadBearer(payload);
-    return authToken === undefined ? undefined : this.#services.sessions.authenticate(authToken);
-  }
-
   #send(message: { type: string; payload?: unknown }): void {
     if (this.#phase !== 'closed') void this.#socket.send(writeMessage(message));
   }
@@ -226,7 +228,8 @@ export class SocketConnection implements LiveConnection {
   #fail(error: unknown): void {
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
     if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
-    if (code === 'INVALID_AUTH_TOKEN' || code === 'UNAVAILABLE') return this.#reject(error as Refusal);
+    const isRejected = ['INVALID_AUTH_TOKEN', 'INVALID_VIEW_TOKEN', 'UNAVAILABLE'].includes(code);
+    if (isRejected) return this.#reject(error as Refusal);
     this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
     this.#close('INTERNAL');
   }

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { Refusal } from '../../refusal.ts';
 import { describeFinished } from '../access-log.ts';
-import { optionalBearer } from '../request-context.ts';
+import { optionalBearer, viewTokenOf } from '../request-context.ts';
 import { sendBrokenRequest, ServerResponse } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
@@ -66,7 +66,9 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
       );
     }
     const authToken = optionalBearer(request);
-    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken);
+    const viewToken = viewTokenOf(request);
+    // Refused here, while the client can still receive a response.
+    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken, viewToken);
     if (viewer) reply.setUser(viewer.userId);
     reply.hijack();
     const accepted = upgrades.get(request.raw)!;
@@ -75,7 +77,7 @@ export function addGraphSocket(app: FastifyInstance, services: HttpServices): vo
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
       report?.({ ...describeFinished(reply), status: 101 });
-      connect(services, webSocket, { viewer, requestId: request.id });
+      connect(services, webSocket, { authToken, viewToken, requestId: request.id });
     });
   };
 

@@ -42,17 +42,17 @@ builder.objectFields(Viewer, (t) => ({
   favorites: t.field({
     type: FolderConnection,
     description:
-      'Your favorites that you see, in natural order of their names. A deleted folder is missing until it is restored.',
+      'Your favorites that you see, in natural order of their names. A deleted folder is missing until it is restored. Empty in a view.',
     args: pageArguments(t.arg),
-    resolve: ({ userId }, page, context, info) => {
-      const readIds = () => readFavoriteIds(context.reader, userId);
+    resolve: ({ userId, view }, page, context, info) => {
+      const readIds = () => (view ? [] : readFavoriteIds(context.reader, userId));
       const list = { name: 'favorites', readIds };
       return new KeysetConnection(namedFolders(list, context, { budget: context.budget, info }), page);
     },
   }),
   recentFolders: t.field({
     type: [Folder],
-    description: `The folders that you visited last and that you see, the latest first. The server keeps ${maxRecentFolders} visits of each user.`,
+    description: `The folders that you visited last and that you see, the latest first. The server keeps ${maxRecentFolders} visits of each user. Empty in a view.`,
     args: {
       first: t.arg.int({
         required: true,
@@ -60,10 +60,11 @@ builder.objectFields(Viewer, (t) => ({
         description: `The maximum number of results: 0 to ${maxRecentFolders}.`,
       }),
     },
-    resolve: (_, { first }, context, info) => {
+    resolve: (viewer, { first }, context, info) => {
       if (first < 0 || first > maxRecentFolders) {
         throw new Refusal('BAD_INPUT', `\`first\` must be from 0 to ${maxRecentFolders}.`);
       }
+      if (viewer.view) return [];
       const { view, budget } = context;
       return whenDone(readRecentFolders(view, first), (folders) =>
         budget.spend(new FolderBatch(view, folders).nodes, info),

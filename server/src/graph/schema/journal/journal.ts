@@ -34,7 +34,7 @@ interface EntryNode extends Entry {
 
 const JournalKind = builder.enumType('JournalKind', {
   description:
-    'The kind of a change, with the name of its mutation. CHANGE_PASSWORD by another user is a reset. END_SESSION ends one session or several. PURGE_FOLDER purges a deleted folder. ROTATE_KEY and RETIRE_KEY are changes of signing keys.',
+    'The kind of a change, with the name of its mutation. CHANGE_PASSWORD by another user is a reset. END_SESSION ends one session or several. PURGE_FOLDER purges a deleted folder. ROTATE_KEY and RETIRE_KEY are changes of signing keys. VIEW_AS is the start of a view by `startViewAs`; `user` is the viewed user.',
   values: journalKinds,
 });
 

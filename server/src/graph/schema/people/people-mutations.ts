@@ -9,6 +9,7 @@ import {
 } from '../../../accounts/groups.ts';
 import { readUser, requireUser } from '../../../accounts/users.ts';
 import type { ChangedUser } from '../../../sessions/manage-users.ts';
+import { viewSeconds } from '../../../sessions/view-as.ts';
 import { Group, User, type ExtendedTypes } from '../builder.ts';
 import { defineMutation, type MutationResponse } from '../mutation.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';
@@ -70,6 +71,24 @@ defineMutation('resetPassword', {
   change: ({ users }, caller, input) => users.resetPassword(caller, input),
   toPayload: (endedSessions) => ({ endedSessions }),
   payload: endedSessionsPayload,
+});
+
+defineMutation('startViewAs', {
+  description: `View the tree as another user, for ${viewSeconds / 60} minutes. Send the view token in the header \`Espalier-View-As\`, next to the Authorization header of the same session, or as \`viewAs\` in the payload of \`connection_init\`. Requests are then answered with exactly the rights of that user, and mutations are refused with FORBIDDEN. For administrators. CONFLICT for yourself and for a disabled user. The view ends with the session, when you lose the administrator role, and when the user is disabled or deleted.`,
+  input: (t) => ({ userId: t.id({ required: true }) }),
+  change: ({ views }, caller, input) => views.start(caller, input),
+  toPayload: async ({ userId, token, expiresAt }, { context: { reader } }) => ({
+    user: toUserNode(await requireUser(reader, userId)),
+    token,
+    expiresAt,
+  }),
+  payload: (t) => ({
+    user: t.expose('user', { type: User }),
+    viewToken: t.exposeString('token', {
+      description: 'Of no use without an auth token of this session. Keep it secret nevertheless.',
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the view ends.' }),
+  }),
 });
 
 defineMutation('changePassword', {

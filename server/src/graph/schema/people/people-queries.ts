@@ -16,6 +16,7 @@ import {
 } from '../builder.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import { KeysetConnection } from '../connections/relay-connection.ts';
+import { requireNoView } from './people-types.ts';
 import {
   groupList,
   sessionList,
@@ -89,15 +90,17 @@ builder.queryFields((t) => ({
   }),
   sessions: t.field({
     type: SessionConnection,
-    description: 'The active sessions of all users or of one user, newest login first. For administrators.',
+    description:
+      'The active sessions of all users or of one user, newest login first. For administrators. FORBIDDEN in a view.',
     args: {
       userId: t.arg.id({
         description: 'Return only the sessions of this user. NOT_FOUND if the user does not exist.',
       }),
       ...pageArguments(t.arg),
     },
-    resolve: async (_, { userId, ...page }, { access, reader, clock, budget }, info) => {
+    resolve: async (_, { userId, ...page }, { access, reader, clock, budget, viewer }, info) => {
       requireAdministrator(access);
+      requireNoView(viewer);
       const now = clock.now();
       if (typeof userId !== 'string') return new KeysetConnection(sessionList(reader, now), page);
       await requireUser(reader, userId);

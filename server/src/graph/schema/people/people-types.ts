@@ -4,7 +4,7 @@ import type { Access } from '../../../access/access.ts';
 import { readUser, requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { Viewer as ViewerShape } from '../../../sessions/auth-token.ts';
+import { effectiveUserId, type Viewer as ViewerShape } from '../../../sessions/auth-token.ts';
 import { readSession, type SessionRefresh as RefreshRow } from '../../../sessions/session-reads.ts';
 import { personalField } from '../../field-marks.ts';
 import {
@@ -81,9 +81,10 @@ User.implement({
       extensions: personalField,
       type: SessionConnection,
       nullable: true,
-      description: `The active sessions of the user, newest login first. ${orSelf}`,
+      description: `The active sessions of the user, newest login first. FORBIDDEN in a view. ${orSelf}`,
       args: pageArguments(t.arg),
-      resolve: (user, page, { access, reader, budget, clock }, info) => {
+      resolve: (user, page, { access, reader, budget, clock, viewer }, info) => {
+        requireNoView(viewer);
         const { id, batch } = requireDetails(user, access);
         const sessions = batch.readOnce('sessions', () =>
           sessionsOfUsers(reader, readableIds(user, access), clock.now()),
@@ -104,6 +105,12 @@ export function readableIds({ batch }: UserNode, access: Access): readonly strin
 export function requireDetails(user: UserNode, access: Access): UserNode {
   if (user.id === access.userId || access.isAdministrator) return user;
   throw new Refusal('FORBIDDEN', 'Only administrators see this field of other users.');
+}
+
+/** Refuses to list sessions in a view: their addresses and devices are not part of the tree. */
+export function requireNoView({ view }: ViewerShape): void {
+  if (view)
+    throw new Refusal('FORBIDDEN', 'A view shows the tree of the user. Leave the view to list sessions.');
 }
 
 Group.implement({
@@ -187,20 +194,36 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   fields: (t) => ({
     user: t.field({
       type: User,
-      resolve: ({ userId }, _, { reader }) =>
-        whenDone(readUser(reader, userId), (user) => toUserNode(requireExisting(user))),
+      description: 'The user with whose rights the request is answered. In a view, the viewed user.',
+      resolve: (viewer, _, { reader }) =>
+        whenDone(readUser(reader, effectiveUserId(viewer)), (user) => toUserNode(requireExisting(user))),
+    }),
+    viewedBy: t.field({
+      type: User,
+      nullable: true,
+      description:
+        'The administrator who views the tree as `user`, in a request with a view token of `startViewAs`. Otherwise null.',
+      resolve: ({ userId, view }, _, { reader }) =>
+        view ? whenDone(readUser(reader, userId), (user) => toUserNode(requireExisting(user))) : null,
     }),
     session: t.field({
       type: Session,
+      description: 'The session of the request. In a view, that of the administrator.',
       resolve: ({ sessionId }, _, { reader }) =>
         whenDone(readSession(reader, sessionId), (row) => toSessionNodes(reader, [requireExisting(row)])[0]!),
     }),
     sessions: t.field({
       type: SessionConnection,
-      description: 'The active sessions of the user, newest login first.',
+      description: 'The active sessions of the user, newest login first. FORBIDDEN in a view.',
       args: pageArguments(t.arg),
-      resolve: ({ userId }, page, { reader, clock, budget }, info) =>
-        sessionsOfUsers(reader, [userId], clock.now()).connect(userId, sessionOrder, page, { budget, info }),
+      resolve: (viewer, page, { reader, clock, budget }, info) => {
+        requireNoView(viewer);
+        const { userId } = viewer;
+        return sessionsOfUsers(reader, [userId], clock.now()).connect(userId, sessionOrder, page, {
+          budget,
+          info,
+        });
+      },
     }),
     tokenExpiresAt: t.expose('tokenExpiresAt', {
       type: 'DateTime',

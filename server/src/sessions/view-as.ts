@@ -1,0 +1,146 @@
+/**
+ * Lets an administrator view the tree as another user: with the rights of that user, and read only. The administrator sends a view
+ * token next to the auth token. It is of no use without an auth token of the session that started the view.
+ */
+
+import { requireUser, runAsAdministrator, type ViewerRights } from '../accounts/users.ts';
+import type { Caller, Changed, ChangeRunner } from '../journal/change-runner.ts';
+import { detailsOf, type JournalEntry } from '../journal/journal-entry.ts';
+import type { JournalFeed } from '../journal/journal-feed.ts';
+import { record } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
+import type { View, Viewer } from './auth-token.ts';
+import { SignedTokens, type TokenServices } from './signed-token.ts';
+
+export const viewSeconds = 900;
+const viewMs = viewSeconds * 1000;
+
+/** No claim is called `sub`: a service that does not check the type of a token must not accept it as one of the viewed user. */
+interface Claims {
+  /** The administrator and the administrator's session. */
+  readonly by: string;
+  readonly sid: string;
+  readonly view: string;
+  readonly num: number;
+}
+
+interface StoredView extends View {
+  readonly byUserId: string;
+  readonly sessionId: string;
+}
+
+interface ViewTokenOptions extends TokenServices {
+  readonly feed: Pick<JournalFeed, 'onEntry' | 'onGap' | 'last'>;
+}
+
+export class ViewTokens {
+  readonly #options: ViewTokenOptions;
+  readonly #tokens: SignedTokens<Claims, StoredView>;
+  /** The number of the latest entry that ends views of or by a user. */
+  readonly #endedAt = new Map<string, Pick<JournalEntry, 'number' | 'at'>>();
+  /** Entries up to this number may have ended views, but were not received. */
+  #unknownUpTo = 0;
+
+  constructor(options: ViewTokenOptions) {
+    this.#options = options;
+    this.#tokens = new SignedTokens<Claims, StoredView>({
+      ...options,
+      type: 'view+jwt',
+      maxLifetimeMs: viewMs,
+      toContent: ({ by, sid, view, num }, { expiresAt }) => ({
+        byUserId: by,
+        sessionId: sid,
+        userId: view,
+        number: num,
+        expiresAt,
+      }),
+    });
+    options.feed.onEntry((entry) => this.#receive(entry));
+    options.feed.onGap(() => (this.#unknownUpTo = options.feed.last));
+  }
+
+  issue(
+    { userId, sessionId }: Pick<Viewer, 'userId' | 'sessionId'>,
+    viewed: Pick<View, 'userId' | 'number'>,
+  ): { readonly token: string; readonly expiresAt: number } {
+    const claims = { by: userId, sid: sessionId, view: viewed.userId, num: viewed.number };
+    const { token, content } = this.#tokens.issue(claims, viewMs);
+    return { token, expiresAt: content.expiresAt };
+  }
+
+  /** The viewer with the view of the token. Refuses a token of another user or session, and one that has ended. */
+  apply(viewer: Viewer, token: string): Viewer {
+    const stored = this.#tokens.read(token);
+    const isOwn = stored?.byUserId === viewer.userId && stored.sessionId === viewer.sessionId;
+    if (!stored || !isOwn)
+      throw new Refusal('INVALID_VIEW_TOKEN', 'The view token is not valid in this session.');
+    const { userId, number, expiresAt } = stored;
+    const viewing = { ...viewer, view: { userId, number, expiresAt } };
+    if (this.hasEnded(viewing)) throw viewEnded();
+    return viewing;
+  }
+
+  /**
+   * Whether the view has expired, the administrator has lost the role, or the viewed user was disabled or deleted. The journal
+   * delivers these changes. Each read checks both users again in its own snapshot.
+   */
+  hasEnded({ userId, view }: Viewer): boolean {
+    if (!view) return false;
+    const isChanged = (id: string) => (this.#endedAt.get(id)?.number ?? 0) > view.number;
+    return (
+      view.expiresAt <= this.#options.clock.now() ||
+      view.number <= this.#unknownUpTo ||
+      isChanged(userId) ||
+      isChanged(view.userId)
+    );
+  }
+
+  #receive({ kind, userId, number, at, after }: JournalEntry): void {
+    if (!userId || (kind !== 'UPDATE_USER' && kind !== 'DELETE_USER')) return;
+    const { isDisabled, isAdministrator } = detailsOf(after);
+    if (kind === 'UPDATE_USER' && isDisabled !== true && isAdministrator !== false) return;
+    for (const [id, entry] of this.#endedAt) if (entry.at < at - 2 * viewMs) this.#endedAt.delete(id);
+    this.#endedAt.set(userId, { number, at });
+  }
+}
+
+export function viewEnded(): Refusal {
+  return new Refusal('INVALID_VIEW_TOKEN', 'This view has ended. Start it again with `startViewAs`.');
+}
+
+export interface StartedView {
+  readonly userId: string;
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+export class Views {
+  readonly #changes: ChangeRunner<ViewerRights>;
+  readonly #tokens: Pick<ViewTokens, 'issue'>;
+
+  constructor(changes: ChangeRunner<ViewerRights>, tokens: Pick<ViewTokens, 'issue'>) {
+    this.#changes = changes;
+    this.#tokens = tokens;
+  }
+
+  /** The token is issued after the commit and never stored: the same idempotency key returns another token of the same view. */
+  async start(caller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
+    const codec = { toStored: (id: string) => id, fromStored: (id: string) => id };
+    const { result, ...made } = await runAsAdministrator(
+      this.#changes,
+      caller,
+      codec,
+      async (transaction, by) => {
+        const user = await requireUser(transaction, userId);
+        if (user.id === caller.userId) throw new Refusal('CONFLICT', 'You see the tree as yourself already.');
+        if (user.disabledAt !== null) {
+          throw new Refusal('CONFLICT', 'This user is disabled and sees nothing. Enable the user first.');
+        }
+        record(transaction, { kind: 'VIEW_AS', ...by, userId: user.id, sessionId: caller.sessionId });
+        return user.id;
+      },
+    );
+    const view = { userId: result, number: made.position.number };
+    return { ...made, result: { userId: result, ...this.#tokens.issue(caller, view) } };
+  }
+}
