@@ -22,9 +22,28 @@ import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 export interface ImportOptions {
   /** The folder to import into. Default: the root. */
   readonly parentId?: string | undefined;
+  /**
+   * What to do with folders that exist. `FAIL` (default) rejects with CONFLICT. `KEEP` keeps them and creates the missing
+   * folders inside. `UPDATE` also sets the texts and properties that the import contains; null removes one.
+   */
+  readonly onExisting?: 'FAIL' | 'KEEP' | 'UPDATE' | undefined;
+  /** Only counts what the import would do. Rejects like the import itself. */
+  readonly dryRun?: boolean | undefined;
+  /** Rejects with CONFLICT if the folder to import into has another version. */
+  readonly expectedVersion?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Timeout of each attempt, in seconds. Default: 600. */
   readonly timeoutSeconds?: number | undefined;
+}
+
+export interface ImportResult {
+  readonly createdCount: number;
+  /** Existing folders whose texts or properties changed. */
+  readonly updatedCount: number;
+  /** Existing folders that stayed the same. */
+  readonly keptCount: number;
+  /** Whether nothing was changed, because of `dryRun`. */
+  readonly isDryRun: boolean;
 }
 
 export interface Folders extends PersonalFolders {
@@ -92,10 +111,10 @@ export interface Folders extends PersonalFolders {
    * "NAME (copy)". In another parent, the copy keeps the name if it is free.
    */
   duplicate(id: string, options?: DuplicateOptions): Promise<FolderDetails>;
-  /** Creates all folders or none, and returns how many. */
-  importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<number>;
+  /** Imports all folders or none. Use `onExisting` to merge them with existing folders. */
+  importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<ImportResult>;
   /** Like `importTree`, with the paths that `export` returns, in any order. Missing parent folders are created. */
-  importList(list: readonly PathToImport[], options?: ImportOptions): Promise<number>;
+  importList(list: readonly PathToImport[], options?: ImportOptions): Promise<ImportResult>;
   /** Returns all descendants of a folder, or of the root, in one response. */
   export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
 }
@@ -119,7 +138,7 @@ export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSe
 const defaultPageSize = 500;
 const searchPageSize = 100;
 /** An import of 100,000 folders takes minutes. */
-const bulkOptions = { timeoutSeconds: 600 };
+const bulkTimeoutSeconds = 600;
 
 export function createFolders(client: DocumentRunner): Folders {
   return {
@@ -145,8 +164,9 @@ function createReads(client: DocumentRunner): Pick<Folders, 'root' | 'byId' | 'b
         'query($id:ID,$depth:Int){exportFolders(id:$id,depth:$depth){path title icon description properties}}';
       type Data = { exportFolders: PathToImport[] };
       const variables = { id, depth };
-      return (await client.query<Data, object>(query, variables, { ...bulkOptions, ...options }))
-        .exportFolders;
+      return (
+        await client.query<Data, object>(query, variables, { timeoutSeconds: bulkTimeoutSeconds, ...options })
+      ).exportFolders;
     },
   };
 }
@@ -228,6 +248,14 @@ function createChanges(
   };
   const changeMany = async (name: string, input: object, options?: CallOptions) =>
     (await change<{ folderCount: number }>(name, input, 'folderCount', options)).folderCount;
+  const importFolders = (
+    folders: { tree: readonly FolderToImport[] } | { list: readonly PathToImport[] },
+    { signal, timeoutSeconds = bulkTimeoutSeconds, ...input }: ImportOptions = {},
+  ) => {
+    const selection = 'createdCount updatedCount keptCount isDryRun';
+    const options = { signal, timeoutSeconds };
+    return change<ImportResult>('importFolders', { ...input, ...folders }, selection, options);
+  };
 
   return {
     create: (folder) => changeFolder('createFolder', folder),
@@ -237,16 +265,14 @@ function createChanges(
     restore: (id, options) => changeFolder('restoreFolder', { ...options, id }),
     purge: async (id) => void (await changeMany('purgeFolder', { id })),
     emptyTrash: ({ deletedBefore, ...options } = {}) =>
-      changeMany('emptyTrash', { deletedBefore }, { ...bulkOptions, ...options }),
+      changeMany('emptyTrash', { deletedBefore }, { timeoutSeconds: bulkTimeoutSeconds, ...options }),
     duplicate: (id, { parentId, name, expectedVersion, ...options } = {}) =>
       changeFolder(
         'duplicateFolder',
         { id, parentId, name, expectedVersion },
-        { ...bulkOptions, ...options },
+        { timeoutSeconds: bulkTimeoutSeconds, ...options },
       ),
-    importTree: (tree, { parentId, ...options } = {}) =>
-      changeMany('importFolders', { parentId, tree }, { ...bulkOptions, ...options }),
-    importList: (list, { parentId, ...options } = {}) =>
-      changeMany('importFolders', { parentId, list }, { ...bulkOptions, ...options }),
+    importTree: (tree, options) => importFolders({ tree }, options),
+    importList: (list, options) => importFolders({ list }, options),
   };
 }

@@ -32,6 +32,7 @@ export type {
   ExportOptions,
   Folders,
   ImportOptions,
+  ImportResult,
 } from './folders.ts';
 export { compareSiblings } from './natural-order.ts';
 export type { ListOptions } from './pages.ts';

@@ -34,10 +34,8 @@ for (const kind of databaseKinds) {
       };
       folders = createFolders({ ...client, query: counted as RunDocument });
       const floors = Array.from({ length: 30 }, (_, floor) => ({ path: `Places/Floor ${floor}` }));
-      assert.equal(
-        await folders.importList([...floors, { path: 'Places/Floor 3/Room', title: 'A room' }]),
-        32,
-      );
+      const list = [...floors, { path: 'Places/Floor 3/Room', title: 'A room' }];
+      assert.equal((await folders.importList(list)).createdCount, 32);
     });
     after(() => testbed.stop());
 
@@ -169,7 +167,8 @@ for (const kind of databaseKinds) {
     test('import a tree and export it again', async () => {
       const { id: parentId } = await folders.create({ name: 'Copied' });
       const tree = [{ name: 'a', title: 'A', folders: [{ name: 'b', properties: { x: 1 } }] }];
-      assert.equal(await folders.importTree(tree, { parentId }), 2);
+      const counts = { createdCount: 2, updatedCount: 0, keptCount: 0, isDryRun: false };
+      assert.deepEqual(await folders.importTree(tree, { parentId }), counts);
       const exported = await folders.export(parentId);
       assert.deepEqual(
         exported.map(({ path, title, properties }) => [path, title, properties]),
@@ -179,6 +178,27 @@ for (const kind of databaseKinds) {
         ],
       );
       assert.equal((await folders.export(parentId, { depth: 1 })).length, 1);
+    });
+
+    test('merge an import with existing folders, after a dry run', async () => {
+      const { id: parentId, version } = await folders.create({ name: 'Merged' });
+      await folders.importList([{ path: 'a/b', title: 'B' }], { parentId });
+      const list = [{ path: 'a/b', title: 'Bee' }, { path: 'a/c' }];
+      await assert.rejects(folders.importList(list, { parentId }), { code: 'CONFLICT' });
+      const options = { parentId, onExisting: 'UPDATE', expectedVersion: version } as const;
+      const counts = { createdCount: 1, updatedCount: 1, keptCount: 1 };
+      const planned = await folders.importList(list, { ...options, dryRun: true });
+      assert.deepEqual(planned, { ...counts, isDryRun: true });
+      assert.deepEqual(await folders.importList(list, options), { ...counts, isDryRun: false });
+      const exported = await folders.export(parentId);
+      assert.deepEqual(
+        exported.map(({ path, title }) => [path, title]),
+        [
+          ['a', null],
+          ['a/b', 'Bee'],
+          ['a/c', null],
+        ],
+      );
     });
   });
 }

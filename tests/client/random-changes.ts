@@ -9,7 +9,19 @@ export interface RandomChange {
   readonly two: number;
 }
 
-const kinds = ['create', 'rename', 'retitle', 'move', 'move', 'move', 'delete', 'restore', 'import', 'copy'];
+const kinds = [
+  'create',
+  'rename',
+  'retitle',
+  'move',
+  'move',
+  'move',
+  'delete',
+  'restore',
+  'import',
+  'merge',
+  'copy',
+];
 const rights = ['grant', 'grant', 'revoke', 'join', 'leave'];
 
 export const randomChanges: fc.Arbitrary<RandomChange> = fc.record({
@@ -43,6 +55,14 @@ export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
     import: ({ one, two }, parentId) => [
       'importFolders',
       { parentId, list: ['x/1', 'x/2', 'y'].map((path) => ({ path: `i${one} ${two}/${path}` })) },
+    ],
+    merge: ({ one, two }, parentId) => [
+      'importFolders',
+      {
+        parentId,
+        list: [{ path: 'm/x', title: `title ${two}` }, { path: `m/x/${two % 3}` }, { path: `m/${one}` }],
+        onExisting: 'UPDATE',
+      },
     ],
     restore: () => ['restoreFolder', { id: trash.pop() ?? groupId }],
     grant: ({ one, two }, folderId) => [

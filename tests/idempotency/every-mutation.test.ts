@@ -108,7 +108,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         list: [{ path: 'a/b' }, { path: 'c', title: 'Sea', properties: { deep: { x: [1] } } }],
       },
     }),
-    selection: 'folderCount cursor parent{id name folders{items{name}}}',
+    selection:
+      'folderCount createdCount updatedCount keptCount isDryRun cursor parent{id name folders{items{name}}}',
     other: { list: [{ path: 'a/b' }, { path: 'c', title: 'Sea', properties: { deep: { x: [2] } } }] },
   },
   grantAccess: {

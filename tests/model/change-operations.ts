@@ -99,7 +99,8 @@ const move = operationKind(
       const { folder, folderCount, accessChanges } = moveFolder(world.model, user, input);
       return {
         folder: expected(world, user, folder),
-        isDryRun: dryRun,
+        // Operations that fill the tree do not set it.
+        isDryRun: dryRun === true,
         folderCount,
         accessChanges: accessChanges && {
           items: accessChanges.map(({ user: { id: userId }, before, after }) => ({
@@ -158,8 +159,10 @@ const paths: fc.Arbitrary<PathInput> = fc
   .tuple(fc.array(validNames, { minLength: 1, maxLength: 3 }), fineTexts)
   .map(([steps, textInput]) => ({ path: steps.join('/'), ...textInput }));
 
+const importSelection = 'parent{id version} folderCount createdCount updatedCount keptCount isDryRun';
+
 const importMany = operationKind(
-  4,
+  6,
   fc.record({
     actor: actors,
     parent: maybe(writableFolders),
@@ -168,21 +171,33 @@ const importMany = operationKind(
       fc.record({ list: fc.array(paths, { maxLength: 6 }) }),
       fc.record({ tree: fc.tuple(fc.record({ name: names, title: titleInputs })) }),
     ),
+    onExisting: maybe(fc.constantFrom<'FAIL' | 'KEEP' | 'UPDATE'>('FAIL', 'KEEP', 'UPDATE', 'UPDATE')),
+    dryRun: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
     version: versions,
   }),
-  async (world, { actor, parent, what, version }) => {
+  async (world, { actor, parent, what, onExisting, dryRun, version }) => {
     const user = findActor(world, actor);
     const parentId = parent && resolveFolderId(world, user, parent);
     const input = {
       parentId,
       ...what,
+      onExisting,
+      dryRun,
       ...expectedVersion(world, parentId ?? world.model.root.id, version),
     };
     let imported: ReturnType<typeof importFolders> | undefined;
-    await world.mutate(user, 'importFolders', input, 'parent{id version} folderCount', () => {
+    await world.mutate(user, 'importFolders', input, importSelection, () => {
       imported = importFolders(world.model, user, input);
-      const { parent: into, added } = imported;
-      return { parent: { id: into.id, version: into.version }, folderCount: added.length };
+      const { parent: into, createdCount, updated, kept } = imported;
+      return {
+        parent: { id: into.id, version: into.version },
+        folderCount: createdCount,
+        createdCount,
+        updatedCount: updated,
+        keptCount: kept,
+        // Operations that fill the tree do not set it.
+        isDryRun: dryRun === true,
+      };
     });
     if (imported) await readIds(world, imported.parent, imported.added);
   },

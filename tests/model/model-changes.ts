@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   MANAGE,
+  READ,
   WRITE,
   type Level,
   type ModelFolder,
@@ -155,25 +156,86 @@ export function restoreFolder(
   return folder;
 }
 
-/** Returns the new folders, parents first. */
+interface ImportInput {
+  readonly parentId?: string | undefined;
+  readonly tree?: readonly TreeInput[];
+  readonly list?: readonly PathInput[];
+  readonly onExisting?: 'FAIL' | 'KEEP' | 'UPDATE' | undefined;
+  readonly dryRun?: boolean;
+}
+
+/** Returns the new folders, parents first, and how many existing ones were updated and kept. */
 export function importFolders(
   model: TreeModel,
   actor: ModelUser,
-  input: Input<{ parentId?: string | undefined; tree?: readonly TreeInput[]; list?: readonly PathInput[] }>,
-): { parent: ModelFolder; added: ModelFolder[] } {
+  input: Input<ImportInput>,
+): { parent: ModelFolder; added: ModelFolder[]; createdCount: number; updated: number; kept: number } {
   const parent = requireWritable(model, actor, input.parentId ?? model.root.id, input);
   const trees = input.tree ? checkTrees(input.tree) : parsePaths(input.list!);
-  for (const { name } of trees) requireFreeName(parent, name);
+  const existing = findExisting(model, actor, { trees, parent, onExisting: input.onExisting ?? 'FAIL' });
+  const updates =
+    input.onExisting === 'UPDATE'
+      ? [...existing].filter(([{ texts }, folder]) => needsUpdate(model, actor, texts, folder))
+      : [];
+  const createdCount = countTrees(trees) - existing.size;
+  const counts = { createdCount, updated: updates.length, kept: existing.size - updates.length };
   const added: ModelFolder[] = [];
+  if (input.dryRun) return { parent, added, ...counts };
+  for (const [{ texts }, folder] of updates) {
+    Object.assign(folder, texts);
+    touch(model, folder);
+  }
   const addAll = (all: readonly CheckedTree[], under: ModelFolder) => {
-    for (const { name, texts, folders } of all) {
-      const folder = model.addFolder(under, name, texts);
-      added.push(folder);
-      addAll(folders, folder);
+    for (const tree of all) {
+      const found = existing.get(tree);
+      const folder = found ?? model.addFolder(under, tree.name, tree.texts);
+      if (!found) added.push(folder);
+      addAll(tree.folders, folder);
     }
   };
   addAll(trees, parent);
-  return { parent, added };
+  return { parent, added, ...counts };
+}
+
+/** Level by level, as the server reports the first refusal in this order. */
+function findExisting(
+  model: TreeModel,
+  actor: ModelUser,
+  input: { trees: readonly CheckedTree[]; parent: ModelFolder; onExisting: string },
+): Map<CheckedTree, ModelFolder> {
+  const existing = new Map<CheckedTree, ModelFolder>();
+  const level = input.trees.map((tree) => ({ tree, parent: input.parent }));
+  // The loop also visits what it appends.
+  for (const { tree, parent } of level) {
+    const found = [...parent.children].find(({ name }) => name === tree.name);
+    if (found && input.onExisting !== 'FAIL' && model.isSeen(actor, found)) {
+      existing.set(tree, found);
+      level.push(...tree.folders.map((inner) => ({ tree: inner, parent: found })));
+      continue;
+    }
+    if (model.levelOf(actor, parent) < WRITE) throw new ModelRefusal('FORBIDDEN');
+    if (found) throw new ModelRefusal('CONFLICT');
+  }
+  return existing;
+}
+
+function needsUpdate(
+  model: TreeModel,
+  actor: ModelUser,
+  texts: CheckedTree['texts'],
+  folder: ModelFolder,
+): boolean {
+  const level = model.levelOf(actor, folder);
+  const seen = level < READ ? { title: null, icon: null, description: null, properties: {} } : folder;
+  const isSame = Object.entries(texts).every(([key, value]) =>
+    isDeepStrictEqual(seen[key as keyof typeof seen], value),
+  );
+  if (!isSame && level < WRITE) throw new ModelRefusal('FORBIDDEN');
+  return !isSame;
+}
+
+function countTrees(trees: readonly CheckedTree[]): number {
+  return trees.reduce((count, { folders }) => count + 1 + countTrees(folders), 0);
 }
 
 export function grantAccess(

@@ -77,7 +77,9 @@ export function checkTrees(input: readonly TreeInput[]): CheckedTree[] {
 export function parsePaths(list: readonly PathInput[]): CheckedTree[] {
   const tops: CheckedTree[] = [];
   const listed = new Set<CheckedTree>();
-  for (const input of list) {
+  const depthOf = ({ path }: PathInput) => path.split('/').length;
+  // The server also adds shorter paths first.
+  for (const input of list.toSorted((one, other) => depthOf(one) - depthOf(other))) {
     let tree: CheckedTree | undefined;
     for (const step of input.path.split('/')) {
       const name = checkName(step);

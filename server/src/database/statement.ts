@@ -8,6 +8,7 @@ export type Part =
   | { readonly kind: 'parameter'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | ListPart
+  | RowsPart
   | { readonly kind: 'for-update' }
   | { readonly kind: 'children'; readonly of: string }
   | { readonly kind: 'hex'; readonly column: string }
@@ -18,6 +19,13 @@ export type Part =
       readonly after: string;
       readonly limit: string;
     };
+
+/** The types of columns, as `Dialect` names them. */
+export interface RowsPart {
+  readonly kind: 'rows';
+  readonly name: string;
+  readonly columns: Readonly<Record<string, 'id' | 'text' | 'integer'>>;
+}
 
 type ListPart = { readonly kind: 'list-for-each'; readonly name: string } & ListForEach;
 
@@ -62,6 +70,17 @@ export function sql<Parameters = object, Row = never>(
 /** A table `each` of a list parameter, with the columns `value` and `position` (from 0). */
 export function list(name: string, of: 'ids' | 'texts' = 'ids'): Part {
   return { kind: 'list', name, of };
+}
+
+/** A table `each` of a list parameter of objects with these columns: sql`select each."parentId" from ${rows('names', …)}`. */
+export function rows(name: string, columns: RowsPart['columns']): Part {
+  return { kind: 'rows', name, columns };
+}
+
+/** The value of such a parameter: only the columns, as JSON. */
+export function toJsonRows(columns: RowsPart['columns']): (rows: readonly object[]) => string {
+  const names = Object.keys(columns);
+  return (all) => JSON.stringify(all, names);
 }
 
 /**

@@ -49,12 +49,15 @@ export function checkVersion({ version }: { version: number }, expected: number 
   );
 }
 
-export function requireLevel(
+export function requireLevel(folder: Pick<Folder, 'name' | 'accessLevel'>, needed: AccessLevel): void {
+  if (folder.accessLevel < needed) throw missingLevel(folder, needed);
+}
+
+export function missingLevel(
   { name, accessLevel }: Pick<Folder, 'name' | 'accessLevel'>,
   needed: AccessLevel,
-): void {
-  if (accessLevel >= needed) return;
-  throw new Refusal(
+): Refusal {
+  return new Refusal(
     'FORBIDDEN',
     `This needs ${accessLevelName(needed)} on the folder "${name}"; you have ${accessLevelName(accessLevel)}.`,
   );

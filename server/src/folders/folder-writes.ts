@@ -102,7 +102,7 @@ const setTexts = sql`title = ${'title'}, folded_title = ${'foldedTitle'}, icon =
   description = ${'description'}, properties = ${'properties'}, version = version + 1, updated_at = ${'now'}`;
 
 // Two statements, because setting a name writes to its indexes even if it stays the same.
-const updateTexts = sql<StoredTexts>`update folders set ${setTexts} where id = ${'id'}`;
+export const updateTexts = sql<StoredTexts>`update folders set ${setTexts} where id = ${'id'}`;
 const updateNameAndTexts = sql<StoredTexts & StoredName>`
   update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}, ${setTexts}
   where id = ${'id'}`;
@@ -208,7 +208,7 @@ function toStoredName(name: string): StoredName {
   return { name, sortKey: sortKey(name), foldedName: foldForStorage(name) };
 }
 
-function truncate(texts: Details): Details {
+export function truncate(texts: Details): Details {
   const shorten = (text: Details[string]) => {
     const letters = typeof text === 'string' && text.length > maxJournalledLength ? [...text] : [];
     return letters.length > maxJournalledLength ? `${letters.slice(0, maxJournalledLength).join('')}…` : text;

@@ -39,6 +39,11 @@ export function readJournalPath(
   });
 }
 
+/** The path of a folder inside the folder with this path. */
+export function appendToJournalPath(path: string, name: string): string {
+  return shorten(`${path === '/' ? '' : path}/${name}`);
+}
+
 /** Keeps the end, which contains the folder's own name. */
 function shorten(path: string): string {
   return path.length > maxLength ? `…${path.slice(1 - maxLength).toWellFormed()}` : path;

@@ -17,7 +17,7 @@ export interface ChangeOrigin {
   readonly now: number;
 }
 
-interface NewEntry extends ChangeOrigin {
+export interface NewEntry extends ChangeOrigin {
   readonly kind: JournalKind;
   readonly folderId?: string;
   readonly userId?: string;
@@ -116,6 +116,17 @@ export function record(transaction: Transaction, entry: NewEntry): void {
   const stored = toValues(entry);
   const { number } = advanceCounter(transaction, { ...stored, by: 1 });
   transaction.queue(insert, { ...stored, number, userId: entry.userId ?? null });
+}
+
+/** Records many entries that change no access. */
+export async function recordAll(transaction: Transaction, entries: readonly NewEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const stored = entries.map(toValues);
+  const { nonce } = stored.at(-1)!;
+  const { number } = advanceCounter(transaction, { by: stored.length, nonce, changesAccess: 0 });
+  const first = number - stored.length + 1;
+  const rows = stored.map((values, index) => ({ ...values, number: first + index, userId: null }));
+  await transaction.runEach(insert, rows);
 }
 
 /** Records an entry for each of the users with one statement. */

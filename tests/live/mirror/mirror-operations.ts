@@ -66,11 +66,15 @@ const table: Readonly<Record<string, OperationKind>> = {
     const done = await world.run(pickActor(world, by), 'restoreFolder', { id, parentId, name });
     if (done) world.trash.splice(world.trash.indexOf(id), 1);
   }),
-  import: kind(4, async (world, { by, one, two }) => {
+  import: kind(6, async (world, { by, one, two, three }) => {
     if (world.tree.length > maxFolders) return;
-    const tree = [{ name: world.newName(), folders: [{ name: 'x', folders: [{ name: 'y' }] }] }];
+    // Half of the names are the same in all imports, so that an import merges with an earlier one or with a part of it.
+    const name = three % 2 === 0 ? world.newName() : pick(['m', 'x'], three >> 1)!;
+    const inner = { name: 'x', folders: [{ name: 'y', title: `title ${two}` }, { name: world.newName() }] };
+    const tree = [{ name, folders: [inner, { name: 'z', folders: [{ name: 'x' }] }] }];
     const parentId = two % 8 === 0 ? undefined : pickFolder(world, one).id;
-    await world.run(pickActor(world, by), 'importFolders', { parentId, tree });
+    const onExisting = pick(['FAIL', 'KEEP', 'UPDATE', 'UPDATE'], three >> 2);
+    await world.run(pickActor(world, by), 'importFolders', { parentId, tree, onExisting });
   }),
   purge: kind(1, async (world) => {
     await world.testbed.purge(trashDays);

@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import type { Dialect } from '../database.ts';
-import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
+import { findListPart, toJsonRows, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
@@ -125,6 +125,11 @@ function writePart(part: Part, parameter: (value: Value) => string): string {
   if (typeof part === 'string') return part;
   if (part.kind === 'parameter') return parameter(part);
   if (part.kind === 'list') return listTable(parameter(part), part.of === 'ids' ? 'uuid' : 'text');
+  if (part.kind === 'rows') {
+    const columns = Object.entries(part.columns).map(([name, type]) => `"${name}" ${columnTypes[type]}`);
+    const rows = parameter({ name: part.name, toValue: toJsonRows(part.columns) });
+    return `json_to_recordset(${rows}::json) as each (${columns.join(', ')})`;
+  }
   if (part.kind === 'list-for-each') {
     const rows = writeListQuery(part, ({ parts }) =>
       parts.map((inner) => writePart(inner, parameter)).join(''),
@@ -143,6 +148,8 @@ function writePart(part: Part, parameter: (value: Value) => string): string {
   return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
       order by number limit ${parameter({ name: part.limit })}) as possible`;
 }
+
+const columnTypes = { id: 'uuid', text: 'text', integer: 'bigint' };
 
 function listTable(parameter: string, type: string): string {
   return `(select position - 1 as position, value

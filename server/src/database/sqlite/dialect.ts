@@ -2,7 +2,7 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { DatabaseOptions, Dialect } from '../database.ts';
-import { findListPart, writeListQuery, type Part, type Statement } from '../statement.ts';
+import { findListPart, toJsonRows, writeListQuery, type Part, type Statement } from '../statement.ts';
 
 type PreparedStatement = ReturnType<typeof prepare>;
 
@@ -90,6 +90,11 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     if (part.kind === 'hex') return `hex(${part.column})`;
     if (part.kind === 'list') {
       return `(select key as position, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
+    }
+    if (part.kind === 'rows') {
+      const columns = Object.keys(part.columns).map((name) => `value ->> '${name}' as "${name}"`);
+      const rows = next({ name: part.name, toValue: toJsonRows(part.columns) });
+      return `(select ${columns.join(', ')} from json_each(${rows})) as each`;
     }
     const writeInner = (inner: Part) =>
       typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);

@@ -1,18 +1,19 @@
 /** A demonstration tree: a company's places, projects and people, some hundred folders on up to five levels. */
 
+import { accessLevels } from '../../access/access.ts';
 import type { Transaction } from '../../database/database.ts';
 import { sql } from '../../database/statement.ts';
 import { insertRows } from '../new-folder-rows.ts';
-import { finishImport } from './import-folders.ts';
 import { planImport, type ImportedTree } from './import-plan.ts';
+import { finishImport, newRowsOf } from './import-writes.ts';
 
 /** Names of folders with their subtrees. A list of names stands for empty folders. */
 interface Branch {
   readonly [name: string]: Branch | readonly string[];
 }
 
-const findEmptyRoot = sql<object, { id: string }>`
-  select id from folders where parent_id is null and detached_at is null and child_count = 0`;
+const findEmptyRoot = sql<object, { id: string; name: string; version: number }>`
+  select id, name, version from folders where parent_id is null and detached_at is null and child_count = 0`;
 
 /** Does nothing if the tree already has folders. */
 export async function plantDemoTree(transaction: Transaction, now: number): Promise<void> {
@@ -20,11 +21,11 @@ export async function plantDemoTree(transaction: Transaction, now: number): Prom
   if (!root) return;
   const tree = toTree(demoTree);
   const plan = await planImport({ tree }, { now, maxFolders: Infinity, beforeRows: () => undefined });
-  await insertRows(
-    transaction,
-    plan.rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
-  );
-  await finishImport(transaction, plan, [root.id], { byUserId: null, now });
+  const destination = { ...root, accessLevel: accessLevels.MANAGE, pathIds: [root.id], path: '/' };
+  const tops = plan.tops.map((row) => ({ row, parent: destination }));
+  const match = { tops, existing: new Map(), updates: new Map() };
+  await insertRows(transaction, newRowsOf(plan, match));
+  await finishImport(transaction, plan, { match, destination }, { byUserId: null, now });
 }
 
 function toTree(branch: Branch | readonly string[]): ImportedTree[] {

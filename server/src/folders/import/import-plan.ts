@@ -3,7 +3,7 @@
 import { Refusal } from '../../refusal.ts';
 import { maxDepth, tooDeep } from '../change-rules.ts';
 import { newFolderIds, newRow, type NewRow } from '../new-folder-rows.ts';
-import { toFolderName, toTexts, type TextsInput } from '../folder-texts.ts';
+import { toFolderName, toTexts, type FolderTexts, type TextsInput } from '../folder-texts.ts';
 
 /** A folder with its subtree. */
 export interface ImportedTree extends TextsInput {
@@ -22,11 +22,15 @@ export interface ImportPlan {
   readonly tops: readonly NewRow[];
   /** The number of levels. */
   readonly height: number;
+  /** The texts that the input sets, for rows with any. Empty unless an import updates existing folders. */
+  readonly inputTexts: ReadonlyMap<NewRow, Partial<FolderTexts>>;
 }
 
 export interface PlanOptions {
   readonly now: number;
   readonly maxFolders: number;
+  /** The plan contains `inputTexts`. */
+  readonly updatesExisting?: boolean;
   /** Called before `count` entries are checked. A returned promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;
 }
@@ -42,14 +46,15 @@ export async function planImport({ tree, list }: ImportInput, options: PlanOptio
   await (tree ? planner.addTree(tree) : planner.addPaths(list!));
   planner.setHeights();
   // Without the maps of the planner, so that a long import does not hold their memory.
-  const { rows, tops, height } = planner;
-  return { rows, tops, height };
+  const { rows, tops, height, inputTexts } = planner;
+  return { rows, tops, height, inputTexts };
 }
 
 class ImportPlanner {
   readonly rows: NewRow[] = [];
   readonly tops: NewRow[] = [];
   height = 0;
+  readonly inputTexts = new Map<NewRow, Partial<FolderTexts>>();
   readonly #options: PlanOptions;
   readonly #newId: () => string;
   readonly #names = new Map<NewRow | undefined, Map<string, NewRow>>();
@@ -103,12 +108,14 @@ class ImportPlanner {
 
   /** Returns undefined if the parent already has a folder with this name. */
   #add(parent: NewRow | undefined, name: string, input: TextsInput, depth: number): NewRow | undefined {
-    const { now, maxFolders } = this.#options;
+    const { now, maxFolders, updatesExisting } = this.#options;
     const siblings = this.#names.get(parent) ?? new Map<string, NewRow>();
     this.#names.set(parent, siblings);
     if (siblings.has(name)) return undefined;
-    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(input) }, now, this.#newId());
+    const texts = toTexts(input);
+    const row = newRow({ parentId: parent?.id ?? null, name, ...texts }, now, this.#newId());
     siblings.set(name, row);
+    if (updatesExisting && Object.keys(texts).length > 0) this.inputTexts.set(row, texts);
     if (this.rows.push(row) > maxFolders) throw tooManyFolders(this.rows.length, maxFolders);
     if (parent) parent.childCount++;
     else this.tops.push(row);
@@ -128,7 +135,7 @@ class ImportPlanner {
 function tooManyFolders(price: number, budget: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `An import creates at most ${budget} folders. Import in several parts: first the top folders, then the folders inside each of them, with its id as \`parentId\`.`,
+    `An import has at most ${budget} folders. Import in several parts: first the top folders, then the folders inside each of them, with its id as \`parentId\`.`,
     { facts: { field: 'importFolders', price, budget } },
   );
 }
@@ -147,6 +154,6 @@ function duplicatePath(path: string): Refusal {
   return new Refusal('CONFLICT', `${quotePath(path)} occurs twice.`);
 }
 
-function quotePath(path: string): string {
+export function quotePath(path: string): string {
   return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
 }

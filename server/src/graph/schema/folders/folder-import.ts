@@ -36,9 +36,21 @@ const ImportedPath = builder.inputType('ImportedPath', {
   }),
 });
 
+const OnExistingFolder = builder.enumType('OnExistingFolder', {
+  description: 'What an import does with a folder that already exists at its path.',
+  values: {
+    FAIL: { description: 'Refuse the whole import with CONFLICT.' },
+    KEEP: { description: 'Keep the folder unchanged, and create the folders inside it that are missing.' },
+    UPDATE: {
+      description:
+        'Like KEEP, and also set the title, the icon, the description and the properties that the input contains. Null removes one. Requires WRITE on each folder that changes.',
+    },
+  },
+});
+
 defineMutation('importFolders', {
   description:
-    'Create many folders at once. After an error, no folder is created. Requires WRITE on the parent. CONFLICT if a name at the top is already in use, or if the input contains a folder twice.',
+    'Create many folders at once, or merge them with existing folders. After an error, nothing is changed. Requires WRITE on the parent, and on each existing folder that new folders are created in. CONFLICT if the input contains a folder twice.',
   input: (t) => ({
     parentId: t.id({ description: parentOrRoot }),
     tree: t.field({
@@ -50,18 +62,44 @@ defineMutation('importFolders', {
       description:
         'A flat list of folders with their paths, in any order, as `exportFolders` returns it. Give either `tree` or `list`.',
     }),
+    onExisting: t.field({
+      type: OnExistingFolder,
+      required: true,
+      defaultValue: 'FAIL',
+      description: 'What to do with folders of the input that exist. Names are compared in Unicode NFC.',
+    }),
     expectedVersion: t.int({ description: expectedParentVersion }),
+    dryRun: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Only return the effects of the import, or the error that it would have.',
+    }),
   }),
-  change: ({ folders }, caller, input, task) =>
-    folders.import(caller, input, { beforeRows: (count) => task.yieldBefore(count) }),
-  toPayload: (imported) => imported,
+  change: ({ folders }, caller, { dryRun: isDryRun, ...input }, task) =>
+    folders.import(caller, input, { isDryRun, beforeRows: (count) => task.yieldBefore(count) }),
+  toPayload: (imported, _, { dryRun: isDryRun }) => ({ ...imported, isDryRun }),
   payload: (t) => ({
     parent: t.field({
       type: Folder,
       description: 'The folder that contains the new folders.',
       resolve: async ({ parentId }, _, { view }) => toFolderNode(view, await requireFolder(view, parentId)),
     }),
-    folderCount: t.exposeInt('count', { description: 'The number of new folders.' }),
+    isDryRun: t.exposeBoolean('isDryRun', {
+      description: 'Whether this was a dry run: nothing was changed.',
+    }),
+    folderCount: t.exposeInt('createdCount', {
+      description: 'The number of new folders, as `createdCount`.',
+    }),
+    createdCount: t.exposeInt('createdCount', {
+      description: 'The number of new folders, including those that are only on a path of the input.',
+    }),
+    updatedCount: t.exposeInt('updatedCount', {
+      description: 'The number of existing folders with new texts.',
+    }),
+    keptCount: t.exposeInt('keptCount', {
+      description:
+        'The number of existing folders that stay the same, including those that are only on a path of the input.',
+    }),
     cursor: t.string(changeCursor),
   }),
   last: ['input'],

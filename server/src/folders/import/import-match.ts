@@ -1,0 +1,236 @@
+/**
+ * Compares the plan of an import with the folders that exist: which rows are new, and which existing folders get other texts. It
+ * refuses what the viewer may not do. A hidden folder is treated like a missing one until the viewer may create a folder there.
+ */
+
+import { accessLevels, type AccessLevel } from '../../access/access.ts';
+import { list, rows, sql } from '../../database/statement.ts';
+import { Refusal } from '../../refusal.ts';
+import { missingLevel, nameTaken } from '../change-rules.ts';
+import { foldForStorage, type FolderTexts } from '../folder-texts.ts';
+import { appendToJournalPath } from '../journal-paths.ts';
+import type { NewRow } from '../new-folder-rows.ts';
+import type { TreeView } from '../tree-view.ts';
+import { quotePath, type ImportPlan } from './import-plan.ts';
+
+/** What an import does with a folder that exists: refuse the import, keep the folder, or set the texts of the input. */
+export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
+
+/** A folder that new folders are created in. */
+export interface ParentFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly accessLevel: AccessLevel;
+  readonly pathIds: readonly string[];
+  /** For the journal. */
+  readonly path: string;
+}
+
+/** An existing folder that a row of the plan stands for. */
+export interface MatchedFolder extends ParentFolder {
+  readonly height: number;
+}
+
+/** The topmost row of a new subtree, with the existing folder that it is created in. */
+export interface TopRow {
+  readonly row: NewRow;
+  readonly parent: ParentFolder;
+}
+
+export interface TextsUpdate {
+  readonly folder: MatchedFolder;
+  readonly before: FolderTexts;
+  readonly after: FolderTexts & { readonly foldedTitle: string | null };
+}
+
+export interface ImportMatch {
+  readonly tops: readonly TopRow[];
+  readonly existing: ReadonlyMap<NewRow, MatchedFolder>;
+  readonly updates: ReadonlyMap<NewRow, TextsUpdate>;
+}
+
+interface MatchOptions {
+  readonly destination: ParentFolder;
+  readonly onExisting: OnExisting;
+  /** An earlier match: the texts of folders that have not changed since are not read again. */
+  readonly earlier?: ImportMatch | undefined;
+}
+
+interface FoundFolder {
+  readonly id: string | null;
+  readonly version: number;
+  readonly height: number;
+}
+
+// A lookup for each name: for a join, PostgreSQL may read all folders if their number has grown since it made the plan. And
+// only with an order does it choose the index of names, when it makes the plan while there are few folders.
+const named = sql`from folders where parent_id = each."parentId" and name >= each.name and name <= each.name
+  order by name limit 1`;
+const findByNames = sql<
+  { names: readonly { parentId: string; name: string; position: number }[] },
+  FoundFolder
+>`
+  select (select id ${named}) as id, (select version ${named}) as version, (select height ${named}) as height
+  from ${rows('names', { parentId: 'id', name: 'text', position: 'integer' })} order by each.position`;
+
+const findTexts = sql<{ ids: readonly string[] }, FolderTexts & { id: string }>`
+  select id, title, icon, description, properties from folders where id in (select value from ${list('ids')})`;
+
+const { READ, WRITE } = accessLevels;
+const noTexts: FolderTexts = { title: null, icon: null, description: null, properties: null };
+const sliceRows = 1_000;
+/** Texts may be long. */
+const textsPerSlice = 250;
+
+export async function matchImport(
+  view: TreeView,
+  plan: ImportPlan,
+  options: MatchOptions,
+): Promise<ImportMatch> {
+  const matcher = new ImportMatcher(view, plan, options);
+  await matcher.findExisting();
+  await matcher.findUpdates();
+  const { tops, existing, updates } = matcher;
+  return { tops, existing, updates };
+}
+
+class ImportMatcher implements ImportMatch {
+  readonly tops: TopRow[] = [];
+  readonly existing = new Map<NewRow, MatchedFolder>();
+  readonly updates = new Map<NewRow, TextsUpdate>();
+  readonly #view: TreeView;
+  readonly #plan: ImportPlan;
+  readonly #options: MatchOptions;
+  #rowsById: Map<string, NewRow> | undefined;
+
+  constructor(view: TreeView, plan: ImportPlan, options: MatchOptions) {
+    this.#view = view;
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  /** Level by level: only a row whose parent exists can exist. */
+  async findExisting(): Promise<void> {
+    const { destination, onExisting } = this.#options;
+    const rowsInside = onExisting === 'FAIL' ? undefined : groupByParent(this.#plan.rows);
+    let level: TopRow[] = this.#plan.tops.map((row) => ({ row, parent: destination }));
+    while (level.length > 0) {
+      const next: TopRow[] = [];
+      for (const some of slices(level, sliceRows)) {
+        const names = some.map(({ row: { name }, parent }, position) => ({
+          parentId: parent.id,
+          name,
+          position,
+        }));
+        const found = await this.#view.reader.all(findByNames, { names }, names.length);
+        for (const [index, each] of some.entries()) {
+          const folder = this.#match(each, found[index]!);
+          for (const row of (folder && rowsInside?.get(each.row.id)) ?? [])
+            next.push({ row, parent: folder! });
+        }
+        await yieldEventLoop();
+      }
+      level = next;
+    }
+  }
+
+  #match({ row, parent }: TopRow, { id, version, height }: FoundFolder): MatchedFolder | undefined {
+    const { access } = this.#view;
+    const { onExisting } = this.#options;
+    if (id !== null && onExisting !== 'FAIL') {
+      const accessLevel = access.levelOf(id, parent.accessLevel);
+      if (access.isVisible(id, accessLevel)) {
+        const pathIds = [...parent.pathIds, id];
+        const path = appendToJournalPath(parent.path, row.name);
+        const folder = { id, name: row.name, version, height, accessLevel, pathIds, path };
+        this.existing.set(row, folder);
+        return folder;
+      }
+    }
+    this.#requireWrite(parent, this.#parentRow(row));
+    if (id !== null) throw this.#nameTaken(row);
+    this.tops.push({ row, parent });
+    return undefined;
+  }
+
+  /** The refusal is the same whether the viewer may see the other folder or not. */
+  #nameTaken(row: NewRow): Refusal {
+    if (this.#options.onExisting !== 'FAIL') return this.#withPath(row, nameTaken(row.name));
+    return nameTaken(row.name, 'To merge with the existing folder, set `onExisting` to KEEP or UPDATE.');
+  }
+
+  async findUpdates(): Promise<void> {
+    const { inputTexts } = this.#plan;
+    const { earlier } = this.#options;
+    const unread: [NewRow, MatchedFolder][] = [];
+    for (const [row, folder] of this.existing) {
+      if (!inputTexts.has(row)) continue;
+      const before = earlier?.existing.get(row);
+      const update = earlier?.updates.get(row);
+      if (!before || !isSameFolder(before, folder)) unread.push([row, folder]);
+      // Its path may have changed since.
+      else if (update) this.updates.set(row, { ...update, folder });
+    }
+    for (const some of slices(unread, textsPerSlice)) {
+      const ids = some.map(([, { id }]) => id);
+      const texts = new Map(
+        (await this.#view.reader.all(findTexts, { ids }, ids.length)).map(({ id, ...each }) => [id, each]),
+      );
+      for (const [row, folder] of some) this.#addUpdate(row, folder, texts.get(folder.id)!);
+      await yieldEventLoop();
+    }
+  }
+
+  /** Of a passage, the viewer sees only the name: a comparison with its texts would reveal them. */
+  #addUpdate(row: NewRow, folder: MatchedFolder, stored: FolderTexts): void {
+    const before = folder.accessLevel < READ ? noTexts : stored;
+    const after = { ...before, ...this.#plan.inputTexts.get(row) };
+    if ((Object.keys(noTexts) as (keyof FolderTexts)[]).every((key) => after[key] === before[key])) return;
+    this.#requireWrite(folder, row);
+    const foldedTitle = after.title && foldForStorage(after.title);
+    this.updates.set(row, { folder, before, after: { ...after, foldedTitle } });
+  }
+
+  /** `row` is the row of the folder; undefined for the destination. */
+  #requireWrite(folder: ParentFolder, row: NewRow | undefined): void {
+    if (folder.accessLevel >= WRITE) return;
+    const refusal = missingLevel(folder, WRITE);
+    throw row ? this.#withPath(row, refusal) : refusal;
+  }
+
+  #withPath(row: NewRow, { code, message }: Refusal): Refusal {
+    const names: string[] = [];
+    for (let each: NewRow | undefined = row; each; each = this.#parentRow(each)) names.unshift(each.name);
+    return new Refusal(code, `${quotePath(names.join('/'))}: ${message}`);
+  }
+
+  #parentRow({ parentId }: NewRow): NewRow | undefined {
+    if (parentId === null) return undefined;
+    this.#rowsById ??= new Map(this.#plan.rows.map((row) => [row.id, row]));
+    return this.#rowsById.get(parentId);
+  }
+}
+
+function isSameFolder(one: MatchedFolder, other: MatchedFolder): boolean {
+  return one.id === other.id && one.version === other.version && one.accessLevel === other.accessLevel;
+}
+
+function groupByParent(all: readonly NewRow[]): Map<string, NewRow[]> {
+  const groups = new Map<string, NewRow[]>();
+  for (const row of all) {
+    if (row.parentId === null) continue;
+    const group = groups.get(row.parentId);
+    if (group) group.push(row);
+    else groups.set(row.parentId, [row]);
+  }
+  return groups;
+}
+
+export function* slices<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
+}
+
+export function yieldEventLoop(): Promise<void> {
+  return new Promise(setImmediate);
+}

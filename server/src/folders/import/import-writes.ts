@@ -1,0 +1,149 @@
+/** Writes an import in a transaction: the new folders, the texts of existing folders, and the journal entries. */
+
+import type { Transaction } from '../../database/database.ts';
+import { sql } from '../../database/statement.ts';
+import { differences, recordAll, type ChangeOrigin, type NewEntry } from '../../journal/journal.ts';
+import { addChildren } from '../change-rules.ts';
+import { truncate, updateTexts } from '../folder-writes.ts';
+import type { NewRow } from '../new-folder-rows.ts';
+import {
+  slices,
+  yieldEventLoop,
+  type ImportMatch,
+  type ParentFolder,
+  type TextsUpdate,
+} from './import-match.ts';
+import type { ImportPlan } from './import-plan.ts';
+
+/** An existing folder that new folders are created in. */
+interface ExtendedFolder {
+  readonly folder: ParentFolder;
+  childCount: number;
+  /** All new folders inside it that are in no deeper existing folder. */
+  newCount: number;
+}
+
+interface CountAndHeight {
+  readonly id: string;
+  readonly childCount: number;
+  readonly height: number;
+}
+
+const addCountAndHeight = sql<CountAndHeight>`
+  update folders set child_count = child_count + ${'childCount'},
+    height = case when height < ${'height'} then ${'height'} else height end
+  where id = ${'id'}`;
+
+const sliceRows = 1_000;
+/** Texts may be long. */
+const textsPerSlice = 250;
+
+/** Returns the rows of the plan that do not exist yet, each with its parent. */
+export function newRowsOf({ rows: all }: ImportPlan, { tops, existing }: ImportMatch): NewRow[] {
+  const parentIds = new Map(tops.map(({ row, parent }) => [row, parent.id]));
+  return all
+    .filter((row) => !existing.has(row))
+    .map((row) => {
+      const parentId = parentIds.get(row);
+      return parentId === undefined ? row : { ...row, parentId };
+    });
+}
+
+/** Completes an import after the new rows are written: existing folders, and the journal. */
+export async function finishImport(
+  transaction: Transaction,
+  plan: ImportPlan,
+  { match, destination }: { readonly match: ImportMatch; readonly destination: ParentFolder },
+  by: ChangeOrigin,
+): Promise<void> {
+  const extended = findExtended(plan, match);
+  await updateExisting(transaction, plan, match, extended);
+  if (extended.size > 0) {
+    const count = extended.get(destination.id)?.childCount ?? 0;
+    await addChildren(transaction, destination.pathIds, { count, addedDepth: plan.height });
+  }
+  const imports = [...extended.values()].map(({ folder: { id, pathIds, path }, newCount }): NewEntry => ({
+    kind: 'IMPORT_FOLDERS',
+    ...by,
+    folderId: id,
+    pathIds,
+    path,
+    after: { count: newCount },
+  }));
+  for (const some of slices(imports, sliceRows)) {
+    await recordAll(transaction, some);
+    await yieldEventLoop();
+  }
+  for (const some of slices([...match.updates.values()], textsPerSlice)) {
+    await writeUpdates(transaction, some, by);
+    await yieldEventLoop();
+  }
+}
+
+/** By id. A folder that is only above new folders, but not their nearest existing one, is not in the map. */
+function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<string, ExtendedFolder> {
+  const extended = new Map<string, ExtendedFolder>();
+  const nearest = new Map<string, ExtendedFolder>();
+  for (const { row, parent } of tops) {
+    let found = extended.get(parent.id);
+    if (!found) extended.set(parent.id, (found = { folder: parent, childCount: 0, newCount: 0 }));
+    found.childCount++;
+    nearest.set(row.id, found);
+  }
+  // Parents come before their children.
+  for (const row of plan.rows) {
+    if (existing.has(row)) continue;
+    const found = nearest.get(row.id) ?? nearest.get(row.parentId!)!;
+    nearest.set(row.id, found);
+    found.newCount++;
+  }
+  return extended;
+}
+
+/** The heights of the rows of the plan include existing folders: all of these levels exist after the import. */
+async function updateExisting(
+  transaction: Transaction,
+  { rows: all }: ImportPlan,
+  { existing }: ImportMatch,
+  extended: ReadonlyMap<string, ExtendedFolder>,
+): Promise<void> {
+  const changed: CountAndHeight[] = [];
+  for (const row of all) {
+    const folder = existing.get(row);
+    if (!folder) continue;
+    const childCount = extended.get(folder.id)?.childCount ?? 0;
+    if (childCount > 0 || row.height > folder.height) {
+      changed.push({ id: folder.id, childCount, height: row.height });
+    }
+  }
+  for (const folders of slices(changed, sliceRows)) {
+    await transaction.runEach(addCountAndHeight, folders);
+    await yieldEventLoop();
+  }
+}
+
+async function writeUpdates(
+  transaction: Transaction,
+  updates: readonly TextsUpdate[],
+  by: ChangeOrigin,
+): Promise<void> {
+  const texts = updates.map(({ folder: { id }, after }) => ({ ...after, id, now: by.now }));
+  await transaction.runEach(updateTexts, texts);
+  await recordAll(
+    transaction,
+    updates.map(
+      ({ folder: { id, pathIds, path }, before, after: { foldedTitle: _, ...after } }): NewEntry => {
+        const changed = differences({ ...before }, after);
+        return {
+          kind: 'UPDATE_FOLDER',
+          ...by,
+          folderId: id,
+          pathIds,
+          path,
+          before: truncate(changed.before),
+          after: truncate(changed.after),
+        };
+      },
+    ),
+  );
+}
