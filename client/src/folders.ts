@@ -63,7 +63,10 @@ export interface Folders extends PersonalFolders {
     id: string,
     options?: ListOptions & { readonly depth?: number | undefined },
   ): AsyncIterableIterator<Descendant>;
-  /** Lists the folders whose name or title contains the text, best matches first. `under` limits it to a subtree. */
+  /**
+   * Lists the folders that match the text, best matches first: by name or title, by id, by path, or by several words that match the
+   * folder and its ancestors, for example "harbour floor". `under` limits it to a subtree.
+   */
   search(
     text: string,
     options?: ListOptions & { readonly under?: string | undefined },

@@ -1,5 +1,6 @@
 /** Computes the responses that the server must send, from the model. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { foldText } from '../../server/src/folders/folder-texts.ts';
 import { requireSeen } from './model-changes.ts';
 import { ModelRefusal } from './model-input.ts';
@@ -157,15 +158,54 @@ export function search(
 ): ModelFolder[] {
   const text = foldText(input.trim());
   if (text === '') throw new ModelRefusal('BAD_INPUT');
+  const path = input
+    .trim()
+    .replace(/^\/|\/$/g, '')
+    .split('/');
+  const isNamed = (folder: ModelFolder) =>
+    input.includes('/') && isDeepStrictEqual(namesBelowRoot(model, folder), path);
   return [...model.seenBy(user)]
     .filter((folder) => !under || (folder !== under && model.pathTo(folder)!.includes(under)))
-    .map((folder) => {
-      const { name, title } = ownFields(model, user, folder);
-      return { folder, rank: Math.min(rankOf(foldText(name), text), rankOf(foldText(title), text)) };
-    })
+    .map((folder) => ({ folder, rank: isNamed(folder) ? -1 : searchRank(model, user, folder, text) }))
     .filter(({ rank }) => rank < Infinity)
     .toSorted((one, other) => one.rank - other.rank || byName(one.folder, other.folder))
     .map(({ folder }) => folder);
+}
+
+function searchRank(model: TreeModel, user: ModelUser, folder: ModelFolder, text: string): number {
+  const textsOf = (each: ModelFolder) => {
+    const { name, title } = ownFields(model, user, each);
+    return [foldText(name), foldText(title)];
+  };
+  const own = textsOf(folder);
+  const whole = Math.min(...own.map((target) => rankOf(target, text)));
+  const [end, ...before] = endAndWords(text);
+  if (whole < Infinity || end === undefined) return whole;
+  const onPath = model.pathTo(folder)!.slice(1).flatMap(textsOf);
+  const isIn = (target: string, word: string) =>
+    [...word].length < 3
+      ? target.split(/[^\p{L}\p{N}]+/u).some((each) => each.startsWith(word))
+      : target.includes(word);
+  const isFound = before.every((word) => onPath.some((target) => isIn(target, word)));
+  return isFound ? 4 + Math.min(...own.map((target) => rankOf(target, end))) : Infinity;
+}
+
+/** The shortest end of the text with three characters that begins with a word, and the words before it. */
+function endAndWords(text: string): string[] {
+  const words = text.split(/[ /]+/).filter((word) => word !== '');
+  for (let count = 1; count < words.length; count++) {
+    const end = words.slice(-count).join(' ');
+    if (!text.replace(/\/$/, '').endsWith(end)) return [];
+    if ([...end].length >= 3) return [end, ...words.slice(0, -count)];
+  }
+  return [];
+}
+
+function namesBelowRoot(model: TreeModel, folder: ModelFolder): string[] {
+  return model
+    .pathTo(folder)!
+    .slice(1)
+    .map(({ name }) => name);
 }
 
 function rankOf(target: string, text: string): number {

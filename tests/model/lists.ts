@@ -101,8 +101,10 @@ export function searchList({ model }: World, actor: ModelUser, text: string, und
       return search(model, actor, text, top).map((folder) => ({ folder, depth: null }));
     },
     positionOf(folder) {
-      const { name, title } = expectedFolder(model, actor, folder, new Set());
-      return [name, title];
+      return model.pathTo(folder)?.map((each) => {
+        const { name, title } = expectedFolder(model, actor, each, new Set());
+        return [name, title];
+      });
     },
   };
 }

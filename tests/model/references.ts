@@ -143,6 +143,17 @@ function textsWith(title: fc.Arbitrary<string | null>) {
 export const searchTexts = fc.constantFrom(
   ...['a', 'A', 'É', 'e', 'fl', 'Floor', 'floor 1', 'zebra', 'bra', ' zebra ', 'étage', '日', '日本', '100%'],
   ...['x_y', 'k\\s', 'crossing', '👩‍🔧', 'nothing like it', '', '  ', '\u0301'],
+  ...[
+    'floor zebra',
+    'a zebra',
+    'zebra floor 1',
+    'floor floor',
+    'e étage',
+    '/Floor 1',
+    'Floor 1/Floor 2',
+    'fl/fl',
+    '/',
+  ],
 );
 
 export function weighted<Value>(

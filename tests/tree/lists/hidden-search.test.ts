@@ -10,6 +10,7 @@ import type { ConsistentReader } from '../../../server/src/database/database.ts'
 import { toIdBytes } from '../../../server/src/folders/new-folder-rows.ts';
 import { viewTree } from '../../../server/src/folders/tree-view.ts';
 import { searchFolders } from '../../../server/src/folders/search/search.ts';
+import { toSearchQuery } from '../../../server/src/folders/search/search-query.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Variables } from '../../support/graph-testbed.ts';
 import { withDatabase } from '../../support/stored-rows.ts';
@@ -105,7 +106,8 @@ for (const kind of databaseKinds) {
               return reader.get(statement, parameters);
             },
           };
-          await searchFolders(viewTree(counting, access), { text, underId, first: 50 }, () => undefined);
+          const slice = { query: toSearchQuery(text), underId, first: 50 };
+          await searchFolders(viewTree(counting, access), slice, () => undefined);
           return rows;
         }),
       );

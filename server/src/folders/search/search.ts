@@ -5,7 +5,6 @@
  */
 
 import { accessLevels } from '../../access/access.ts';
-import { Refusal } from '../../refusal.ts';
 import { decodeCursor, encodeCursor } from '../../database/cursor-encoding.ts';
 import type { Reader } from '../../database/database.ts';
 import {
@@ -16,7 +15,7 @@ import {
   toPosition,
   type ListPosition,
 } from '../folder-slice.ts';
-import { foldText } from '../folder-texts.ts';
+import { sortKey } from '../folder-texts.ts';
 import { readFolders, visibleLevel, type Folder, type FolderColumns, type TreeView } from '../tree-view.ts';
 import {
   batchSize,
@@ -26,6 +25,13 @@ import {
   type Candidate,
   type Section,
 } from './search-candidates.ts';
+import {
+  AncestorWords,
+  includesWord,
+  readNamedFolder,
+  startsWord,
+  type SearchQuery,
+} from './search-query.ts';
 
 interface SearchPosition {
   readonly section: Section;
@@ -34,7 +40,7 @@ interface SearchPosition {
 }
 
 interface SearchSlice {
-  readonly text: string;
+  readonly query: SearchQuery;
   /** Only inside this folder. */
   readonly underId?: string | undefined;
   readonly first: number;
@@ -58,27 +64,12 @@ interface SearchResult {
 }
 
 const { READ } = accessLevels;
-const maxTextLength = 255;
 /** A page ends after the batch in which it has examined so many folders that the viewer does not find. */
 const maxUnseen = 500;
 const wholeSearch: Section = { countBefore: 0 };
 
-/** Returns the folded text that is compared. */
-export function toSearchText(input: string): string {
-  // Rejects long input before any work: folding turns some characters into eighteen.
-  const tooLong = () => new Refusal('BAD_INPUT', `\`text\` has at most ${maxTextLength} characters.`);
-  if (input.length > 2 * maxTextLength) throw tooLong();
-  const text = foldText(input.trim());
-  if (text === '') throw new Refusal('BAD_INPUT', '`text` must not be empty.');
-  if ([...text].length > maxTextLength) throw tooLong();
-  if (!text.isWellFormed() || /\p{Cc}/u.test(text)) {
-    throw new Refusal('BAD_INPUT', '`text` must be well-formed Unicode without control characters.');
-  }
-  return text;
-}
-
 /** Names the list of matches among all lists that have cursors. */
-export function searchList(text: string, underId: string | undefined): string {
+export function searchList({ text }: SearchQuery, underId: string | undefined): string {
   return `search ${underId ?? ''} ${text}`;
 }
 
@@ -92,30 +83,50 @@ interface Matches {
 
 async function findMatches(
   view: TreeView,
-  { text, underId, first }: SearchSlice,
+  { query, underId, first }: SearchSlice,
   { section, position }: SearchPosition,
   charge: () => void,
 ): Promise<Matches> {
   const last = position && toMatch(position);
+  const isListed = (id: string) => underId === undefined || isInside(view, id, underId);
+  const named = await readNamedFolder(view, query);
+  const ancestorWords = query.words.length > 0 ? new AncestorWords(view, query.words) : undefined;
   let best: Match[] = [];
   let totalCount = section.countBefore;
+  const add = (match: Match) => {
+    totalCount++;
+    if (!last || compareMatches(match, last) > 0) best.push(match);
+  };
+  if (named && section.start === undefined && isListed(named.id)) {
+    charge();
+    add({ id: named.id, rank: 0, sortKey: toHex(sortKey(named.name)) });
+  }
   let unseen = 0;
   let { end } = section;
   const keepBest = () => {
     best = best.toSorted(compareMatches).slice(0, first + 1);
   };
-  for await (const batch of readCandidates(view, text, section, underId)) {
+  for await (const batch of query.ownText === undefined
+    ? []
+    : readCandidates(view, query.ownText, section, underId)) {
     const parentIds = new Set(batch.candidates.map(({ parentId }) => parentId));
     await view.ancestry.load([...parentIds].filter((id) => id !== null));
     // Only after the ancestors are loaded: other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
-    for (const candidate of batch.candidates) {
-      const match = matchOf(view, text, candidate);
+    const seen = batch.candidates.map((candidate) => seenTexts(view, query, candidate));
+    if (ancestorWords) {
+      const isPartial = (_: Candidate, index: number) =>
+        seen[index] !== undefined && missingWords(query, seen[index]).length > 0;
+      const parentIds = batch.candidates.filter(isPartial).map(({ parentId }) => parentId);
+      await ancestorWords.load(parentIds, charge);
+    }
+    for (const [index, candidate] of batch.candidates.entries()) {
+      const texts = seen[index];
+      const match = texts && matchOf(query, candidate, texts, ancestorWords);
       if (match || view.access.isAdministrator) charge();
       else unseen++;
-      if (!match || candidate.isRepeated || (underId && !isInside(view, candidate.id, underId))) continue;
-      totalCount++;
-      if (!last || compareMatches(match, last) > 0) best.push(match);
+      if (!match || candidate.isRepeated || match.id === named?.id || !isListed(match.id)) continue;
+      add(match);
     }
     if (batch.end && unseen >= maxUnseen) {
       ({ end } = batch);
@@ -133,13 +144,13 @@ export async function searchFolders(
   slice: SearchSlice,
   charge: () => void,
 ): Promise<SearchResult> {
-  const { text, underId, first, after = { section: wholeSearch }, columns } = slice;
+  const { query, underId, first, after = { section: wholeSearch }, columns } = slice;
   const { reader } = view;
   const { section } = after;
   const { best, totalCount, end } = await findMatches(view, slice, after, charge);
   const hasMore = best.length > first;
   const page = best.slice(0, first);
-  const list = searchList(text, underId);
+  const list = searchList(query, underId);
   const cursorOf = await searchCursors(reader, list, { ...section, end });
   // The last match of a section leads on to the next section.
   const next =
@@ -165,24 +176,51 @@ export async function searchFolders(
 }
 
 interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
-  /** See `rankOf`. */
+  /** 0 for the folder that the text names; then the ranks of `rankOf` for the whole text, and then those for the end of the text. */
   readonly rank: number;
 }
 
-/** The rank of a candidate; undefined if the viewer does not see it, or sees no text that matches. */
-function matchOf(
+/** The texts of a candidate that the viewer sees. */
+interface SeenTexts {
+  readonly name: string;
+  readonly title: string | null;
+}
+
+/** Undefined if the viewer does not see the candidate, or if no text of it can match. */
+function seenTexts(
   view: TreeView,
-  text: string,
-  { id, sortKey, foldedName, foldedTitle }: Candidate,
-): Match | undefined {
+  { ownText }: SearchQuery,
+  { id, foldedName: name, foldedTitle }: Candidate,
+): SeenTexts | undefined {
   // First, because it is the cheaper check.
-  if (!foldedName.includes(text) && !foldedTitle?.includes(text)) return undefined;
+  if (!name.includes(ownText!) && !foldedTitle?.includes(ownText!)) return undefined;
   const level = visibleLevel(view, id);
   if (level === undefined) return undefined;
   // A passage shows only its name.
-  const rank = rankOf(text, foldedName, level >= READ ? foldedTitle : null);
-  return rank === undefined ? undefined : { id, rank, sortKey };
+  return { name, title: level >= READ ? foldedTitle : null };
 }
+
+/** The words that an ancestor has to match. */
+function missingWords({ words }: SearchQuery, { name, title }: SeenTexts): readonly string[] {
+  return words.filter((word) => !includesWord(name, word) && !includesWord(title, word));
+}
+
+function matchOf(
+  query: SearchQuery,
+  { id, sortKey: key, parentId }: Candidate,
+  texts: SeenTexts,
+  ancestorWords: AncestorWords | undefined,
+): Match | undefined {
+  const { name, title } = texts;
+  const rank = rankOf(query.text, name, title);
+  if (rank !== undefined) return { id, rank: 1 + rank, sortKey: key };
+  const ownRank = ancestorWords && rankOf(query.ownText!, name, title);
+  if (ownRank === undefined) return undefined;
+  const isFound = missingWords(query, texts).every((word) => ancestorWords!.includes(parentId, word));
+  return isFound ? { id, rank: 1 + rankCount + ownRank, sortKey: key } : undefined;
+}
+
+const rankCount = 4;
 
 /** 0 the whole text, 1 its beginning, 2 the beginning of a word, 3 anywhere; undefined if it does not match. */
 function rankOf(text: string, name: string, title: string | null): number | undefined {
@@ -196,13 +234,6 @@ function rankOf(text: string, name: string, title: string | null): number | unde
   return ranks.reduce((one, other) => (one === undefined || (other ?? 4) < one ? other : one));
 }
 
-function startsWord(target: string, text: string): boolean {
-  for (let at = target.indexOf(text); at >= 0; at = target.indexOf(text, at + 1)) {
-    if (at > 0 && !/[\p{L}\p{N}]$/u.test(target.slice(0, at))) return true;
-  }
-  return false;
-}
-
 function compareMatches(one: Match, other: Match): number {
   return one.rank - other.rank || compareTexts(one.sortKey, other.sortKey) || compareTexts(one.id, other.id);
 }
@@ -212,7 +243,12 @@ function compareTexts(one: string, other: string): number {
 }
 
 function toMatch({ id, key }: ListPosition): Match {
-  return { id, rank: key[0] ?? 0, sortKey: Buffer.from(key.subarray(1)).toString('hex').toUpperCase() };
+  return { id, rank: key[0] ?? 0, sortKey: toHex(key.subarray(1)) };
+}
+
+/** Like `hexOf`. */
+function toHex(key: Uint8Array): string {
+  return Buffer.from(key).toString('hex').toUpperCase();
 }
 
 const lengthBytes = 2;

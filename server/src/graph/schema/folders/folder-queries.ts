@@ -41,7 +41,7 @@ builder.queryFields((t) => ({
   search: t.field({
     type: FolderConnection,
     description:
-      'Find the folders whose name or title contains the text, without regard to case and accents. Exact matches come first, then names and titles that start with the text, then those with a word that starts with it, then all others. A text of fewer than three characters matches only the start of a name or title. A page examines a limited number of folders that you do not see. So it can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` counts the matches that were found so far.',
+      'Find the folders whose name or title contains the text, without regard to case and accents. Exact matches come first, then names and titles that start with the text, then those with a word that starts with it, then all others. A text of fewer than three characters matches only the start of a name or title. Of several words, the last must be in the name or title of the folder itself, and the others there or in those of its ancestors; such matches come after the matches of the whole text. A text that is the id or the path of a folder finds this folder first. A page examines a limited number of folders that you do not see. So it can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` counts the matches that were found so far.',
     args: {
       text: t.arg.string({ required: true }),
       under: t.arg.id({ description: 'Search only inside this folder.' }),

@@ -4,7 +4,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { countDescendants } from '../../../folders/children/child-counts.ts';
 import { fromCursor, toCursor } from '../../../folders/folder-slice.ts';
 import { pathKey, positionsOfKey, readDescendants } from '../../../folders/children/descendants.ts';
-import { readSearchCursor, searchFolders, searchList, toSearchText } from '../../../folders/search/search.ts';
+import { readSearchCursor, searchFolders, searchList } from '../../../folders/search/search.ts';
+import { toSearchQuery } from '../../../folders/search/search-query.ts';
 import type { FolderColumns } from '../../../folders/tree-view.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { GraphContext } from '../builder.ts';
@@ -97,14 +98,14 @@ export async function openSearch(
   { budget, view }: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<Connection<FolderNode>> {
-  const text = toSearchText(args.text);
+  const query = toSearchQuery(args.text);
   const underId = args.under ?? undefined;
   const first = pageSize(args, budget, info).limit ?? defaultSearchPage;
   const after =
     typeof args.after === 'string'
-      ? await readSearchCursor(view.reader, searchList(text, underId), args.after, 'after')
+      ? await readSearchCursor(view.reader, searchList(query, underId), args.after, 'after')
       : undefined;
-  const slice = { text, underId, first, after, columns: selectedColumns(info) };
+  const slice = { query, underId, first, after, columns: selectedColumns(info) };
   // One at a time: the sum in a refusal must not depend on how the matches were read.
   const charge = () => budget.scan(1, info);
   let found: ReturnType<typeof searchFolders> | undefined;
