@@ -19,7 +19,7 @@ interface Violation {
 }
 
 /**
- * One of each kind: a refusal, an empty list, unsaved work, a form, a confirmation, a menu, search results, a message.
+ * One of each kind: a refusal, an empty list, unsaved work, a form, a confirmation, a menu, search results, a message, a panel.
  */
 const examples = [
   'sign-in-refused',
@@ -28,6 +28,7 @@ const examples = [
   'new-folder',
   'delete',
   'folder-menu',
+  'explorer-schema',
   'palette-found',
   'message',
 ];

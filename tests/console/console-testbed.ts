@@ -20,6 +20,7 @@ export interface TabOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  readonly isTouch?: boolean;
   /** The page uses the time of the server's clock, and `pass` advances both. */
   readonly hasServerTime?: boolean;
 }
@@ -68,11 +69,13 @@ export class ConsoleTestbed {
     theme = 'light',
     width = 1280,
     height = 800,
+    isTouch = false,
   }: TabOptions = {}): Promise<BrowserContext> {
     const context = await newContext(this.#browser, {
       viewport: { width, height },
       colorScheme: theme,
       reducedMotion: 'reduce',
+      ...(isTouch && { hasTouch: true, isMobile: true }),
     });
     context.setDefaultTimeout(timeoutMs);
     this.#contexts.add(context);

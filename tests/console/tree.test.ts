@@ -237,4 +237,32 @@ describe('the console tree on SQLite', () => {
     await page.keyboard.type('harbour');
     assert.match(await page.getByRole('option', { name: /Rotterdam/ }).innerText(), inOrder);
   });
+
+  test('opens the menu of a folder by a long press, with rows and fields for fingers', async () => {
+    const id = await testbed.demo.idOf('/Archive/2000');
+    const tree = new TreePage(await testbed.openSignedIn('admin', '/folders', { isTouch: true, width: 375 }));
+    const { page } = tree;
+    await tree.waitUntilVisible('Archive', 'Places');
+    const box = (await tree.row('Places').boundingBox())!;
+    assert.equal(box.height, 44);
+    const [x, y] = [box.x + 100, box.y + 20];
+    const touch = await page.context().newCDPSession(page);
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    const menu = page.getByRole('menu', { name: 'Actions for Places' });
+    await menu.waitFor();
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    assert.ok((await menu.getByRole('menuitem').first().boundingBox())!.height >= 44);
+    await menu.getByRole('menuitem', { name: 'New folder…' }).tap();
+    const dialog = page.getByRole('dialog', { name: 'New folder in “Places”' });
+    const field = dialog.getByLabel('Name');
+    await field.waitFor();
+    assert.equal(page.url(), testbed.address('/folders'), 'the press did not open the folder');
+    const readSize = `parseFloat(getComputedStyle(document.querySelector('[role=dialog] input')).fontSize)`;
+    assert.ok((await page.evaluate<number>(readSize)) >= 16);
+    await dialog.getByRole('button', { name: 'Cancel' }).tap();
+    await dialog.waitFor({ state: 'detached' });
+    await tree.row('Archive').locator('[data-part=toggle]').tap();
+    await tree.row('2000').tap();
+    await page.waitForURL(testbed.address(`/folders/${id}`));
+  });
 });

@@ -185,6 +185,8 @@ describe('unsaved work in the console on SQLite', () => {
       await setLevel('READ');
       await draft.getByText('Words without a home.').waitFor();
       await draft.getByText('"city": "Delft"').waitFor();
+      const { y, height } = (await draft.getByText('Words without a home.').boundingBox())!;
+      assert.ok(y >= 48 && y + height <= 800, `it is at ${y}`);
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await draft.getByRole('button', { name: 'Copy description' }).click();
       await draft.getByText('Copied', { exact: true }).first().waitFor({ state: 'attached' });

@@ -173,6 +173,15 @@ export const views: readonly View[] = [
     expectedText: '"isAdministrator"',
     hasScreenshots: true,
   },
+  {
+    name: 'explorer-schema',
+    path: '/explorer',
+    async open(page) {
+      await page.locator('.monaco-editor').first().waitFor();
+      await press('Schema')(page);
+    },
+    expectedText: 'FolderOrderField',
+  },
   { name: 'api', path: '/api', expectedText: '/login/refresh', hasScreenshots: true },
   { name: 'api-schema', path: '/api/schema', expectedText: 'AccessLevel', hasScreenshots: true },
 

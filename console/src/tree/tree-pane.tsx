@@ -122,15 +122,10 @@ function SelectionBar({ currentId, actions, onLeave }: SelectionBarProps) {
       <span className="tree-selection-count number" role="status">
         {folders.length.toLocaleString('en')} selected{folders.length === maxSelected && ', the maximum'}
       </span>
-      <Button size="small" icon="move" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
+      <Button size="small" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
         Move
       </Button>
-      <Button
-        size="small"
-        icon="trash"
-        isDisabled={!mayRemove}
-        onPress={() => actions.choose(first, 'delete')}
-      >
+      <Button size="small" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'delete')}>
         Delete
       </Button>
       <IconButton label="Copy paths" icon="copy" onPress={() => copyPaths(tree, folders)} />

@@ -3,7 +3,7 @@
  * loses the right to save it.
  */
 
-import { useEffect, useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem } from '../../graph/problem.ts';
@@ -184,9 +184,12 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
 export function LostDraft({ folderId }: { folderId: string }) {
   const draft = useDraft(folderId);
   const fields = draft ? listFields(draft) : [];
+  const section = useRef<HTMLElement>(null);
+  // The page was scrolled to the field that the user edited.
+  useEffect(() => void section.current?.scrollIntoView({ block: 'nearest' }), []);
   if (fields.length === 0) return null;
   return (
-    <section className="card folder-lost" aria-labelledby="lost-draft" role="status">
+    <section ref={section} className="card folder-lost" aria-labelledby="lost-draft" role="status">
       <div className="card-header">
         <h2 id="lost-draft">Your unsaved changes</h2>
         <span className="grow" />

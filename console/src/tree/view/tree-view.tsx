@@ -17,8 +17,9 @@ import type { TreeRow } from '../state/tree-store.ts';
 import type { Tree } from '../tree.ts';
 import type { TreeCommand } from './tree-keys.ts';
 import { TreeRowView } from './tree-row.tsx';
+import { useLongPress } from './use-drag.ts';
 import { extendSelection, useTreeKeys } from './use-tree-keys.ts';
-import { rowHeight, useViewport } from './viewport.ts';
+import { useViewport } from './viewport.ts';
 import '../tree.css';
 
 interface TreeViewProps {
@@ -52,6 +53,7 @@ export function TreeView(props: TreeViewProps) {
 
   useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // oxlint-disable-line react/exhaustive-deps -- The range is a new object on each rendering.
 
+  const pointerHandlers = usePointerHandlers(props);
   useStableScroll(tree, viewport, version);
 
   useLayoutEffect(() => {
@@ -76,8 +78,7 @@ export function TreeView(props: TreeViewProps) {
       className="tree"
       onScroll={viewport.onScroll}
       onKeyDown={onKeyDown}
-      {...createPointerHandlers(props)}
-      onPointerDown={props.onPointerDown}
+      {...pointerHandlers}
     >
       <div className="tree-height" style={{ height: viewport.height }}>
         <div className="tree-rows" style={{ transform: `translateY(${viewport.offset}px)` }}>
@@ -85,7 +86,10 @@ export function TreeView(props: TreeViewProps) {
         </div>
         {/* Screen readers need the focused row in the document, even if it is scrolled out. */}
         {focusedRow && !isFocusRendered && (
-          <div className="tree-rows" style={{ transform: `translateY(${viewport.offset - rowHeight}px)` }}>
+          <div
+            className="tree-rows"
+            style={{ transform: `translateY(${viewport.offset - viewport.rowHeight}px)` }}
+          >
             {renderAt(focusIndex)}
           </div>
         )}
@@ -95,7 +99,8 @@ export function TreeView(props: TreeViewProps) {
 }
 
 /** The rows have no handlers of their own: these find the row and the part that was clicked. */
-function createPointerHandlers({ tree, isMultiple = false, edit, onOpen, onMenu }: TreeViewProps) {
+function usePointerHandlers(props: TreeViewProps) {
+  const { tree, isMultiple = false, edit, onOpen, onMenu } = props;
   const { store, focus } = tree;
   const findTarget = (event: MouseEvent) => {
     const target = event.target as HTMLElement;
@@ -125,14 +130,24 @@ function createPointerHandlers({ tree, isMultiple = false, edit, onOpen, onMenu 
       else onOpen(folder);
     }
   };
+  const openMenu = (index: number, at: { x: number; y: number }) => {
+    const folder = store.rowAt(index)?.folder;
+    if (!folder || !onMenu) return;
+    focus.moveTo(index);
+    onMenu(folder, at);
+  };
   const onContextMenu = (event: MouseEvent) => {
     const { index, row } = findTarget(event);
     if (!row?.folder || !onMenu) return;
     event.preventDefault();
-    focus.moveTo(index);
-    onMenu(row.folder, { x: event.clientX, y: event.clientY });
+    openMenu(index, { x: event.clientX, y: event.clientY });
   };
-  return { onClick, onContextMenu };
+  const startLongPress = useLongPress((row, at) => openMenu(Number(row.dataset['index']), at));
+  const onPointerDown = (event: React.PointerEvent<HTMLDivElement>) => {
+    props.onPointerDown?.(event);
+    startLongPress(event);
+  };
+  return { onClick, onContextMenu, onPointerDown };
 }
 
 function elementIdOf(treeId: string, { folder, parentId, position }: TreeRow): string {

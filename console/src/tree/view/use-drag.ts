@@ -1,6 +1,6 @@
 /**
  * Moves folders by dragging them with the mouse. Collapsed folders expand when the pointer rests on them, the tree scrolls at
- * its edges, and Escape cancels. Touch scrolls instead; touch and keyboard users have "Move to…".
+ * its edges, and Escape cancels. Touch scrolls instead, and a long press opens the menu, which has "Move to…".
  */
 
 import { useEffect, useRef, useState, type PointerEvent as ReactPointerEvent } from 'react';
@@ -141,4 +141,48 @@ export function useDrag(tree: Tree, onDrop: (folders: readonly FolderRow[], targ
     session.current = new DragSession(tree, event.currentTarget, event, folders, setDrag, onDrop);
   };
   return { drag, onPointerDown };
+}
+
+const longPressMs = 500;
+const maxPressPixels = 10;
+
+/** Calls `onLongPress` when a finger rests on a row. Browsers on iOS send no event for that. */
+export function useLongPress(onLongPress: (row: HTMLElement, at: { x: number; y: number }) => void) {
+  const cancel = useRef<() => void>(undefined);
+  useEffect(() => () => cancel.current?.(), []);
+
+  return ({ target, pointerType, isPrimary, clientX: x, clientY: y }: ReactPointerEvent) => {
+    cancel.current?.();
+    const row = (target as HTMLElement).closest<HTMLElement>('[data-index]');
+    if (!row || pointerType === 'mouse' || !isPrimary || (target as HTMLElement).closest('input')) return;
+    const controller = new AbortController();
+    const stop = (cancel.current = () => controller.abort());
+    const { signal } = controller;
+    const timer = setTimeout(() => {
+      stop();
+      swallowNextClick();
+      onLongPress(row, { x, y });
+    }, longPressMs);
+    signal.addEventListener('abort', () => clearTimeout(timer));
+    const onMove = (event: PointerEvent) => {
+      if (Math.hypot(event.clientX - x, event.clientY - y) > maxPressPixels) stop();
+    };
+    addEventListener('pointermove', onMove, { signal });
+    // Other browsers send "contextmenu", which opens the menu.
+    for (const name of ['pointerup', 'pointercancel', 'contextmenu'])
+      addEventListener(name, stop, { signal });
+  };
+}
+
+/** The release of a long press must not open the folder. */
+function swallowNextClick(): void {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const swallow = (event: MouseEvent) => {
+    event.stopPropagation();
+    event.preventDefault();
+    controller.abort();
+  };
+  addEventListener('click', swallow, { capture: true, signal });
+  addEventListener('pointerdown', () => controller.abort(), { capture: true, signal });
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { maxListPixels, rowHeight, computeRowWindow } from './viewport.ts';
+import { maxListPixels, computeRowWindow } from './viewport.ts';
 
 const viewHeight = 600;
+const rowHeight = 30;
 
 test('renders the rows at the upper and lower edge at their positions', () => {
   const { rows, offset, top } = computeRowWindow(1_000, 3_015, viewHeight);

@@ -3,10 +3,22 @@
  * height of browsers is scrolled in larger steps.
  */
 
-import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react';
 import type { IndexRange } from '../state/level.ts';
 
-export const rowHeight = 30;
+const rowHeights = { normal: 30, touch: 44 };
+
+const subscribeToPointer = (listener: () => void): (() => void) => {
+  const query = matchMedia('(pointer: coarse)');
+  query.addEventListener('change', listener);
+  return () => query.removeEventListener('change', listener);
+};
+const isTouch = () => matchMedia('(pointer: coarse)').matches;
+
+/** The height of `--row` in the style sheets. */
+function useRowHeight(): number {
+  return useSyncExternalStore(subscribeToPointer, isTouch) ? rowHeights.touch : rowHeights.normal;
+}
 
 /** Firefox renders nothing beyond 17.8 million pixels, Chromium nothing beyond 33 million. */
 export const maxListPixels = 16_000_000;
@@ -26,13 +38,19 @@ interface RowWindow {
    * `scrollTop`.
    */
   readonly offset: number;
+  readonly rowHeight: number;
   /** The number of rows that Page Up and Page Down move by. */
   readonly page: number;
   /** The row at the upper edge, and the pixels by which it is scrolled out. */
   readonly top: { readonly row: number; readonly scrolledBy: number };
 }
 
-export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight: number): RowWindow {
+export function computeRowWindow(
+  rowCount: number,
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number = rowHeights.normal,
+): RowWindow {
   const fullHeight = rowCount * rowHeight;
   const height = Math.min(fullHeight, maxListPixels);
   const scale = height > viewHeight ? (fullHeight - viewHeight) / (height - viewHeight) : 1;
@@ -46,6 +64,7 @@ export function computeRowWindow(rowCount: number, scrollTop: number, viewHeight
     offset: scrollTop - (pixelsAbove - from * rowHeight),
     page: Math.max(1, Math.floor(viewHeight / rowHeight) - 1),
     top: { row: Math.floor(pixelsAbove / rowHeight), scrolledBy: pixelsAbove % rowHeight },
+    rowHeight,
   };
 }
 
@@ -62,8 +81,9 @@ interface Viewport extends RowWindow {
 export function useViewport(rowCount: number): Viewport {
   const ref = useRef<HTMLDivElement>(null);
   const lastScrollTop = useRef(0);
+  const rowHeight = useRowHeight();
   const [{ scrollTop, viewHeight }, setView] = useState({ scrollTop: 0, viewHeight: 600 });
-  const rowWindow = computeRowWindow(rowCount, scrollTop, viewHeight);
+  const rowWindow = computeRowWindow(rowCount, scrollTop, viewHeight, rowHeight);
   const { scale } = rowWindow;
 
   const measure = useCallback(() => {
@@ -103,7 +123,7 @@ export function useViewport(rowCount: number): Viewport {
       if (nextTop !== currentTop) current.scrollTop = nextTop / scale;
       measure();
     },
-    [scale, viewHeight, measure],
+    [scale, viewHeight, rowHeight, measure],
   );
   return { ...rowWindow, ref, isVisible: viewHeight > 0, onScroll: measure, scrollTo };
 }
