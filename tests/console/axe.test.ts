@@ -24,6 +24,7 @@ interface Violation {
 const examples = [
   'sign-in-refused',
   'folders-empty',
+  'folders-shared',
   'folder-unsaved',
   'new-folder',
   'delete',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { ConsoleTestbed } from './console-testbed.ts';
+import { TreePage } from './tree-page.ts';
 
 describe('screens of the console on SQLite', () => {
   let testbed: ConsoleTestbed;
@@ -93,5 +94,51 @@ describe('screens of the console on SQLite', () => {
       lines.some((line) => line.includes(`DELETE_FOLDER,`) && line.includes(`,${id},/Archive/1990/Offers,,`)),
     );
     assert.ok(lines.some((line) => line.includes(`,${id},/Archive/1990/Offers,/Projects/Roof 2027/Bids,`)));
+  });
+
+  test('keeps favorites and recent folders of a user in every browser', async () => {
+    const roof = await testbed.demo.idOf('/Projects/Roof 2027');
+    const page = await testbed.openSignedIn('ada', `/folders/${roof}`);
+    const star = page.getByRole('button', { name: 'Favorite', pressed: false });
+    await star.click();
+    await page.getByRole('button', { name: 'Favorite', pressed: true }).waitFor();
+    const tree = new TreePage(page);
+    await tree.choose('Zero waste', 'Add to favorites');
+    await tree.message('Added “Zero waste” to your favorites').waitFor();
+
+    const other = await testbed.openSignedIn('ada', '/folders/favorites');
+    const favorites = other.getByRole('grid', { name: 'Favorites' });
+    await favorites.getByText('/Projects/Roof 2027').waitFor();
+    await favorites.getByRole('link', { name: 'Zero waste' }).waitFor();
+    await other
+      .getByRole('navigation', { name: 'Your folders' })
+      .getByRole('link', { name: 'Recent' })
+      .press('Enter');
+    await other.getByRole('grid', { name: 'Recent' }).getByRole('row', { name: 'Roof 2027' }).press('Enter');
+    await other.getByRole('heading', { level: 1, name: 'Roof 2027' }).waitFor();
+
+    await tree.undo('Added “Zero waste” to your favorites');
+    await tree.choose('Roof 2027', 'Remove from favorites');
+    await page.getByRole('button', { name: 'Favorite', pressed: false }).waitFor();
+    await other.reload();
+    await other.getByRole('link', { name: 'Favorites' }).click();
+    await other.getByText('No folders yet').waitFor();
+  });
+
+  test('displays shared folders instead of a root that the user cannot read', async () => {
+    const { tree, demo } = testbed;
+    const several = await testbed.openSignedIn('ada');
+    const shared = several.getByRole('grid', { name: 'Shared with me' });
+    await shared.getByRole('link', { name: 'Projects' }).waitFor();
+    assert.deepEqual(await shared.getByRole('link').allInnerTexts(), ['Harbour Campus', 'Projects']);
+    await several.getByRole('treeitem', { name: 'Root' }).click();
+    await several.getByText('You see only the name of this folder').waitFor();
+
+    const folderId = await demo.idOf('/Places/Hill Campus/Floor 3');
+    await tree.mutate('grantAccess', { folderId, userId: demo.userIds.margaret, level: 'READ' });
+    const one = await testbed.openSignedIn('margaret');
+    await one.getByRole('heading', { level: 1, name: 'Floor 3' }).waitFor();
+    await new TreePage(one).row('Floor 3').waitFor();
+    await tree.mutate('revokeAccess', { folderId, userId: demo.userIds.margaret });
   });
 });

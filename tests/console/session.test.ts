@@ -48,7 +48,7 @@ describe('the console session on SQLite', () => {
 
   test("survives a reload, with tokens in the tab's storage only", async () => {
     const page = await testbed.openSignedIn('ada');
-    await page.waitForURL('**/console/folders');
+    await page.waitForURL('**/console/folders/shared');
     await page.reload();
     await testbed.waitUntilLive(page);
     const storages = await page.evaluate<[string, string, string]>(

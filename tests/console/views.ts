@@ -61,6 +61,7 @@ export const views: readonly View[] = [
     path: '/folders',
     expectedText: 'You do not have access to any folder',
   },
+  { name: 'folders-shared', who: 'ada', path: '/folders/shared', expectedText: 'Projects' },
   { name: 'folder-unsaved', path: campus, open: (page) => page.getByLabel('Title').fill('Harbour') },
   { name: 'folder-json', path: campus, open: press('Edit as JSON') },
   { name: 'folder-children', path: `${campus}?tab=folders`, expectedText: 'Floor 11', hasScreenshots: true },

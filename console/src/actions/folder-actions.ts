@@ -134,6 +134,20 @@ export const deleteFolder: Action<
     expectedVersion === undefined ? ['folder', 'rm', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
 };
 
+/** Only the viewer sees it, and only in their lists. */
+export const setFavorite: Action<Input<{ folderId: string; isFavorite: boolean }>> = {
+  label: 'Change favorites',
+  document: /* GraphQL */ `
+    mutation ($input: SetFavoriteInput!) {
+      setFavorite(input: $input) {
+        folder {
+          id
+        }
+      }
+    }
+  `,
+};
+
 export const restoreFolder: Action<
   Input<{ id: string; parentId?: string; name?: string }>,
   { restoreFolder: { folder: { id: string; name: string; version: number } } }

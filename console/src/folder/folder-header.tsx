@@ -8,6 +8,7 @@ import { useLive } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { toFolderRef } from '../tree/edit/folder-operations.ts';
+import { FavoriteButton, toggleFavorite, useIsFavorite } from '../tree/personal-folders.tsx';
 import { LevelChip } from '../ui/access-level.tsx';
 import { ActionMenu, Button, type MenuAction } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
@@ -73,6 +74,7 @@ function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folde
         <h1>
           <Name>{name}</Name>
         </h1>
+        <FavoriteButton folder={{ id, name }} />
       </div>
       {title !== name && (
         <span className="folder-own-title">
@@ -99,11 +101,19 @@ function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind'
     group: 'Folder',
     run: () => open(kind),
   });
+  const isFavorite = useIsFavorite(folder.id);
   useCommands([
     ...(hasLevel(folder.accessLevel, 'WRITE')
       ? [command('new', 'New folder inside…'), command('rename', 'Rename…')]
       : []),
     ...(canRemove(folder) ? [command('move', 'Move to…'), command('delete', 'Delete…')] : []),
+    {
+      id: 'folder-page-favorite',
+      label: `${isFavorite ? 'Remove from favorites' : 'Add to favorites'} (${folder.name})`,
+      group: 'Folder',
+      keywords: 'star bookmark',
+      run: () => void toggleFavorite(folder, !isFavorite),
+    },
   ]);
 }
 

@@ -3,6 +3,7 @@
 import { lazy, Suspense, useEffect } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, setQuery, useLocation } from '../router.tsx';
+import { useVisit } from '../tree/personal-folders.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { formatName, Name } from '../ui/text.tsx';
@@ -73,11 +74,12 @@ const tabs = [
 const passageTabs: readonly string[] = ['folders', 'access'];
 
 function FolderTabs({ folder }: { folder: CurrentFolder }) {
-  const { name, accessLevel, folders } = folder;
+  const { id: folderId, name, accessLevel, folders, parent } = folder;
   const requestedTab = useLocation().query.get('tab');
   const visibleTabs = tabs.filter(({ id }) => accessLevel !== 'NONE' || passageTabs.includes(id));
   const selected = visibleTabs.find(({ id }) => id === requestedTab) ?? visibleTabs[0]!;
 
+  useVisit(parent === null ? null : folderId);
   useEffect(() => {
     // The shell sets the title of the screen first.
     queueMicrotask(() => (document.title = `${formatName(name)} · Espalier`));

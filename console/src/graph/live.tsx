@@ -19,7 +19,7 @@ import { useSession } from '../session/session.tsx';
 import { changesDocument, isAccessChange, type FolderChange } from './folder-change.ts';
 import type { AccessLevel, FolderRow } from './folder-row.ts';
 import { followSubscription } from './follow.ts';
-import { queries } from './use-graph.ts';
+import { personalKey, queries } from './use-graph.ts';
 
 export type { AccessLevel, FolderChange, FolderRow };
 
@@ -125,6 +125,10 @@ function invalidateQueries(change: FolderChange): void {
       // A change of the viewer's access reports only the topmost folder, so all folders are invalidated.
       subject === 'folder' && (isAccessChange(change) || touched.has(subjectId)),
   });
+  void queries.invalidateQueries({
+    queryKey: personalKey,
+    predicate: ({ state: { data } }) => isAccessChange(change) || mentions(data, [folderId, oldParent?.id]),
+  });
   if (kind === 'DELETE' || kind === 'CREATE') void queries.invalidateQueries({ queryKey: ['trash'] });
 }
 
@@ -133,6 +137,12 @@ function isAffected(data: unknown, id: string | null, isNew: boolean): boolean {
   const cached = data as { folder?: { ancestors?: readonly { id: string }[] } | null } | undefined;
   if (cached?.folder === null) return isNew;
   return cached?.folder?.ancestors?.some((ancestor) => ancestor.id === id) ?? false;
+}
+
+/** Returns whether a cached list contains one of the ids. */
+function mentions(data: unknown, ids: readonly (string | null | undefined)[]): boolean {
+  const text = JSON.stringify(data) ?? '';
+  return ids.some((id) => id && text.includes(id));
 }
 
 export function useLive(): Live {

@@ -20,6 +20,9 @@ export const queries = new QueryClient({
  */
 export type GraphQueryKey = readonly [subject: string, ...rest: unknown[]];
 
+/** The lists of folders that concern only the viewer. */
+export const personalKey = ['personal'] as const satisfies GraphQueryKey;
+
 type Options<Result> = Omit<UseQueryOptions<Result, Error, Result, GraphQueryKey>, 'queryKey' | 'queryFn'>;
 
 export function useGraph<Result>(

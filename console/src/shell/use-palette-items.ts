@@ -8,6 +8,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
+import { listsFor } from '../tree/personal-folders.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { useDebounced } from '../ui/typing.ts';
 import { findItems, dropStale, type PaletteItem } from './palette-items.ts';
@@ -120,10 +121,19 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
         keywords: 'go to open',
         run: () => navigate(`/${segment}`),
       }));
+    const folderLists = listsFor({ isAdministrator }).map(({ kind, label, icon }): NavigableItem => ({
+      id: `list:${kind}`,
+      group: 'Go to',
+      label,
+      icon,
+      keywords: 'go to open folders',
+      run: () => navigate(`/folders/${kind}`),
+    }));
     const hasUndo = lastUndoable() !== undefined;
     return [
       ...offered,
       ...goTo,
+      ...folderLists,
       ...(hasUndo ? [createCommand('undo', 'Undo', 'undo', 'take back last', undoLast)] : []),
       ...(isAdministrator
         ? [

@@ -29,7 +29,14 @@ interface OpenMenu {
   readonly at: { readonly x: number; readonly y: number };
 }
 
-export function TreePane({ currentId }: { currentId: string | null }) {
+interface TreePaneProps {
+  /** Null for the root. */
+  readonly currentId: string | null;
+  /** The page of a list is displayed instead of a folder. */
+  readonly isListOpen: boolean;
+}
+
+export function TreePane({ currentId, isListOpen }: TreePaneProps) {
   const pane = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const { menu, setMenu, showMenu } = useFolderMenu(pane);
@@ -47,7 +54,7 @@ export function TreePane({ currentId }: { currentId: string | null }) {
   useFindShortcut(field);
 
   const { root } = store;
-  const current = (currentId === null ? root : store.folder(currentId)) ?? null;
+  const current = (currentId === null ? !isListOpen && root : store.folder(currentId)) || null;
   return (
     <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
       <FolderSearch
@@ -78,7 +85,7 @@ export function TreePane({ currentId }: { currentId: string | null }) {
           {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
-      <SelectionBar currentId={openId} actions={actions} onLeave={enter} />
+      {!isListOpen && <SelectionBar currentId={openId} actions={actions} onLeave={enter} />}
       <p className="visually-hidden" role="status">
         {marks.announcement}
       </p>

@@ -83,7 +83,7 @@ interface DataTableProps<Item extends object> {
   /** Renders below the rows with the keys `openKeys`. */
   readonly details?: (item: Item) => ReactNode;
   readonly openKeys?: ReadonlySet<string>;
-  /** A shortcut for the pointer: called after a click on a row, unless it selects text or is on a link or button. */
+  /** Called after a click on a row, unless it selects text or is on a link or button, and after Enter on a focused row. */
   readonly onRowClick?: (item: Item) => void;
   readonly rowClass?: (item: Item) => string | undefined;
   /** For a list that contains only the rows of one page. Without it, the table turns the pages of the list itself. */
@@ -314,7 +314,11 @@ function renderRow<Item extends object>(
   }
   const events = contentEvents(onRowClick && (() => onRowClick(item)));
   return (
-    <Row id={keyOf(item)} className={`table-row ${rowClass?.(item) ?? ''}`}>
+    <Row
+      id={keyOf(item)}
+      className={`table-row ${rowClass?.(item) ?? ''}`}
+      {...(onRowClick && { onAction: () => onRowClick(item) })}
+    >
       {hasSelection && <Cell className="table-check">{isSelectable(item) && <SelectionCheckbox />}</Cell>}
       {columns.map(({ id, className, render }) => (
         <Cell key={id} {...(className !== undefined && { className })}>

@@ -13,6 +13,7 @@ import { readMovePreview } from '../edit/move-dialog.tsx';
 import type { PickedFolder } from '../search/folder-picker.tsx';
 import type { TreeCommand } from './tree-keys.ts';
 import type { TreeMenuItemId, TreeMenuItem } from './tree-menu.tsx';
+import { isCachedFavorite, toggleFavorite } from '../personal-folders.tsx';
 import type { Tree } from '../tree.ts';
 
 type OpenDialog =
@@ -76,6 +77,7 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     else if (choice === 'create') create(folder);
     else if (choice === 'rename') rename(folder);
     else if (choice === 'move' || choice === 'delete') openRemovalDialog(folder, choice);
+    else if (choice === 'favorite') void toggleFavorite(folder, !isCachedFavorite(folder.id));
     else {
       const link = location.origin + toAddress(`/folders/${folder.id}`);
       void copy(choice === 'link' ? link : tree.pathOf(folder.id), choice);
@@ -165,6 +167,11 @@ export function listMenuItems(
     count > 1
       ? []
       : [
+          {
+            id: 'favorite',
+            label: isCachedFavorite(folder.id) ? 'Remove from favorites' : 'Add to favorites',
+            icon: 'star',
+          },
           { id: 'link', label: 'Copy link', icon: 'copy' },
           { id: 'path', label: 'Copy path', icon: 'copy' },
         ],
