@@ -39,7 +39,7 @@ describe('screens of the console on SQLite', () => {
       'removed',
     );
     const page = await testbed.openSignedIn('admin', '/journal');
-    const table = page.getByRole('table');
+    const table = page.getByRole('grid');
     const links = async (text: string) =>
       table
         .getByRole('row')
@@ -72,7 +72,7 @@ describe('screens of the console on SQLite', () => {
     await tree.mutate('deleteFolder', { id });
     await tree.mutate('updateFolder', { id: await demo.idOf('/Archive/1990'), name: 'Nineties' });
     const page = await testbed.openSignedIn('admin', '/journal');
-    const table = page.getByRole('table');
+    const table = page.getByRole('grid');
     const moved = 'Moved “Bids” from /Projects/Roof 2027 to /Archive/1990 as “Offers”';
     await table.getByText(moved).waitFor();
     await table.getByText('Deleted “Offers” /Archive/1990/Offers').waitFor();

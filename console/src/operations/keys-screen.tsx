@@ -2,7 +2,8 @@
 
 import { useGraph } from '../graph/use-graph.ts';
 import { CopyButton } from '../ui/copy.tsx';
-import { QueryResult, Empty } from '../ui/states.tsx';
+import { DataTable, type TableColumn } from '../ui/data-table.tsx';
+import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import './keys.css';
 
@@ -62,20 +63,20 @@ export function KeysScreen() {
         The server signs auth tokens with one of these keys, and verifies them with all. It creates a new key
         regularly, and keeps each key as long as a token from it can be in use.
       </p>
-      <QueryResult query={answer}>
-        {({ server: { keys } }) =>
-          keys.length === 0 ? (
-            <Empty icon="key" title="There is no signing key">
-              <p>
-                Users cannot sign in without a key. Check the log of the server, and create a key with the
-                command below.
-              </p>
-            </Empty>
-          ) : (
-            <KeyList keys={keys} />
-          )
+      <DataTable
+        label="Signing keys"
+        columns={columns}
+        list={{ ...answer, data: answer.data?.server.keys }}
+        keyOf={keyOf}
+        empty={
+          <Empty icon="key" title="There is no signing key">
+            <p>
+              Users cannot sign in without a key. Check the log of the server, and create a key with the
+              command below.
+            </p>
+          </Empty>
         }
-      </QueryResult>
+      />
       <section className="card" aria-labelledby="keys-commands">
         <h2 id="keys-commands">Commands</h2>
         <p className="soft">
@@ -98,60 +99,62 @@ export function KeysScreen() {
   );
 }
 
-function KeyList({ keys }: { keys: readonly SigningKey[] }) {
-  return (
-    <ul className="keys-list" aria-label="Signing keys">
-      {keys.map((key) => (
-        <KeyCard key={key.id} signingKey={key} />
-      ))}
-    </ul>
-  );
-}
+const keyOf = ({ id }: SigningKey) => id;
 
-function KeyCard({ signingKey }: { signingKey: SigningKey }) {
-  const { id, state, createdAt, signsFrom, neededUntil, sealedWith } = signingKey;
-  const { label, tone, means } = states[state];
-  return (
-    <li className="card">
-      <div className="card-header">
-        <span className={`label-chip ${tone}`}>{label}</span>
-        <div className="keys-name">
-          <h2 className="keys-id code">{id}</h2>
-          <CopyButton text={id} label={`Copy the id ${id}`} />
-        </div>
-        <span className="grow" />
-        <span className="soft">{means}</span>
-      </div>
-      <dl className="keys-facts">
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Time at={createdAt} />
-          </dd>
-        </div>
-        <div>
-          <dt>{state === 'PUBLISHED' ? 'Will sign from' : 'Signs from'}</dt>
-          <dd>
-            <Time at={signsFrom} isDeadline />
-          </dd>
-        </div>
-        <div>
-          <dt>Needed until</dt>
-          <dd>{neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} isDeadline />}</dd>
-        </div>
-        <div>
-          <dt>Sealed with</dt>
-          <dd>
-            {sealedWith === null ? (
-              'no master key'
-            ) : (
-              <>
-                master key <code>{sealedWith}</code>
-              </>
-            )}
-          </dd>
-        </div>
-      </dl>
-    </li>
-  );
-}
+const columns: readonly TableColumn<SigningKey>[] = [
+  {
+    id: 'key',
+    label: 'Key',
+    isRowHeader: true,
+    render: ({ id }) => (
+      <span className="keys-name">
+        <code>{id}</code>
+        <CopyButton text={id} label={`Copy the id ${id}`} />
+      </span>
+    ),
+  },
+  {
+    id: 'state',
+    label: 'State',
+    render: ({ state }) => (
+      <>
+        <span className={`label-chip ${states[state].tone}`}>{states[state].label}</span>
+        <p className="keys-means soft">{states[state].means}</p>
+      </>
+    ),
+  },
+  {
+    id: 'created',
+    label: 'Created',
+    minTableWidth: 760,
+    className: 'cell-time',
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  {
+    id: 'signsFrom',
+    label: 'Signs from',
+    minTableWidth: 480,
+    className: 'cell-time',
+    render: ({ signsFrom }) => <Time at={signsFrom} isDeadline />,
+  },
+  {
+    id: 'neededUntil',
+    label: 'Needed until',
+    minTableWidth: 640,
+    render: ({ neededUntil }) =>
+      neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} isDeadline />,
+  },
+  {
+    id: 'sealedWith',
+    label: 'Sealed with',
+    minTableWidth: 760,
+    render: ({ sealedWith }) =>
+      sealedWith === null ? (
+        <span className="soft">no master key</span>
+      ) : (
+        <>
+          master key <code>{sealedWith}</code>
+        </>
+      ),
+  },
+];

@@ -244,7 +244,7 @@ function Rows<Item extends object>(props: RowsProps<Item>) {
         aria-busy={list.isPreviousData === true}
       >
         <Table
-          className="table"
+          className="data-table"
           aria-label={label}
           {...(hasSelection && selection.tableProps)}
           {...(sort && { sortDescriptor: sort })}
@@ -260,7 +260,10 @@ function Rows<Item extends object>(props: RowsProps<Item>) {
               <Heading key={column.id} column={column} />
             ))}
           </TableHeader>
-          <TableBody items={items} dependencies={[columns, visible.length, hasSelection]}>
+          <TableBody
+            items={items}
+            dependencies={[columns, visible.length, hasSelection, props.rowClass, props.onRowClick]}
+          >
             {(item: Item | Details<Item>) => renderRow(item, visible, props)}
           </TableBody>
         </Table>

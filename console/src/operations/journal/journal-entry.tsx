@@ -1,62 +1,12 @@
-/** A journal entry as table rows: a sentence, and its details on demand. */
+/** The details of a journal entry: its ids with links and filters, and the changed fields. */
 
-import type { MouseEvent, ReactNode } from 'react';
-import { IconButton } from '../../ui/button.tsx';
+import type { ReactNode } from 'react';
 import { CopyButton } from '../../ui/copy.tsx';
-import { formatJournalAction, formatActor, type JournalEntry } from '../../ui/journal-sentence.ts';
-import { EntryPath, Sentence } from '../../ui/sentence.tsx';
+import { diffJournalEntry } from '../../ui/journal-diff.ts';
+import type { JournalEntry } from '../../ui/journal-sentence.ts';
 import { Name } from '../../ui/text.tsx';
-import { formatExact, Time } from '../../ui/time.tsx';
+import { formatExact } from '../../ui/time.tsx';
 import { Link } from '../../router.tsx';
-import { Differences } from './differences.tsx';
-
-interface Props {
-  readonly entry: JournalEntry;
-  readonly isOpen: boolean;
-  /** A narrow table has no columns for number and name. */
-  readonly isNarrow: boolean;
-  readonly isFresh: boolean;
-  /** Index among all rows, including those that are not rendered. */
-  readonly rowIndex: number;
-  readonly onToggle: () => void;
-}
-
-export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle }: Props) {
-  const { number, at } = entry;
-  const who = <Sentence parts={formatActor(entry)} />;
-  // A click on the row is a shortcut. Keyboard users and screen readers use the button.
-  const toggleByRow = (event: MouseEvent) => {
-    if (!(event.target as Element).closest('a, button') && !getSelection()?.toString()) onToggle();
-  };
-  return (
-    <tr
-      onClick={toggleByRow}
-      className={isFresh ? 'journal-row fresh' : 'journal-row'}
-      aria-rowindex={rowIndex}
-    >
-      {!isNarrow && <td className="journal-number number">{number}</td>}
-      <td className="journal-when">
-        <Time at={at} />
-      </td>
-      {!isNarrow && <td className="journal-who">{who}</td>}
-      <th scope="row" className="journal-what">
-        {isNarrow && <span className="journal-who">{who}</span>}
-        <span className="journal-deed">
-          <Sentence parts={formatJournalAction(entry)} />
-          <EntryPath entry={entry} />
-        </span>
-      </th>
-      <td className="cell-actions">
-        <IconButton
-          label={`Details of entry ${number}`}
-          icon={isOpen ? 'down' : 'chevron'}
-          aria-expanded={isOpen}
-          onPress={onToggle}
-        />
-      </td>
-    </tr>
-  );
-}
 
 export function EntryDetails({ entry }: { entry: JournalEntry }) {
   const { number, at, kind, byId, by, folderId, userId, user, groupId, group, sessionId } = entry;
@@ -174,4 +124,40 @@ function Id({ id }: { id: string }) {
       <CopyButton text={id} label={`Copy the id ${id}`} />
     </span>
   );
+}
+
+/** The old and new values of the changed fields. */
+function Differences({ entry }: { entry: JournalEntry }) {
+  const differences = listDifferences(entry);
+  if (differences.length === 0) return null;
+  return (
+    <table className="journal-diff">
+      <caption className="visually-hidden">Changed fields</caption>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ name, before, after }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td className={before === null ? 'none' : 'before'}>{before ?? 'nothing'}</td>
+            <td className={after === null ? 'none' : 'after'}>{after ?? 'nothing'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A move has the paths of that time instead of the ids of the parents. */
+function listDifferences(entry: JournalEntry) {
+  const { kind, path, formerPath } = entry;
+  const differences = diffJournalEntry(entry);
+  if (kind !== 'MOVE_FOLDER' || path === null || formerPath === null) return differences;
+  const others = differences.filter(({ name }) => name !== 'parentId');
+  return [{ name: 'path', before: formerPath, after: path }, ...others];
 }

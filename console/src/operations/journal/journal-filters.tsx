@@ -1,14 +1,23 @@
 /** The filter fields of the journal. Their values are in the address. */
 
-import { useState } from 'react';
+import {
+  Button as AriaButton,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+} from 'react-aria-components';
+import { useId, useState } from 'react';
 import { client } from '../../session/client.ts';
 import { isComposing } from '../../ui/typing.ts';
 import { TextField } from '../../ui/fields.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import type { JournalKind } from '../../ui/journal-sentence.ts';
 import { PersonPicker } from '../../ui/person-picker.tsx';
-import { rememberPath, useFolderPath } from './folder-path.ts';
-import { toLocalInput, type JournalFilter } from './journal-filter.ts';
-import { KindsField } from './kinds-field.tsx';
-import { rememberPerson, usePerson } from './named-person.ts';
+import { kindGroups, toLocalInput, type JournalFilter } from './journal-filter.ts';
+import { rememberPath, rememberPerson, useFolderPath, usePerson } from './names.ts';
 
 interface Props {
   readonly filter: JournalFilter;
@@ -139,4 +148,57 @@ function useSyncedText(value: string): [string, (text: string) => void] {
     setText(value);
   }
   return [text, setText];
+}
+
+interface KindsFieldProps {
+  readonly kinds: readonly JournalKind[];
+  readonly onChange: (kinds: readonly JournalKind[]) => void;
+}
+
+/** Selects several kinds of entries. */
+function KindsField({ kinds, onChange }: KindsFieldProps) {
+  const labelId = useId();
+  const valueId = useId();
+  return (
+    <div className="field">
+      <span className="label" id={labelId}>
+        Kind of change
+      </span>
+      <MenuTrigger>
+        <AriaButton className="input select" aria-labelledby={`${labelId} ${valueId}`}>
+          <span id={valueId} className={kinds.length === 0 ? 'journal-kinds none' : 'journal-kinds'}>
+            {chosenText(kinds)}
+          </span>
+          <Icon name="down" />
+        </AriaButton>
+        <Popover className="popover">
+          <Menu
+            className="menu"
+            aria-labelledby={labelId}
+            selectionMode="multiple"
+            selectedKeys={kinds}
+            onSelectionChange={(keys) => keys !== 'all' && onChange([...keys] as JournalKind[])}
+          >
+            {kindGroups.map(({ label, kinds: ofGroup }) => (
+              <MenuSection key={label}>
+                <Header className="menu-header">{label}</Header>
+                {ofGroup.map(({ id, label: text }) => (
+                  <MenuItem key={id} id={id} textValue={text} className="menu-item journal-kind">
+                    <Icon name="check" />
+                    {text}
+                  </MenuItem>
+                ))}
+              </MenuSection>
+            ))}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+    </div>
+  );
+}
+
+function chosenText(kinds: readonly JournalKind[]): string {
+  if (kinds.length === 0) return 'Anything';
+  const labels = kindGroups.flatMap((group) => group.kinds).filter(({ id }) => kinds.includes(id));
+  return labels.length === 1 ? labels[0]!.label : `${labels.length} kinds`;
 }

@@ -6,14 +6,12 @@ import { describeProblem } from '../../graph/problem.ts';
 import { setQuery, useLocation } from '../../router.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
-import { QueryResult, Empty, Loading } from '../../ui/states.tsx';
 import { Switch } from '../../ui/fields.tsx';
 import { maxArrivals } from './journal-arrivals.ts';
 import { JournalDownload } from './journal-download.tsx';
 import { createJournalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
 import { JournalFilters } from './journal-filters.tsx';
 import { JournalTable } from './journal-table.tsx';
-import { useIsNarrow } from '../narrow.ts';
 import { useJournal } from './use-journal.ts';
 import './journal.css';
 
@@ -42,7 +40,7 @@ export function JournalScreen() {
 
 /** On a small screen the fields are collapsed. */
 function Filters({ filter }: { filter: JournalFilter }) {
-  const [isOpen, setOpen] = useState(!useIsNarrow());
+  const [isOpen, setOpen] = useState(() => !matchMedia('(max-width: 760px)').matches);
   const count = Object.keys(filter).length;
   return (
     <div className="journal-narrowing">
@@ -72,9 +70,16 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
     filter,
     isLive,
   );
-  const top = useHoldBelow(hold);
-  const { data, error, isPending, refetch, hasNextPage } = list;
+  const [page, setPage] = useState(0);
+  // A new key shows the first page.
+  const [resets, setResets] = useState(0);
+  const top = useHoldBelow(hold, page > 0);
   const isFiltered = Object.keys(filter).length > 0;
+  const showLatest = () => {
+    setPage(0);
+    setResets(resets + 1);
+    top.current?.scrollIntoView({ block: 'center' });
+  };
   return (
     <section className="journal-list" aria-label="Entries">
       <div className="journal-count">
@@ -87,51 +92,38 @@ function JournalList({ filter, isLive }: { filter: JournalFilter; isLive: boolea
       <div ref={top} className="journal-top" />
       {heldCount > 0 && (
         <div className="journal-paused">
-          <Button
-            size="small"
-            tone="primary"
-            onPress={() => top.current?.scrollIntoView({ block: 'center' })}
-          >
+          <Button size="small" tone="primary" onPress={showLatest}>
             Paused: {heldCount > maxArrivals ? 'many' : heldCount.toLocaleString('en')} new
           </Button>
         </div>
       )}
-      <QueryResult query={{ data, error, isPending, refetch }} loading={<Loading lines={10} />}>
-        {() =>
-          !entries || entries.length === 0 ? (
-            <Nothing isFiltered={isFiltered} />
-          ) : (
-            <JournalTable entries={entries} totalCount={totalCount} lastSeenNumber={lastSeenNumber} />
-          )
-        }
-      </QueryResult>
-      {entries && error && (
-        <p className="problem" role="alert">
-          {describeProblem(error).text}
-        </p>
-      )}
-      {entries && hasNextPage && (
-        <div className="journal-show-more">
-          <Button isPending={next.isReadingMore} onPress={next.readMore}>
-            Show more entries
-          </Button>
-          <span className="soft number">
-            {entries.length.toLocaleString('en')} of {totalCount.toLocaleString('en')}
-          </span>
-        </div>
-      )}
+      <JournalTable
+        key={resets}
+        list={{
+          ...next,
+          data: entries && { items: entries, totalCount },
+          error: list.error,
+          refetch: list.refetch,
+          hasMore: list.hasNextPage,
+        }}
+        isFiltered={isFiltered}
+        lastSeenNumber={lastSeenNumber}
+        onPageTurned={setPage}
+      />
     </section>
   );
 }
 
 /** Holds new entries while the top of the list is not visible. */
-function useHoldBelow(hold: (isReading: boolean) => void) {
+function useHoldBelow(hold: (isReading: boolean) => void, isLaterPage: boolean) {
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const observer = new IntersectionObserver(([seen]) => hold(seen?.isIntersecting === false));
+    const observer = new IntersectionObserver(([seen]) =>
+      hold(isLaterPage || seen?.isIntersecting === false),
+    );
     observer.observe(top.current!);
     return () => observer.disconnect();
-  }, [hold]);
+  }, [hold, isLaterPage]);
   return top;
 }
 
@@ -148,18 +140,6 @@ function Following({ end }: { end: unknown }) {
     <span className={`label-chip ${status === 'live' ? 'good' : 'warning'}`}>
       {status === 'live' ? 'Following' : 'Reconnecting'}
     </span>
-  );
-}
-
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <Empty icon="list" title="No matching entries">
-      <p>Older entries may have been deleted. Clear a filter to see more.</p>
-    </Empty>
-  ) : (
-    <Empty icon="list" title="No entries yet">
-      <p>Changes of folders, access, users and sessions appear here.</p>
-    </Empty>
   );
 }
 

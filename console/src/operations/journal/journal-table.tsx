@@ -1,148 +1,108 @@
-/** The table of entries. It is virtualized: only rows near the viewport are rendered. */
+/** The table of entries. The details of an entry are below its row on demand. */
 
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
-import type { JournalEntry } from '../../ui/journal-sentence.ts';
-import { EntryDetails, EntryRow } from './journal-entry.tsx';
-import { useIsNarrow } from '../narrow.ts';
+import { useState } from 'react';
+import { IconButton } from '../../ui/button.tsx';
+import { actionsColumn, DataTable, type TableColumn, type TableList } from '../../ui/data-table.tsx';
+import { formatActor, formatJournalAction, type JournalEntry } from '../../ui/journal-sentence.ts';
+import { EntryPath, Sentence } from '../../ui/sentence.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { EntryDetails } from './journal-entry.tsx';
 
-interface Props {
-  readonly entries: readonly JournalEntry[];
-  readonly totalCount: number;
+interface JournalTableProps {
+  readonly list: TableList<JournalEntry>;
+  readonly isFiltered: boolean;
   /** Entries with higher numbers have just arrived and are highlighted. */
   readonly lastSeenNumber: number;
+  readonly onPageTurned: (page: number) => void;
 }
 
-const rowHeight = 39;
+const keyOf = ({ number }: JournalEntry) => `${number}`;
+const renderDetails = (entry: JournalEntry) => <EntryDetails entry={entry} />;
 
-/** The screen scrolls, not the table. */
-function findScroller(): HTMLElement | null {
-  return document.getElementById('screen');
-}
-
-export function JournalTable({ entries, totalCount, lastSeenNumber }: Props) {
-  const [openNumbers, setOpenNumbers] = useState<ReadonlySet<number>>(new Set());
-  const isNarrow = useIsNarrow();
-  const columns = isNarrow ? 3 : 5;
-  const table = useRef<HTMLTableElement>(null);
-  const { visibleRows, above, below, measureRow } = useVisibleRows(entries, table);
-
-  const toggle = (number: number) => {
-    const next = new Set(openNumbers);
-    if (!next.delete(number)) next.add(number);
-    setOpenNumbers(next);
+export function JournalTable({ list, isFiltered, lastSeenNumber, onPageTurned }: JournalTableProps) {
+  const [openKeys, setOpenKeys] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (entry: JournalEntry) => {
+    const next = new Set(openKeys);
+    if (!next.delete(keyOf(entry))) next.add(keyOf(entry));
+    setOpenKeys(next);
   };
   return (
-    <div className="table-frame">
-      <table className="table journal-table" ref={table} aria-rowcount={totalCount + 1}>
-        <caption className="visually-hidden">Entries of the journal, the latest first</caption>
-        <TableHead isNarrow={isNarrow} />
-        <Spacer height={above} columns={columns} />
-        {visibleRows.map(({ index }) => {
-          const entry = entries[index]!;
-          const isOpen = openNumbers.has(entry.number);
-          return (
-            <tbody key={entry.number} ref={measureRow} data-index={index} className="journal-entry">
-              <EntryRow
-                entry={entry}
-                isOpen={isOpen}
-                isNarrow={isNarrow}
-                isFresh={entry.number > lastSeenNumber}
-                rowIndex={index + 2}
-                onToggle={() => toggle(entry.number)}
-              />
-              {isOpen && (
-                <tr className="journal-details-row">
-                  <td colSpan={columns}>
-                    <EntryDetails entry={entry} />
-                  </td>
-                </tr>
-              )}
-            </tbody>
-          );
-        })}
-        <Spacer height={below} columns={columns} />
-      </table>
-    </div>
+    <DataTable
+      label="Entries of the journal, the latest first"
+      columns={createColumns(openKeys, toggle)}
+      list={list}
+      keyOf={keyOf}
+      empty={<Nothing isFiltered={isFiltered} />}
+      loadingLines={10}
+      details={renderDetails}
+      openKeys={openKeys}
+      onRowClick={toggle}
+      rowClass={({ number }) => (number > lastSeenNumber ? 'fresh' : undefined)}
+      onPageTurned={onPageTurned}
+    />
   );
 }
 
-/** Returns the rows near the viewport, and the heights of the rows above and below them. */
-function useVisibleRows(entries: readonly JournalEntry[], table: RefObject<HTMLTableElement | null>) {
-  const offset = useOffset(table);
-  const virtualizer = useVirtualizer({
-    count: entries.length,
-    getScrollElement: findScroller,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => entries[index]!.number,
-    scrollMargin: offset,
-    overscan: 15,
-  });
-  const visibleRows = virtualizer.getVirtualItems();
-  return {
-    visibleRows,
-    above: (visibleRows[0]?.start ?? offset) - offset,
-    below: virtualizer.getTotalSize() - ((visibleRows.at(-1)?.end ?? offset) - offset),
-    measureRow: virtualizer.measureElement,
-  };
+const wide = 640;
+
+function createColumns(
+  openKeys: ReadonlySet<string>,
+  toggle: (entry: JournalEntry) => void,
+): readonly TableColumn<JournalEntry>[] {
+  return [
+    {
+      id: 'number',
+      label: 'No.',
+      minTableWidth: wide,
+      className: 'journal-number number',
+      render: ({ number }) => number,
+    },
+    { id: 'when', label: 'When', className: 'journal-when', render: ({ at }) => <Time at={at} /> },
+    {
+      id: 'who',
+      label: 'Who',
+      minTableWidth: wide,
+      className: 'journal-who',
+      render: (entry) => <Sentence parts={formatActor(entry)} />,
+    },
+    { id: 'what', label: 'What', isRowHeader: true, render: (entry) => <What entry={entry} /> },
+    actionsColumn((entry) => {
+      const isOpen = openKeys.has(keyOf(entry));
+      return (
+        <IconButton
+          label={`Details of entry ${entry.number}`}
+          icon={isOpen ? 'down' : 'chevron'}
+          aria-expanded={isOpen}
+          onPress={() => toggle(entry)}
+        />
+      );
+    }),
+  ];
 }
 
-function TableHead({ isNarrow }: { isNarrow: boolean }) {
+function What({ entry }: { entry: JournalEntry }) {
   return (
-    <thead>
-      <tr>
-        {!isNarrow && (
-          <th scope="col" className="journal-number">
-            No.
-          </th>
-        )}
-        <th scope="col" className="journal-when">
-          When
-        </th>
-        {!isNarrow && (
-          <th scope="col" className="journal-who">
-            Who
-          </th>
-        )}
-        <th scope="col" className="journal-what">
-          What
-        </th>
-        <th scope="col" className="journal-more">
-          <span className="visually-hidden">Details</span>
-        </th>
-      </tr>
-    </thead>
+    <>
+      <span className="narrow-only journal-actor">
+        <Sentence parts={formatActor(entry)} />
+      </span>
+      <span className="journal-deed">
+        <Sentence parts={formatJournalAction(entry)} />
+        <EntryPath entry={entry} />
+      </span>
+    </>
   );
 }
 
-/** Returns the position of the first row in the scrolled content. It changes when content above the table changes its height. */
-function useOffset(table: RefObject<HTMLTableElement | null>): number {
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => {
-    const screen = findScroller();
-    const page = table.current?.closest('main');
-    if (!screen || !page) return;
-    const measure = () => {
-      const firstBody = table.current?.tBodies[0];
-      if (!firstBody) return;
-      const top = firstBody.getBoundingClientRect().top - screen.getBoundingClientRect().top;
-      setOffset(Math.round(top + screen.scrollTop));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(page);
-    return () => observer.disconnect();
-  }, [table]);
-  return offset;
-}
-
-/** Fills the height of the rows that are not rendered. */
-function Spacer({ height, columns }: { height: number; columns: number }) {
-  return (
-    <tbody aria-hidden="true">
-      <tr className="journal-space" style={{ height: Math.max(height, 0) }}>
-        {height > 0 && <td colSpan={columns} />}
-      </tr>
-    </tbody>
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty icon="list" title="No matching entries">
+      <p>Older entries may have been deleted. Clear a filter to see more.</p>
+    </Empty>
+  ) : (
+    <Empty icon="list" title="No entries yet">
+      <p>Changes of folders, access, users and sessions appear here.</p>
+    </Empty>
   );
 }

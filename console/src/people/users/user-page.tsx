@@ -9,10 +9,10 @@ import { useSession, useViewer } from '../../session/session.tsx';
 import { ActionMenu, Button, type MenuAction } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { formatJournalEntry, journalFields, type JournalEntry } from '../../ui/journal-sentence.ts';
 import { EntryPath, Sentence } from '../../ui/sentence.tsx';
-import { ShowMore } from '../../ui/show-more.tsx';
-import { QueryResult, Empty, Loading } from '../../ui/states.tsx';
+import { QueryResult, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EffectiveAccess } from './effective-access.tsx';
 import { GrantsCard } from '../grants-card.tsx';
@@ -215,7 +215,7 @@ function UserSessions({ user }: { user: UserSummary }) {
   );
 }
 
-const activityPageSize = 10;
+const activityPageSize = 50;
 
 const activityDocument =
   /* GraphQL */ `
@@ -244,28 +244,31 @@ function UserActivity({ user: { id, username } }: { user: UserSummary }) {
   return (
     <section className="card" aria-labelledby="user-activity">
       <h2 id="user-activity">Recent activity</h2>
-      <QueryResult query={list} loading={<Loading lines={3} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="soft">{username} has changed nothing that the journal still knows.</p>
-          ) : (
-            <ol className="people-activity">
-              {items.map((entry) => (
-                <li key={entry.number}>
-                  <span className="people-when">
-                    <Time at={entry.at} />
-                  </span>
-                  <span>
-                    <Sentence parts={formatJournalEntry(entry)} />
-                    <EntryPath entry={entry} />
-                  </span>
-                </li>
-              ))}
-            </ol>
-          )
-        }
-      </QueryResult>
-      <ShowMore pages={list} noun="entries" />
+      <DataTable
+        label="Recent activity"
+        columns={activityColumns}
+        list={list}
+        keyOf={numberOf}
+        empty={<p className="soft">The journal contains no change by {username}.</p>}
+        loadingLines={3}
+      />
     </section>
   );
 }
+
+const numberOf = ({ number }: JournalEntry) => `${number}`;
+
+const activityColumns: readonly TableColumn<JournalEntry>[] = [
+  { id: 'when', label: 'When', className: 'people-when', render: ({ at }) => <Time at={at} /> },
+  {
+    id: 'what',
+    label: 'What',
+    isRowHeader: true,
+    render: (entry) => (
+      <>
+        <Sentence parts={formatJournalEntry(entry)} />
+        <EntryPath entry={entry} />
+      </>
+    ),
+  },
+];

@@ -1,4 +1,4 @@
-/** Reads the name of a user or group by the id in the address. */
+/** Reads the names of users and groups and the paths of folders by the ids in the address. */
 
 import { useMemo } from 'react';
 import { queries, useGraph } from '../../graph/use-graph.ts';
@@ -38,4 +38,31 @@ export function rememberPerson(person: PickedPerson | null): void {
   if (!person) return;
   const { kind, id, name } = person;
   queries.setQueryData<NameResult>(['people', 'named', kind, id], { [kind]: { name } });
+}
+
+const pathDocument = /* GraphQL */ `
+  query PathOfFolder($id: ID!) {
+    folder(id: $id) {
+      path
+    }
+  }
+`;
+
+interface FolderResult {
+  readonly folder: { readonly path: string } | null;
+}
+
+function aboutPath(id: string | undefined) {
+  return ['folder', id, 'path'] as const;
+}
+
+/** Undefined while it is loading, null if the folder is not in the tree. */
+export function useFolderPath(id: string | undefined): string | null | undefined {
+  const { data } = useGraph<FolderResult>(aboutPath(id), pathDocument, { id }, { enabled: id !== undefined });
+  return data && (data.folder?.path ?? null);
+}
+
+/** Caches a path that is already loaded. */
+export function rememberPath(id: string, path: string): void {
+  queries.setQueryData<FolderResult>(aboutPath(id), { folder: { path } });
 }
