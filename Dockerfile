@@ -13,6 +13,7 @@ COPY contract contract
 COPY client client
 COPY console console
 COPY server server
+COPY docs docs
 # Exactly the lock file, or no image.
 RUN npm ci --no-audit --no-fund
 RUN npm run build

@@ -1,22 +1,22 @@
-/** Creates the page of all commands from the tables of the command line. */
+/** Creates the page of all commands from the tree of the command line. */
 
-import { commandHelp, type Command, type ListedCommand } from '../server/src/cli/command.ts';
-import { commandGroups } from '../server/src/cli/commands.ts';
+import type { Command } from 'commander';
+import { fullName, settingsGroup } from '../server/src/cli/command.ts';
+import { commandGroups, createProgram } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
-import { environmentName, settingGroups } from '../server/src/config/config.ts';
+import { environmentName, flagsOf, settingGroups } from '../server/src/config/config.ts';
 import { commandLineSettings } from '../server/src/config/server-settings.ts';
 import type { Setting } from '../server/src/config/setting.ts';
 
 const serverSettings = Object.values(settingGroups).flatMap((group) => Object.values(group));
-const connectionSettings: readonly Setting<unknown>[] = Object.values(commandLineSettings);
+const connectionSettings: readonly Setting[] = Object.values(commandLineSettings);
 
 export async function createCommandReference(): Promise<string> {
-  const groups = await Promise.all(
-    commandGroups.map(async ({ title, commands }) => {
-      const sections = await Promise.all(commands.map(formatCommand));
-      return `## ${title}\n\n${sections.join('\n\n')}`;
-    }),
-  );
+  const program = await createProgram();
+  const groups = Object.entries(commandGroups).map(([title, listed]) => {
+    const commands = listed.map(({ name }) => program.commands.find((each) => each.name() === name)!);
+    return `## ${title}\n\n${commands.flatMap(withSubcommands).map(formatCommand).join('\n\n')}`;
+  });
   const codes = Object.values(exitCodes).map(({ code, about }) => `| ${code} | ${about} |`);
   return `<!-- Made by npm run generate. -->
 
@@ -36,23 +36,29 @@ ${codes.join('\n')}
 `;
 }
 
-async function formatCommand({ name, about, load, isGroupDefault }: ListedCommand): Promise<string> {
-  const command = await load();
-  const help = commandHelp(name, about, command, { showsSettings: false });
-  const text = ['```text', help, '```'].join('\n');
-  const [firstWord] = name.split(' ');
-  return [
-    `### espalier ${name}`,
-    text,
-    ...(isGroupDefault ? [`\`espalier ${firstWord}\` alone does the same.`] : []),
-    ...listSettings(command),
-  ].join('\n\n');
+/** Leaves out groups, which have only a list of their commands. */
+function withSubcommands(command: Command): readonly Command[] {
+  return command.commands.length > 0 ? command.commands.flatMap(withSubcommands) : [command];
+}
+
+function formatCommand(command: Command): string {
+  const settings = listSettings(command);
+  let help = '';
+  for (const option of command.options) {
+    if (option.helpGroupHeading === settingsGroup) option.hideHelp();
+  }
+  command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 100 }).outputHelp();
+  return [`### espalier ${fullName(command)}`, `\`\`\`text\n${help.trimEnd()}\n\`\`\``, ...settings].join(
+    '\n\n',
+  );
 }
 
 /** Lists only the names: another page describes the values. */
-function listSettings({ settings }: Command): string[] {
-  const own = settings.filter((each) => connectionSettings.includes(each)).map(formatName);
-  const server = settings.filter((each) => serverSettings.includes(each)).map(formatName);
+function listSettings({ options }: Command): string[] {
+  const accepts = (setting: Setting) =>
+    flagsOf(setting).some((flag) => options.some(({ long }) => long === `--${flag}`));
+  const own = connectionSettings.filter(accepts).map(formatName);
+  const server = serverSettings.filter(accepts).map(formatName);
   const isAll = server.length === serverSettings.length;
   return [
     ...(own.length > 0
@@ -66,6 +72,6 @@ function listSettings({ settings }: Command): string[] {
   ];
 }
 
-function formatName(setting: Setting<unknown>): string {
+function formatName(setting: Setting): string {
   return `\`${environmentName(setting)}\``;
 }

@@ -55,7 +55,7 @@ describe(`access commands on ${sqlite.name}`, () => {
     );
     assert.match(
       await testbed.runOk('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
-      /^Removed the grant on \/Places\/Floor 2 from Anna/,
+      /^Deleted the grant on \/Places\/Floor 2 to Anna/,
     );
     assert.equal(
       await testbed.runRefused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
@@ -103,7 +103,7 @@ Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
     );
     assert.match(
       await testbed.runRefused('grant', 'set', '/Places'),
-      /^2: espalier grant set needs a <level>/,
+      /^2: Missing required argument 'level'\./,
     );
     assert.match(await testbed.runRefused('grant', 'ls', 'Places'), /^1: .*must start with a slash/);
     assert.equal(await testbed.runRefused('grant', 'ls', '/Nowhere'), '1: There is no folder /Nowhere.');

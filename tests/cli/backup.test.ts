@@ -126,7 +126,7 @@ describe('espalier backup and restore', () => {
     const runWithProgress = async (args: string[], url: string) => {
       const { code, text } = await runOnTerminal(args, { ESPALIER_DATABASE_URL: url });
       assert.equal(code, 0, text);
-      assert.match(text, /Copying \[#+\] 100 % {2}[\d,]+ of [\d,]+/);
+      assert.match(text, /Copying \d+ % {2}[\d,]+ of [\d,]+/);
       assert.match(text, /Checking …/);
       return text;
     };
@@ -306,7 +306,7 @@ describe('backups of PostgreSQL', () => {
       assert.equal(ended.code, 1);
       assert.match(
         ended.errors,
-        new RegExp(`^espalier: .* Use ${tool}; see docs/deployment.md#backup\\.\\n$`),
+        new RegExp(`^espalier: .* Use ${tool}; see espalier docs deployment\\.\\n$`),
       );
     }
   });

@@ -115,20 +115,27 @@ describe('the folder commands', () => {
     await refused(1, /root cannot be moved/, 'mv', '/', '/mv/to');
   });
 
-  test('mv to another folder and name avoids taken names, and undoes a half-done move', async () => {
-    await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x']);
+  test('mv moves and renames in one change, and a dry run agrees with it', async () => {
+    await testbed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x', 'both/d/y', 'both/e/y']);
     await testbed.output('folder', 'mv', '/both/a/x', '/both/b/y');
-    assert.deepEqual(await paths('/both'), ['a', 'a/y', 'b', 'b/y', 'c', 'c/x']);
+    assert.deepEqual((await paths('/both')).slice(0, 4), ['a', 'a/y', 'b', 'b/y']);
+    // Between two separate changes, the folder would have a name that is taken in the old or in the new parent.
     await testbed.tree.create('x', await testbed.tree.idOf('/both/a'));
     await testbed.tree.create('z', await testbed.tree.idOf('/both/a'));
-    await refused(1, /third name first/, 'mv', '/both/a/x', '/both/c/z');
-    // The rename succeeds and the move is refused, because the folder would be inside itself.
+    await testbed.output('folder', 'mv', '/both/a/x', '/both/c/z');
+    assert.match(
+      await testbed.output('folder', 'mv', '-n', '/both/d/y', '/both/e/z'),
+      /^Would move \/both\/d\/y to \/both\/e\/z\./,
+    );
+    await testbed.output('folder', 'mv', '/both/d/y', '/both/e/z');
+    assert.deepEqual(await paths('/both/e'), ['y', 'z']);
+    await testbed.tree.create('inner', await testbed.tree.idOf('/both/e/z'));
     const before = await paths('/both');
-    await testbed.tree.create('inner', await testbed.tree.idOf('/both/a/x'));
-    const { code, errors } = await testbed.run(['folder', 'mv', '/both/a/x', '/both/a/x/inner/new']);
-    assert.equal(code, 1);
-    assert.match(errors, /^espalier: .*inside.*\n$/);
-    assert.deepEqual(await paths('/both'), before.toSpliced(before.indexOf('a/x') + 1, 0, 'a/x/inner'));
+    for (const flags of [['-n'], []]) {
+      await refused(1, /inside/, 'mv', ...flags, '/both/e/z', '/both/e/z/inner/new');
+      await refused(1, /name "y" is/, 'mv', ...flags, '/both/b/y', '/both/e/');
+    }
+    assert.deepEqual(await paths('/both'), before);
   });
 
   test('rm prints the count and how to restore; trash lists and restore restores', async () => {
@@ -168,7 +175,15 @@ describe('the folder commands', () => {
     assert.deepEqual(folder, { title: 'set', icon: '🌳', properties: { b: 2, c: [3] } });
     assert.equal(await set('--icon', '🌳'), '/set is unchanged.\n');
     await refused(1, /version/, 'set', '/set', '--title', 'x', '--expect-version', '1');
-    await refused(2, /either --title or --no-title/, 'set', '/set', '--title', 'x', '--no-title');
+    await refused(
+      2,
+      /'--no-title' cannot be used with option '--title/,
+      'set',
+      '/set',
+      '--title',
+      'x',
+      '--no-title',
+    );
     await refused(2, /There is nothing to change/, 'set', '/set');
   });
 

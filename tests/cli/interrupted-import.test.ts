@@ -14,7 +14,7 @@ import { hasPseudoTerminal } from './pseudo-terminal.ts';
 const folders = 8_000;
 const areas = 40;
 const finished =
-  'espalier: The import was completed before it could be stopped. To undo it, run espalier folder rm -r.\n';
+  'espalier: The import was completed before it could be stopped. To undo it, run espalier folder delete -r.\n';
 
 /** Stops the import after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
@@ -79,7 +79,7 @@ test(
     const large = await LargeImport.prepare(sqlite, 1_500);
     try {
       const seen = (await large.runToEnd()).join('\n');
-      for (const step of ['Reading directories: ', 'Sending kB [', 'The server is importing … ']) {
+      for (const step of ['Reading directories: ', 'Sending kB ', 'The server is importing …']) {
         assert.ok(seen.includes(step), `${step} is not in\n${seen}`);
       }
     } finally {

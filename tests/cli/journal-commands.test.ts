@@ -86,10 +86,17 @@ describe(`journal commands on ${sqlite.name}`, () => {
     const refused = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
     assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
     assert.match(await refused('--from', 'noon'), /^2: --from takes a time/);
-    assert.match(await refused('--first', 'many'), /^2: --first takes a whole number/);
-    for (const both of ['--csv --json', '--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
+    assert.match(
+      await refused('--first', 'many'),
+      /^2: Option '-n, --first <number>' argument 'many' is invalid\. It takes a whole number/,
+    );
+    for (const both of ['--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
       assert.match(await refused(...both.split(' ')), /^2: /);
     }
+    const { code, errors } = await testbed.run('journal', 'ls', '--csv', '--json');
+    const { error } = JSON.parse(errors) as { error: { code: string; message: string } };
+    assert.deepEqual([code, error.code], [2, 'USAGE']);
+    assert.match(error.message, /^Option '--csv' cannot be used with option '--json'/);
     await testbed.logIn(anna, 'anna');
     assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
   });

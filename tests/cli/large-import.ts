@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { DatabaseKind } from '../support/databases.ts';
 import { CliTestbed } from './cli-testbed.ts';
 import { runOnTerminal, type TerminalResult } from './pseudo-terminal.ts';
@@ -85,8 +86,11 @@ export class LargeImport {
 
 /** Returns the first and the last line of each step. */
 function stepsOf(text: string): string[] {
-  // oxlint-disable-next-line no-control-regex -- the sequence that clears a line
-  const lines = text.split(/\r\x1b\[K|\r?\n/).filter(Boolean);
+  // The spinner moves the cursor to the start of the line for each text, and begins it with one character of its own.
+  const lines = stripVTControlCharacters(text.replaceAll('\x1b[1G', '\n'))
+    .split(/\r?\n/)
+    .map((line) => line.replace(/^[⠀-⣿] /, ''))
+    .filter(Boolean);
   const step = (line: string | undefined) => line?.replace(/[\d[].*/, '');
   return lines.filter(
     (line, index) => step(line) !== step(lines[index - 1]) || step(line) !== step(lines[index + 1]),

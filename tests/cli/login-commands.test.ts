@@ -58,7 +58,8 @@ describe('a stored login', () => {
     const run = (...args: string[]) => testbed.run(args, { environment: elsewhere('leaving') });
     const { code, output } = await run('logout');
     assert.deepEqual([code, output], [0, `Logged out admin at ${testbed.tree.testbed.url}.\n`]);
-    assert.ok(!existsSync(profileIn('leaving')));
+    const kept: unknown = JSON.parse(readFileSync(profileIn('leaving'), 'utf8'));
+    assert.deepEqual(kept, { url: testbed.tree.testbed.url, username: 'admin' });
     assert.equal((await testbed.tree.testbed.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
@@ -192,7 +193,12 @@ describe('an unexpected server', () => {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     const { code, errors } = await logInAt(url);
     assert.equal(code, 4);
-    assert.match(errors, new RegExp(`^espalier: ${url} cannot be reached: .*\\n$`));
+    assert.match(
+      errors,
+      new RegExp(
+        `^espalier: ${url} does not respond. Retrying.\\nespalier: ${url} cannot be reached: .*\\n$`,
+      ),
+    );
   });
 
   test('is recognized if it answers with a page', async () => {

@@ -1,4 +1,4 @@
-/** `espalier user reset-password`, run while a server uses the database: for a forgotten password. */
+/** `espalier user password --on-database`, run while a server uses the database: for a forgotten password. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ interface Entry {
 }
 
 for (const kind of databaseKinds) {
-  describe(`espalier user reset-password on ${kind.name}`, () => {
+  describe(`espalier user password --on-database on ${kind.name}`, () => {
     let folder: string;
     let testbed: Testbed;
     let password = administrator.password;
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     });
 
     const run = (args: readonly string[], options: CommandOptions = {}) =>
-      runEspalier(['user', 'reset-password', ...args], {
+      runEspalier(['user', 'password', '--on-database', ...args], {
         environment: { ESPALIER_DATABASE_URL: testbed.database.url },
         ...options,
       });
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       assert.equal((await logIn(inFile)).status, 200);
       const { code, output } = await run(['admin', '--generate']);
       assert.equal(code, 0);
-      [, password = ''] = /^ {2}Password {2}(\S+) {3}\(shown only this once\)\n/.exec(output)!;
+      [, password = ''] = /\n {2}Password {2}(\S+) {3}\(shown only this once\)\n/.exec(output)!;
       assert.equal((await logIn(password)).status, 200);
     });
 
@@ -107,15 +107,16 @@ for (const kind of databaseKinds) {
 
     test('refuses invalid input with one line and changes nothing', async () => {
       for (const [args, input, code, expected] of [
-        [[], '', 2, /needs a <username>/],
+        [[], '', 2, /--on-database needs the name of a user/],
         [['nobody', '--generate'], '', 1, /There is no user "nobody"\. Administrators are "admin"\./],
-        [['admin'], '', 1, /There is no terminal/],
+        [['admin'], '', 2, /There is no terminal/],
         [['admin', '--password-stdin'], '', 1, /The password is empty/],
         [['admin', '--password-stdin'], 'short', 1, /8 to 128 characters/],
         [['admin', '--password-stdin'], 'password1', 1, /one of the most common/],
-        [['admin', '--password', 'x'], '', 2, /There is no flag --password\. Did you mean --password-file/],
-        [['admin', '--generate', '--password-stdin'], 'x', 2, /either --generate or/],
+        [['admin', '--password', 'x'], '', 2, /Unknown option '--password'\. Did you mean --password-file/],
+        [['admin', '--generate', '--password-stdin'], 'x', 2, /'--generate' cannot be used with/],
         [['admin', '--password-file', join(folder, 'none')], '', 1, /cannot be read/],
+        [['admin', '--url', 'http://127.0.0.1:9', '--generate'], '', 2, /--url has no effect with/],
       ] as const) {
         const result = await run(args, { input });
         assert.match(result.errors, expected);

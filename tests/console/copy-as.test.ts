@@ -7,9 +7,8 @@ import * as accessActions from '../../console/src/actions/access-actions.ts';
 import { quoteForShell, formatCall, type Action } from '../../console/src/actions/action.ts';
 import * as folderActions from '../../console/src/actions/folder-actions.ts';
 import * as peopleActions from '../../console/src/actions/people-actions.ts';
-import { readInput } from '../../server/src/cli/command.ts';
-import { findCommand } from '../../server/src/cli/commands.ts';
 import { CliTestbed } from '../cli/cli-testbed.ts';
+import { findCommand, parseCommand } from '../cli/parse-command.ts';
 import { sqlite } from '../support/databases.ts';
 
 const apiUrl = 'https://example.com/espalier';
@@ -23,31 +22,31 @@ const calls: readonly (readonly [action: string, input: object, command: string 
   [
     'updateFolder',
     { id, name, title: null, properties: { area: [name, 1] }, expectedVersion: 3 },
-    'folder set',
+    'folder update',
   ],
   ['updateFolder', { id, properties: { 'a=b': 1 } }, null],
-  ['moveFolder', { id, parentId: id, dryRun: true }, 'folder mv'],
+  ['moveFolder', { id, parentId: id, dryRun: true }, 'folder move'],
   ['moveFolder', { id, parentId: id, expectedVersion: 3 }, null],
-  ['deleteFolder', { id, recursive: true }, 'folder rm'],
+  ['deleteFolder', { id, recursive: true }, 'folder delete'],
   ['deleteFolder', { id, recursive: true, expectedVersion: 3 }, null],
   ['restoreFolder', { id, parentId: id, name }, 'folder restore'],
   ['purgeFolder', { id }, null],
   ['emptyTrash', { deletedBefore: '2026-03-01T00:00:00.000Z' }, null],
-  ['grantAccess', { folderId: id, userId: id, level: 'MANAGE' }, 'grant set'],
-  ['revokeAccess', { folderId: id, groupId: id }, 'grant rm'],
-  ['createUser', { username: name, password: secret, isAdministrator: true }, 'user add'],
+  ['grantAccess', { folderId: id, userId: id, level: 'MANAGE' }, 'grant create'],
+  ['revokeAccess', { folderId: id, groupId: id }, 'grant delete'],
+  ['createUser', { username: name, password: secret, isAdministrator: true }, 'user create'],
   ['updateUser', { id, username: name }, 'user rename'],
   ['updateUser', { id, isDisabled: true }, 'user disable'],
   ['updateUser', { id, isDisabled: false }, 'user enable'],
   ['updateUser', { id, isAdministrator: true }, 'user promote'],
   ['updateUser', { id, isAdministrator: false }, 'user demote'],
   ['updateUser', { id, isAdministrator: false, isDisabled: true }, null],
-  ['deleteUser', { id }, 'user rm'],
-  ['resetPassword', { userId: id, password: secret }, 'user set-password'],
+  ['deleteUser', { id }, 'user delete'],
+  ['resetPassword', { userId: id, password: secret }, 'user password'],
   ['changePassword', { oldPassword: secret, newPassword: secret }, 'user password'],
-  ['createGroup', { name }, 'group add'],
+  ['createGroup', { name }, 'group create'],
   ['updateGroup', { id, name }, 'group rename'],
-  ['deleteGroup', { id }, 'group rm'],
+  ['deleteGroup', { id }, 'group delete'],
   ['addToGroup', { groupId: id, userIds: [id, id] }, 'group join'],
   ['removeFromGroup', { groupId: id, userIds: [id] }, 'group leave'],
   ['revokeSession', { id }, 'session revoke'],
@@ -80,9 +79,9 @@ describe('copy as', () => {
     test(`writes ${action} with ${Object.keys(input).join(', ')} as CLI command ${command ?? 'query'}`, async () => {
       const [program, ...words] = wordsOf(formatCall('cli', call, apiUrl));
       assert.equal(program, 'espalier');
-      const { found, rest } = findCommand(words)!;
-      assert.equal(found.name, command ?? 'query');
-      const parsed = readInput(found.name, await found.load(), rest);
+      const { name: found, definition, rest } = (await findCommand(words))!;
+      assert.equal(found, command ?? 'query');
+      const parsed = parseCommand(found, definition, rest);
       if (command === null) {
         const { variables } = parsed.options as { variables?: string };
         assert.deepEqual(JSON.parse(variables!), { input });

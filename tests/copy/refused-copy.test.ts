@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
-import { readInput } from '../../server/src/cli/command.ts';
 import { copy as copyCommand } from '../../server/src/cli/copy.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { StartError } from '../../server/src/config/start-error.ts';
@@ -18,11 +17,12 @@ import {
 } from '../support/databases.ts';
 import { insertFolders, withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
+import { parseCommand } from '../cli/parse-command.ts';
 import { copyInto, runCopy } from './copy-command.ts';
 import { readEverything, withExistingDatabase } from './stored-tables.ts';
 
 async function copy(args: readonly string[]): Promise<void> {
-  await copyCommand.run(readInput('copy', copyCommand, args) as never);
+  await copyCommand.run(parseCommand('copy', copyCommand, args) as never);
 }
 
 async function assertRefused(from: string, to: string): Promise<string> {

@@ -1,7 +1,6 @@
 /** Finds the commands of the program on a page, in blocks and in text, and checks their syntax. */
 
-import { toFlag, type Command, type ListedCommand } from '../../server/src/cli/command.ts';
-import { flagsOf } from '../../server/src/config/config.ts';
+import type { Command } from 'commander';
 import type { Block } from './page-steps.ts';
 
 /** Returns each command from `espalier` to a pipe, a comment or the end of the line. */
@@ -20,34 +19,24 @@ export function findCommands(text: string, blocks: readonly Block[]): string[] {
 }
 
 /** Returns the error of a command, if there is one. */
-export async function checkCommand(
-  text: string,
-  listed: readonly ListedCommand[],
-): Promise<string | undefined> {
+export function checkCommand(text: string, program: Command): string | undefined {
   const words = wordsOf(text);
   // `espalier …` and `espalier <command>` stand for any command.
   if (/^[…<-]/.test(words[0] ?? '…') || words[0] === 'help') return undefined;
-  const command =
-    listed.find(({ name }) => name === words.slice(0, 2).join(' ')) ??
-    listed.find(({ name, isGroupDefault }) =>
-      isGroupDefault ? name.split(' ')[0] === words[0] : name === words[0],
-    );
-  const isGroup = words.length === 1 && listed.some(({ name }) => name.split(' ')[0] === words[0]);
-  if (!command) return isGroup ? undefined : 'there is no such command';
-  const flags = flagNames(await command.load());
+  const command = findCommand(program, words);
+  if (!command) return 'there is no such command';
+  const flags = new Set(command.options.flatMap(({ long, short }) => [long, short]));
   const unknown = words
-    .filter((word) => /^--?[a-z]/i.test(word))
-    .find((word) => !flags.has(word.split('=')[0]!));
+    .map((word) => word.split('=')[0]!)
+    .find((word) => /^--?[a-z]/i.test(word) && !flags.has(word) && !['--help', '--version'].includes(word));
   return unknown === undefined ? undefined : `it takes no ${unknown}`;
 }
 
-function flagNames({ options, settings }: Command): Set<string> {
-  const ofOptions = Object.entries(options).flatMap(([key, { short }]) => [
-    `--${toFlag(key)}`,
-    ...(short ? [`-${short}`] : []),
-  ]);
-  const ofSettings = settings.flatMap((setting) => flagsOf(setting).map((flag) => `--${flag}`));
-  return new Set([...ofOptions, ...ofSettings, '--help', '--version']);
+/** Accepts aliases. A group alone stands for itself, and with flags for its default command, `list`. */
+function findCommand(parent: Command, [word, ...rest]: readonly string[]): Command | undefined {
+  const found = parent.commands.find((each) => each.name() === word || each.aliases().includes(word ?? ''));
+  if (!found || found.commands.length === 0 || rest.length === 0) return found;
+  return findCommand(found, rest[0]!.startsWith('-') ? ['list'] : rest);
 }
 
 function wordsOf(text: string): string[] {

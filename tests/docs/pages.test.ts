@@ -8,7 +8,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { buildSchema, parse, validate, type GraphQLSchema } from 'graphql';
-import { commandGroups } from '../../server/src/cli/commands.ts';
+import { createProgram } from '../../server/src/cli/commands.ts';
 import { environmentName, settingGroups } from '../../server/src/config/config.ts';
 import { commandLineSettings } from '../../server/src/config/server-settings.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
@@ -63,13 +63,13 @@ describe('the pages', () => {
   });
 
   test('name only existing commands with valid flags', async () => {
-    const listed = commandGroups.flatMap(({ commands }) => commands);
+    const program = await createProgram();
     const wrong: string[] = [];
     let count = 0;
     for (const [path, { text, blocks }] of pages) {
       for (const command of findCommands(text, blocks)) {
         count++;
-        const complaint = await checkCommand(command, listed);
+        const complaint = checkCommand(command, program);
         if (complaint) wrong.push(`${path}: ${command}: ${complaint}`);
       }
     }

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { readSettings, startServer, type RunningServer } from 'espalier';
-import { consoleFolder } from '../../server/src/cli/console-folder.ts';
+import { consoleFolder } from '../../server/src/cli/package-files.ts';
 import { systemClock } from '../../server/src/clock.ts';
 import { serveParent } from '../../bench/child-handlers.ts';
 

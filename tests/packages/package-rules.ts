@@ -67,9 +67,17 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
     .flatMap((name) => [...(isModule(name) ? [`${name}.js`] : []), `${name}.d.ts`]);
+  // The pages that `espalier docs` prints.
+  const pages = manifest.bin ? globSync('{,how-to/}*.md', { cwd: join(root, 'docs') }) : [];
   const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
   const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
-  const expected = new Set(['package.json', 'README.md', 'LICENSE', ...built]);
+  const expected = new Set([
+    'package.json',
+    'README.md',
+    'LICENSE',
+    ...built,
+    ...pages.map((page) => `dist/docs/${page}`),
+  ]);
   const licence = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
   return [
     ...[...expected].filter((name) => !files.includes(name)).map((name) => `lacks ${name}`),

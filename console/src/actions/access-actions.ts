@@ -29,7 +29,7 @@ export const grantAccess: Action<
   `,
   cliArguments: ({ input }) => [
     'grant',
-    'set',
+    'create',
     `id:${input.folderId}`,
     input.level.toLowerCase(),
     ...granteeArguments(input),
@@ -50,7 +50,7 @@ export const revokeAccess: Action<
       }
     }
   `,
-  cliArguments: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeArguments(input)],
+  cliArguments: ({ input }) => ['grant', 'delete', `id:${input.folderId}`, ...granteeArguments(input)],
 };
 
 function granteeArguments({ userId, groupId }: Grantee): string[] {

@@ -58,7 +58,7 @@ export const updateFolder: Action<
       value === undefined ? [] : value === null ? [`--no-${flag}`] : flagArguments(flag, value);
     return [
       'folder',
-      'set',
+      'update',
       `id:${id}`,
       ...text('name', name),
       ...text('title', title),
@@ -113,7 +113,7 @@ export const moveFolder: Action<
   `,
   cliArguments: ({ input: { id, parentId, expectedVersion, dryRun } }) =>
     expectedVersion === undefined
-      ? ['folder', 'mv', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
+      ? ['folder', 'move', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
       : undefined,
 };
 
@@ -131,7 +131,7 @@ export const deleteFolder: Action<
     }
   `,
   cliArguments: ({ input: { id, recursive, expectedVersion } }) =>
-    expectedVersion === undefined ? ['folder', 'rm', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
+    expectedVersion === undefined ? ['folder', 'delete', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
 };
 
 /** Only the viewer sees it, and only in their lists. */

@@ -24,7 +24,7 @@ export const createUser: Action<
   secrets: ['password'],
   cliArguments: ({ input }) => [
     'user',
-    'add',
+    'create',
     ...(input.isAdministrator ? ['--administrator'] : []),
     ...positionalArguments(input.username),
   ],
@@ -66,7 +66,7 @@ export const deleteUser: Action<Input<{ id: string }>, { deleteUser: { deletedUs
       }
     }
   `,
-  cliArguments: ({ input }) => ['user', 'rm', '--yes', `id:${input.id}`],
+  cliArguments: ({ input }) => ['user', 'delete', '--yes', `id:${input.id}`],
 };
 
 export const resetPassword: Action<
@@ -82,7 +82,7 @@ export const resetPassword: Action<
     }
   `,
   secrets: ['password'],
-  cliArguments: ({ input }) => ['user', 'set-password', `id:${input.userId}`],
+  cliArguments: ({ input }) => ['user', 'password', `id:${input.userId}`],
 };
 
 export const changePassword: Action<
@@ -116,7 +116,7 @@ export const createGroup: Action<
       }
     }
   `,
-  cliArguments: ({ input }) => ['group', 'add', ...positionalArguments(input.name)],
+  cliArguments: ({ input }) => ['group', 'create', ...positionalArguments(input.name)],
 };
 
 export const updateGroup: Action<
@@ -146,7 +146,7 @@ export const deleteGroup: Action<Input<{ id: string }>, { deleteGroup: { deleted
       }
     }
   `,
-  cliArguments: ({ input }) => ['group', 'rm', '--yes', `id:${input.id}`],
+  cliArguments: ({ input }) => ['group', 'delete', '--yes', `id:${input.id}`],
 };
 
 interface Membership {

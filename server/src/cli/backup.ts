@@ -1,55 +1,151 @@
-/** `espalier backup`: copies a database file while servers use it. */
+/** `espalier backup` and `espalier restore`: copy a database file while servers use it, and replace it with a copy. */
 
+import { existsSync, readFileSync } from 'node:fs';
 import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
 import { formatCount, formatSize } from '../maintenance/backup/backup-files.ts';
+import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
 import { systemClock } from '../clock.ts';
-import { settingsTable } from '../config/config.ts';
+import { readProcessSettings, settingsTable } from '../config/config.ts';
+import { redactPassword } from '../config/redact-url.ts';
+import { StartError } from '../config/start-error.ts';
+import { sqliteFilePath } from '../database/open-database.ts';
 import { formatTime } from '../sessions/manage-signing-keys.ts';
-import { command, json } from './command.ts';
 import { untilSignal } from './api/connection.ts';
-import { createFileProgress } from './terminal/file-progress.ts';
-import { embeddedFileOf } from './database-command.ts';
-import { print, printJson } from './terminal/output.ts';
+import { command, json, type SettingFlags } from './command.ts';
+import { createFileProgress } from './terminal/progress.ts';
+
+const usersFile = '/etc/passwd';
 
 export const backup = command({
+  about: 'Back up a database file while servers use it',
   words: [{ name: 'file', about: 'The backup file to create', completes: 'file' }],
   options: { force: { short: 'f', about: 'Replace an existing file' }, json },
   settings: [settingsTable.databaseUrl],
-  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see docs/deployment.md.
+  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see espalier docs deployment.
 
 The backup is one file with the state at the start of the command. Only its owner can read it, because it contains the keys that
 sign tokens. The file appears after it is on the disk and has been checked. An interrupted command leaves no file.`,
-  run: ({ words: [to], options, flags }) => makeOne(embeddedFileOf(flags, 'backup'), to!, options),
+  examples: [
+    'espalier backup /backup/espalier.db',
+    'espalier backup /backup/espalier.db --force --database-url sqlite:/var/lib/espalier/espalier.db',
+  ],
+  async run({ words: [to], options: { force }, flags }) {
+    const from = embeddedFileOf(flags, 'backup');
+    const begunAt = systemClock.now();
+    const progress = createFileProgress();
+    const made = await untilSignal((signal) =>
+      makeBackup({
+        from,
+        to: to!,
+        isReplacing: force,
+        signal,
+        onPages: progress.copied,
+        onCheck: progress.checking,
+      }),
+    ).finally(progress.end);
+    const seconds = (systemClock.now() - begunAt) / 1000;
+    const { lastChangeAt } = made;
+    const data = { ...made, lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt), seconds };
+    return { data, text: describeBackup(made, seconds) };
+  },
 });
 
-async function makeOne(
-  from: string,
-  to: string,
-  { force, json: isJson }: { readonly force: boolean; readonly json: boolean },
-): Promise<void> {
-  const begunAt = systemClock.now();
-  const progress = createFileProgress();
-  const made = await untilSignal((signal) =>
-    makeBackup({
-      from,
-      to,
-      isReplacing: force,
-      signal,
-      onPages: progress.copied,
-      onCheck: progress.checking,
-    }),
-  ).finally(progress.end);
-  const seconds = (systemClock.now() - begunAt) / 1000;
-  const { lastChangeAt } = made;
-  await (isJson
-    ? printJson({ ...made, lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt), seconds })
-    : print(describeResult(made, seconds)));
-}
-
-function describeResult(made: Backup, seconds: number): string {
+function describeBackup(made: Backup, seconds: number): string {
   const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
   const keys = areKeysSealed ? ', sealed with the master key, which it does not contain' : '';
   const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;
   return `${file} contains ${formatCount(folders, 'folder')}, ${formatCount(users, 'user')}${upTo}: ${formatSize(bytes)} in ${seconds.toFixed(1)} s, checked.
 Protect the file like a password: it contains the keys that sign tokens${keys}.`;
+}
+
+export const restore = command({
+  about: 'Replace the database file with a backup; all its servers must be stopped',
+  words: [{ name: 'file', about: 'The backup file', completes: 'file' }],
+  options: {
+    replace: {
+      about: 'Replace an existing database, which is kept under another name',
+    },
+    json,
+  },
+  settings: [settingsTable.databaseUrl],
+  details: `For PostgreSQL, use its own tools, for example pg_restore; see espalier docs deployment. Stop every server on the database first:
+the command fails while a server runs.
+
+The command copies and checks the backup before it changes anything, and keeps the backup file. Afterwards, all data is as
+it was when the backup was made, including passwords and keys. Sessions that have ended since then are valid again. Clients
+that follow the changes receive RESYNC and read everything again.
+
+If you run the command as root, the new file belongs to the owner of the replaced file, or else of its folder.`,
+  examples: ['espalier restore /backup/espalier.db --replace'],
+  async run({ words: [file], options: { replace }, flags }) {
+    const to = embeddedFileOf(flags, 'restore');
+    const progress = createFileProgress();
+    const restored = await untilSignal((signal) =>
+      restoreBackup({
+        backup: file!,
+        to,
+        isReplacing: replace,
+        now: systemClock.now(),
+        signal,
+        onBytes: progress.copied,
+        onCheck: progress.checking,
+      }),
+    ).finally(progress.end);
+    return { data: toOutput(restored), text: describeRestored(restored) };
+  },
+});
+
+/** Returns the JSON output. Its keys are public and do not follow the names in the code. */
+function toOutput({ file, before, newOwner, ...others }: Restored) {
+  const { lastChangeAt } = others;
+  return {
+    file,
+    before,
+    givenTo: newOwner,
+    ...others,
+    lastChangeAt: lastChangeAt === null ? null : formatTime(lastChangeAt),
+  };
+}
+
+function describeRestored(restored: Restored): string {
+  const { file, before, newOwner, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
+  const last = lastChangeAt === null ? '' : `; the last change was at ${formatTime(lastChangeAt)}`;
+  return [
+    `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
+    ...(before ? [`The previous database is now ${before}.`] : []),
+    ...(newOwner
+      ? [
+          `It belongs to the user ${userName(newOwner.uid)}, like ${before ? 'the previous database' : 'its folder'}.`,
+        ]
+      : []),
+    ...(mayBeInUse
+      ? [
+          'Cannot determine whether a server still uses the previous database. If one runs, stop it before you start another.',
+        ]
+      : []),
+    ...(isOfOlderProgram
+      ? ['The backup was made by an older version. The next start of the server updates the database.']
+      : []),
+    '',
+    'Now start the server. Passwords and keys are those of the backup, and sessions that have ended since then are valid again. If you',
+    'retired keys because others may have them, retire them again (espalier keys). Clients that follow the changes read everything again.',
+  ].join('\n');
+}
+
+/** Returns the number if this machine has no user with it. */
+function userName(uid: number): string {
+  const lines = existsSync(usersFile) ? readFileSync(usersFile, 'utf8').split('\n') : [];
+  const found = lines.map((line) => line.split(':')).find(([, , number]) => number === String(uid));
+  return found?.[0] ?? String(uid);
+}
+
+/** The path of the database file, for commands that work on the file itself. */
+function embeddedFileOf(flags: SettingFlags, what: 'backup' | 'restore'): string {
+  const { settings } = readProcessSettings(flags);
+  const file = sqliteFilePath(settings.databaseUrl);
+  if (file !== undefined) return file;
+  const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
+  throw new StartError(
+    `espalier ${what} works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs deployment.`,
+  );
 }

@@ -1,31 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { everyCommand, parseCommand } from '../../../tests/cli/parse-command.ts';
 import { flagsOf, settingsTable } from '../config/config.ts';
 import type { Setting } from '../config/setting.ts';
-import { StartError } from '../config/start-error.ts';
-import { readInput } from './command.ts';
+import { UsageError } from '../config/start-error.ts';
+import { fullName } from './command.ts';
+import { copy } from './copy.ts';
 import { serve } from './serve.ts';
 
 /** The settings of the arguments of `espalier serve`. */
-const parseFlags = (args: readonly string[]) => readInput('serve', serve, args).flags;
+const parseFlags = (args: readonly string[]) => parseCommand('serve', serve, args).flags;
 
 const settings = Object.values<Setting<unknown>>(settingsTable);
 
 const refusedWith = (args: string[], message: RegExp) =>
   assert.throws(
     () => parseFlags(args),
-    (error) => error instanceof StartError && message.test(error.message),
+    (error) => error instanceof UsageError && message.test(error.message),
   );
 
-test('no arguments are no flags', () => {
+test('reads no flags from no arguments', () => {
   assert.deepEqual(parseFlags([]), {});
 });
 
-test('a value follows its flag or an equals sign', () => {
+test('reads a value after its flag or after an equals sign', () => {
   assert.deepEqual(parseFlags(['--port', '80', '--host=::1']), { port: '80', host: '::1' });
 });
 
-test('only the first equals sign parts the flag from its value', () => {
+test('splits a flag from its value at the first equals sign only', () => {
   assert.deepEqual(parseFlags(['--issuer=a=b=c']), { issuer: 'a=b=c' });
 });
 
@@ -35,44 +37,47 @@ test('accepts empty values, values of several lines and values that start with a
   assert.deepEqual(parseFlags(['--port', '-1']), { port: '-1' });
 });
 
-test('a switch needs no value and takes none from the next argument', () => {
+test('takes no value for a switch', () => {
   assert.deepEqual(parseFlags(['--demo', '--port', '80']), { demo: 'true', port: '80' });
-  assert.deepEqual(parseFlags(['--demo=false']), { demo: 'false' });
-  refusedWith(['--demo', 'false'], /^false is not a flag\./);
+  refusedWith(['--demo=false'], /^Unknown option '--demo'/);
+  refusedWith(['--demo', 'false'], /^Too many arguments/);
 });
 
-test('of a repeated flag the last one counts', () => {
+test('uses the last value of a repeated flag', () => {
   assert.deepEqual(parseFlags(['--port', '1', '--port=2']), { port: '2' });
 });
 
-test('a flag without its value is refused', () => {
-  refusedWith(['--demo', '--port'], /^--port needs a value\.$/);
+test('refuses a flag without its value', () => {
+  refusedWith(['--demo', '--port'], /^Option '--port <value>' argument missing\. Run/);
 });
 
-test('an unknown flag is refused with the one that was probably meant', () => {
-  refusedWith(['--prot', '80'], /^There is no flag --prot\. Did you mean --port\? .*--help/);
-  refusedWith(['--colour-of-the-shed'], /^There is no flag --colour-of-the-shed\. Run espalier serve --help/);
+test('refuses an unknown flag and suggests the one that was probably meant', () => {
+  refusedWith(['--prot', '80'], /^Unknown option '--prot'\. Did you mean --port\? .*--help/);
+  refusedWith(
+    ['--colour-of-the-shed'],
+    /^Unknown option '--colour-of-the-shed'\. Run espalier tested --help/,
+  );
 });
 
-test('a password given as a flag is not shown, and the file is proposed', () => {
+test('never shows the value of an unknown flag, which may be a password, and suggests the file', () => {
   for (const args of [['--admin-password=hunter2'], ['--admin-password', 'hunter2']]) {
-    refusedWith(args, /^There is no flag --admin-password\. Did you mean --admin-password-file\?/);
+    refusedWith(args, /^Unknown option '--admin-password'\. Did you mean --admin-password-file\? Run [^=]*$/);
   }
 });
 
-test('what does not look like a flag is refused', () => {
-  for (const argument of ['port', '-p', '--', '--=80', '', '-port=80', '--PORT=80']) {
-    refusedWith([argument], /is not a flag\.|^There is no flag/);
+test('refuses arguments that do not look like a flag', () => {
+  for (const argument of ['port', '-p', '--=80', '', '-port=80', '--PORT=80']) {
+    refusedWith([argument], /^Unknown option|^Too many arguments/);
   }
 });
 
-test('a name that every object has is not a flag', () => {
+test('refuses names that every object has', () => {
   for (const argument of ['--constructor=x', '--__proto__=x', '--toString']) {
-    refusedWith([argument], /^There is no flag/);
+    refusedWith([argument], /^Unknown option/);
   }
 });
 
-test('every setting has a flag of its own, and it is understood', () => {
+test('gives every setting its own flag', () => {
   const names = settings.flatMap(flagsOf);
   assert.equal(new Set(names).size, names.length);
   for (const setting of settings) {
@@ -85,7 +90,27 @@ test('every setting has a flag of its own, and it is understood', () => {
   }
 });
 
-test('a secret has no flag but that of its file', () => {
+test('gives a secret no flag except that of its file', () => {
   assert.deepEqual(flagsOf(settingsTable.adminPassword), ['admin-password-file']);
-  refusedWith(['--admin-password', 'x'], /^There is no flag --admin-password\./);
+  refusedWith(['--admin-password', 'x'], /^Unknown option '--admin-password'\./);
+});
+
+test('leaves surplus arguments out of the message, which may be URLs with a password', () => {
+  const args = ['sqlite:a.db', 'sqlite:b.db', 'postgres://me:secret@host/x'];
+  assert.throws(
+    () => parseCommand('copy', copy, args),
+    (error) => error instanceof UsageError && !error.message.includes('secret'),
+  );
+});
+
+test('documents every command with a verb, examples of itself and no Markdown', async () => {
+  for (const command of await everyCommand()) {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    const name = `espalier ${fullName(command)}`;
+    assert.match(help, /^Usage: espalier /, name);
+    const [, examples = ''] = /\nExamples:\n([^]+)$/.exec(help) ?? [];
+    assert.ok(examples.includes('espalier '), `${name} has no example.`);
+    assert.doesNotMatch(help.replaceAll('|-- and `--', ''), /`|\]\(|\*\*/, `${name} contains Markdown.`);
+  }
 });

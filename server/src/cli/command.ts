@@ -1,21 +1,25 @@
-/**
- * Defines commands as data: words, options and settings. The argument parser, the help and the shell completion use the same
- * definition.
- */
+/** Defines commands as data with typed options, and adds them to the tree of commander, which parses them and prints help. */
 
-import { parseBoolean, type Setting } from '../config/setting.ts';
-import { flagsOf } from '../config/config.ts';
+import {
+  Argument,
+  InvalidArgumentError,
+  Option as CommanderOption,
+  type Command as CommanderCommand,
+  type CommanderError,
+} from 'commander';
+import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/config.ts';
+import { plainText, type Kind, type Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
-import { describeFlags } from './flags.ts';
-import { parseArguments, type Flag } from './parse-arguments.ts';
+import { print, printJson } from './terminal/output.ts';
 
-/** A positional argument, such as `<path>` in `folder mkdir <path>`. */
+/** A positional argument, such as `<path>` in `folder create <path>`. */
 export interface Word {
   readonly name: string;
   readonly about: string;
   readonly isOptional?: boolean;
   /** Only for the last word. */
   readonly isRepeatable?: boolean;
+  readonly choices?: readonly string[];
   readonly completes?: Completes;
 }
 
@@ -27,6 +31,10 @@ export interface Option {
   /** One letter. */
   readonly short?: string;
   readonly isRepeatable?: boolean;
+  readonly kind?: Kind<unknown>;
+  readonly choices?: readonly string[];
+  /** The names of options that cannot be combined with this one. */
+  readonly conflicts?: readonly string[];
   readonly completes?: Completes;
 }
 
@@ -39,79 +47,201 @@ export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends { value: string }
     ? O[Name] extends { isRepeatable: true }
       ? readonly string[]
-      : string | undefined
+      : O[Name] extends { choices: readonly (infer Choice)[] }
+        ? Choice | undefined
+        : O[Name] extends { kind: Kind<infer Value> }
+          ? Value | undefined
+          : string | undefined
     : boolean;
 };
+
+/** Settings that were passed as flags, by flag. */
+export type SettingFlags = Readonly<Record<string, string>>;
 
 export interface CommandInput<O extends Options = Options> {
   readonly words: readonly string[];
   readonly options: Values<O>;
-  /** Settings that were passed as flags, by flag. */
-  readonly flags: Readonly<Record<string, string>>;
+  readonly flags: SettingFlags;
+}
+
+/** What a command prints: the data with `--json`, otherwise the text. */
+export interface Output {
+  readonly data: unknown;
+  readonly text: string | (() => string);
 }
 
 export interface Definition<O extends Options> {
+  /** Starts with a verb. */
+  readonly about: string;
+  readonly aliases?: readonly string[];
   readonly words?: readonly Word[];
   readonly options?: O;
   /** Settings that the command also accepts as flags. */
-  readonly settings?: readonly Setting<unknown>[];
-  /** Text below the usage line. */
+  readonly settings?: readonly Setting[];
+  /** Leaves the settings out of the help, for a command that accepts all of them. */
+  readonly hidesSettings?: boolean;
   readonly details?: string;
-  readonly run: (input: CommandInput<O>) => Promise<void> | void;
-}
-
-export type Command = Omit<Required<Definition<Options>>, 'run'> & {
-  readonly run: (input: CommandInput<never>) => Promise<void> | void;
-};
-
-/** The entry for help and completion. The command itself is loaded when it is needed. */
-export interface ListedCommand {
-  readonly name: string;
-  readonly about: string;
+  readonly examples: readonly string[];
   /** The name of the group alone runs this command: `keys` is `keys list`. */
   readonly isGroupDefault?: boolean;
-  readonly load: () => Promise<Command>;
+  /** The command prints warnings about its settings itself. */
+  readonly printsWarnings?: boolean;
+  readonly run: (input: CommandInput<O>) => Promise<Output | void> | Output | void;
 }
 
-/** Keeps the names of the options for `run`. */
+export type Command = Omit<Definition<Options>, 'run'> & {
+  readonly run: (input: CommandInput<never>) => Promise<Output | void> | Output | void;
+};
+
+/** Commands about one thing, by verb: `folder list`. */
+export interface Group {
+  readonly commands: Readonly<Record<string, Command>>;
+}
+
+/** The heading of settings in help. */
+export const settingsGroup = 'Settings:';
+
+export const maxHelpWidth = 100;
+const maxGroupExamples = 5;
+
+/** Keeps the types of the options for `run`. */
 export function command<const O extends Options>(definition: Definition<O>): Command {
-  return { words: [], options: {}, settings: [], details: '', ...definition };
+  return definition;
 }
 
 /** The option of all commands that print data. */
 export const json = { about: 'Print JSON' } as const satisfies Option;
 
-export function readInput(
+/** Adds a command, or a group of commands, below its parent. */
+export function addCommand(
+  parent: CommanderCommand,
   name: string,
-  { words, options, settings }: Command,
-  args: readonly string[],
-): CommandInput {
-  const flags: Flag[] = [
-    ...Object.entries(options).map(([key, { value, short }]) => ({
-      name: toFlag(key),
-      isSwitch: value === undefined,
-      ...(short !== undefined && { short }),
-    })),
-    ...settings.flatMap((setting) =>
-      flagsOf(setting).map((flag) => ({ name: flag, isSwitch: setting.isSwitch === true })),
-    ),
-  ];
-  const { input, rest } = parseArguments(args, { command: name, flags, takesWords: words.length > 0 });
-  checkWords(name, words, rest);
-  const values = Object.entries(options).map(([key, { value, isRepeatable }]) => {
-    const all = input.get(toFlag(key)) ?? [];
-    if (value !== undefined) return [key, isRepeatable ? all : all.at(-1)];
-    const isOn = parseBoolean(all.at(-1) ?? 'false');
-    if (isOn === undefined) throw new UsageError(`--${toFlag(key)} is a switch, and takes no value.`);
-    return [key, isOn];
+  about: string,
+  definition: Command | Group,
+): CommanderCommand {
+  const added = prepare(parent.command(name).summary(about));
+  if ('commands' in definition) {
+    added.description(`${about}.`).usage('<command> [options]');
+    for (const [verb, each] of Object.entries(definition.commands)) {
+      addCommand(added, verb, each.about, each);
+    }
+    const some = Object.values(definition.commands).slice(0, maxGroupExamples);
+    return added.addHelpText('after', examplesOf(some.map(({ examples: [first = ''] }) => first)));
+  }
+  const { aliases = [], details = '', examples } = definition;
+  const alias =
+    aliases.length > 0 ? `${aliases.length === 1 ? 'Alias' : 'Aliases'}: ${aliases.join(', ')}` : '';
+  added.aliases(aliases).description([`${about}.`, joinLines(details), alias].filter(Boolean).join('\n\n'));
+  for (const word of definition.words ?? []) added.addArgument(toArgument(word));
+  for (const [key, option] of Object.entries(definition.options ?? {}))
+    added.addOption(toOption(key, option));
+  for (const setting of definition.settings ?? []) addSetting(added, setting, definition.hidesSettings);
+  return added.addHelpText('after', examplesOf(examples)).action(() => runCommand(definition, added));
+}
+
+/** Makes commander throw usage errors of this program. */
+export function prepare(added: CommanderCommand): CommanderCommand {
+  return added
+    .helpOption('-h, --help', 'Show this help')
+    .helpCommand(false)
+    .configureOutput({
+      getOutHelpWidth: () => Math.min(process.stdout.columns || maxHelpWidth, maxHelpWidth),
+      // The error is thrown, and printed with the exit code.
+      outputError: () => undefined,
+    })
+    .configureHelp({
+      commandUsage: (each) => ['espalier', fullName(each), each.usage()].filter(Boolean).join(' '),
+      subcommandTerm: (each) => [each.name(), ...each.aliases()].join(', '),
+    })
+    .exitOverride((error) => {
+      throw error.code === 'commander.helpDisplayed' || error.code === 'commander.version'
+        ? error
+        : toUsageError(error, added);
+    });
+}
+
+export function examplesOf(examples: readonly string[]): string {
+  return ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n');
+}
+
+/** The lines of a paragraph are wrapped again in the width of the terminal. */
+function joinLines(text: string): string {
+  return text.trim().replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+}
+
+function toArgument({ name, about, isOptional, isRepeatable, choices }: Word): Argument {
+  const shown = isRepeatable ? `${name}...` : name;
+  const made = new Argument(isOptional ? `[${shown}]` : `<${shown}>`, about);
+  return choices ? made.choices(choices) : made;
+}
+
+function toOption(key: string, option: Option): CommanderOption {
+  const { value, short, about, kind, choices, conflicts } = option;
+  const flag = `--${toFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
+  const made = new CommanderOption(short === undefined ? flag : `-${short}, ${flag}`, about);
+  // `--no-title` is an option of its own here, not the negation of `--title`.
+  made.negate = false;
+  if (conflicts) made.conflicts([...conflicts]);
+  if (choices) made.choices(choices);
+  if (kind) made.argParser((text) => parseValue(kind, text));
+  if (option.isRepeatable) made.argParser(addText);
+  return made;
+}
+
+function addText(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}
+
+function parseValue(kind: Kind<unknown>, text: string): unknown {
+  const value = kind.parse(text);
+  if (value === undefined) throw new InvalidArgumentError(`It takes ${kind.accepts}.`);
+  return value;
+}
+
+function addSetting(added: CommanderCommand, setting: Setting, isHidden = false): void {
+  const variable = environmentName(setting);
+  for (const flag of flagsOf(setting)) {
+    const isFile = flag.endsWith('-file') && setting.mayBeFile;
+    const value = setting.isSwitch ? '' : isFile ? ' <path>' : ' <value>';
+    const about = isFile
+      ? `Read ${setting.isSecret ? `${plainText(setting.about)} It is read` : `--${flag.replace(/-file$/, '')}`} from this file.`
+      : `${plainText(setting.about)}${setting.isSwitch ? '' : ` Takes ${setting.accepts}.`}`;
+    const byDefault = setting.default && !isFile ? `, default: ${setting.default}` : '';
+    const text = `${about} (env: ${variable}${isFile ? '_FILE' : ''}${byDefault})`;
+    const option = new CommanderOption(`--${flag}${value}`, text).helpGroup(settingsGroup);
+    added.addOption(isHidden ? option.hideHelp() : option);
+  }
+}
+
+async function runCommand(definition: Command, parsed: CommanderCommand): Promise<void> {
+  const input = inputOf(definition, parsed);
+  if (!definition.printsWarnings) {
+    for (const text of findPasswordFlagWarnings(input.flags)) console.error(`espalier: warning: ${text}`);
+  }
+  const output = await definition.run(input as never);
+  if (!output) return;
+  const isJson = (input.options as { readonly json?: boolean }).json;
+  const { data, text } = output;
+  await (isJson ? printJson(data) : print(typeof text === 'string' ? text : text()));
+}
+
+function inputOf({ options = {}, settings = [] }: Command, parsed: CommanderCommand): CommandInput {
+  const values: Readonly<Record<string, unknown>> = parsed.opts();
+  const ofOptions = Object.entries(options).map(([key, { value, isRepeatable }]) => {
+    if (value === undefined) return [key, values[key] === true];
+    return [key, values[key] ?? (isRepeatable ? [] : undefined)];
   });
   const ofSettings = settings
     .flatMap((setting) => flagsOf(setting))
-    .flatMap((flag) => (input.has(flag) ? [[flag, input.get(flag)!.at(-1)!]] : []));
+    .flatMap((flag) => {
+      const value = values[toKey(flag)];
+      if (value === undefined) return [];
+      return [[flag, typeof value === 'string' ? value : 'true']];
+    });
   return {
-    words: rest,
-    options: Object.fromEntries(values) as CommandInput['options'],
-    flags: Object.fromEntries(ofSettings) as CommandInput['flags'],
+    words: parsed.args,
+    options: Object.fromEntries(ofOptions) as CommandInput['options'],
+    flags: Object.fromEntries(ofSettings) as SettingFlags,
   };
 }
 
@@ -119,50 +249,33 @@ export function toFlag(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function checkWords(name: string, words: readonly Word[], rest: readonly string[]): void {
-  const missing = words.find(({ isOptional }, index) => !isOptional && index >= rest.length);
-  if (missing) throw new UsageError(`espalier ${name} needs a <${missing.name}>. ${helpHint(name)}`);
-  const mayBeMore = words.at(-1)?.isRepeatable === true;
-  const tooMany = rest[words.length];
-  if (tooMany !== undefined && !mayBeMore) {
-    throw new UsageError(
-      `espalier ${name} takes ${words.length === 1 ? 'one argument' : `${words.length} arguments`}; ${JSON.stringify(tooMany)} is one too many. ${helpHint(name)}`,
-    );
-  }
+function toKey(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function helpHint(name: string): string {
-  return `Run espalier ${name} --help for details.`;
+/** Returns `folder list` for the command `espalier folder list`. */
+export function fullName(added: CommanderCommand): string {
+  const { parent } = added;
+  return parent?.parent ? `${fullName(parent)} ${added.name()}` : parent ? added.name() : '';
 }
 
-export function commandHelp(
-  name: string,
-  about: string,
-  { words, options, settings, details }: Command,
-  { showsSettings = true } = {},
-): string {
-  const isFlagged = Object.keys(options).length + settings.length > 0;
-  const usage = ['espalier', name, ...words.map(formatWord), ...(isFlagged ? ['[flags]'] : [])].join(' ');
-  const rows = [
-    ...words.map((word) => [`<${word.name}>`, word.about] as const),
-    ...Object.entries(options).map(([key, option]) => [formatOption(key, option), option.about] as const),
-  ];
-  const width = Math.max(0, ...rows.map(([left]) => left.length)) + 2;
-  return [
-    `Usage: ${usage}`,
-    `${about}.${details ? `\n${details.trim()}` : ''}`,
-    rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n'),
-    showsSettings ? describeFlags(settings) : '',
-  ]
-    .filter(Boolean)
-    .join('\n\n');
+/** Rewrites a message of commander as sentences. The value of an unknown option may be a password and is left out. */
+function toUsageError(error: CommanderError, added: CommanderCommand): UsageError {
+  const run = `Run espalier ${[fullName(added), '--help'].filter(Boolean).join(' ')} for details.`;
+  if (error.code === 'commander.help') return new UsageError(`A command is missing. ${run}`);
+  const [, what = '', hint = ''] = /^(?:error: )?([^]*?)\.?(?:\n\(([^]*)\))?$/.exec(error.message) ?? [];
+  const plain =
+    error.code === 'commander.excessArguments'
+      ? what.replace(/ but got (\d+):[^]*$/, ' but got $1')
+      : what.replace(/^(unknown option '-[^=]*)=[^]*$/, "$1'");
+  const fileFlag = fileFlagFor(plain, added);
+  const suggestion = fileFlag === undefined ? hint : `Did you mean ${fileFlag}?`;
+  const sentence = plain.charAt(0).toUpperCase() + plain.slice(1);
+  return new UsageError([`${sentence}.`, suggestion, run].filter(Boolean).join(' '), { cause: error });
 }
 
-function formatWord({ name, isOptional, isRepeatable }: Word): string {
-  const word = `<${name}>${isRepeatable ? '…' : ''}`;
-  return isOptional ? `[${word}]` : word;
-}
-
-function formatOption(key: string, { value, short }: Option): string {
-  return `${short ? `-${short}, ` : ''}--${toFlag(key)}${value ? ` <${value}>` : ''}`;
+/** A secret has no flag, but its file has one: `--admin-password-file`. */
+function fileFlagFor(message: string, { options }: CommanderCommand): string | undefined {
+  const [, flag] = /^unknown option '(--[^']+)'/.exec(message) ?? [];
+  return options.find(({ long }) => long === `${flag}-file`)?.long;
 }

@@ -19,6 +19,7 @@ const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 const { accepts } = settingsTable.databaseUrl;
 
 export const copy = command({
+  about: 'Copy the whole installation to another database',
   words: [
     { name: 'from-url', about: `The database to copy from: ${accepts}`, isOptional: true },
     { name: 'to-url', about: 'The database to copy to', isOptional: true },
@@ -39,6 +40,10 @@ To continue an interrupted copy, run the same command again. No server starts on
 complete. At the end, the command counts and compares the rows of both databases.
 
 ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS apply to both databases.`,
+  examples: [
+    'espalier copy sqlite:./espalier-data/espalier.db --to-file postgres-url.txt',
+    'espalier copy --from-file postgres-url.txt sqlite:/var/lib/espalier/espalier.db',
+  ],
   run: ({ words, options }) => {
     const urls = urlsOf(words, options);
     if (words.some(containsPassword)) {
@@ -60,7 +65,7 @@ async function copyAll(
   { json: isJson, toFile }: { readonly json: boolean; readonly toFile: string | undefined },
 ): Promise<void> {
   const options = databaseOptionsFrom(readProcessSettings({}).settings);
-  const progress = createProgress(systemClock);
+  const progress = createProgress();
   const ignoreSignals = reportHowToContinue(progress);
   const begunAt = systemClock.now();
   let resumedFromRows = 0;
@@ -114,7 +119,7 @@ export function urlsOf(
     }
   }
   if (fromUrl === toUrl)
-    throw new StartError('The source and the destination are the same URL. Specify another destination.');
+    throw new UsageError('The source and the destination are the same URL. Specify another destination.');
   return { fromUrl, toUrl };
 }
 

@@ -1,14 +1,14 @@
-/** Turns errors into one line and an exit code for scripts. */
+/** Turns errors into a code, one line and an exit code for scripts. */
 
 import type { EspalierError, ErrorCode } from '@espalier/client';
+import { escapeControls } from '@espalier/contract';
 import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
-import { escapeControls } from './terminal/escape-text.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },
   failed: { code: 1, about: 'Failed; the message says why' },
-  usage: { code: 2, about: 'Wrong usage, for example an unknown flag' },
+  usage: { code: 2, about: 'Wrong usage, for example an unknown option or an invalid setting' },
   login: { code: 3, about: 'Not logged in, or the session has ended' },
   unreachable: { code: 4, about: 'The server cannot be reached or is overloaded' },
 } as const;
@@ -25,19 +25,39 @@ const busyCodes: ReadonlySet<ErrorCode> = new Set(['UNREACHABLE', 'UNAVAILABLE',
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly exitCode: number;
-  constructor(exitCode: number, message = '') {
+  readonly code: string;
+  constructor(exitCode: number, message = '', code = 'FAILED') {
     super(message);
     this.exitCode = exitCode;
+    this.code = code;
   }
 }
 
+export interface Failure {
+  readonly exitCode: number;
+  /** For `--json`. */
+  readonly code: string;
+  readonly message: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
 /** Any other error is a bug and is thrown again. */
-export function describeFailure(error: unknown): { exitCode: number; message: string | undefined } {
-  if (error instanceof ExitError) return { exitCode: error.exitCode, message: error.message || undefined };
-  if (error instanceof UsageError) return { exitCode: exitCodes.usage.code, message: error.message };
-  if (error instanceof StartError) return { exitCode: exitCodes.failed.code, message: error.message };
-  if (error instanceof Refusal) return { exitCode: exitCodes.failed.code, message: error.message };
-  if (isOfClient(error)) return { exitCode: exitCodeOf(error), message: messageOf(error) };
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ExitError) {
+    return { exitCode: error.exitCode, code: error.code, message: error.message || undefined };
+  }
+  if (error instanceof UsageError) {
+    return { exitCode: exitCodes.usage.code, code: 'USAGE', message: error.message };
+  }
+  if (error instanceof StartError) {
+    return { exitCode: exitCodes.failed.code, code: 'FAILED', message: error.message };
+  }
+  if (error instanceof Refusal) {
+    return { exitCode: exitCodes.failed.code, code: error.code, message: error.message };
+  }
+  if (isOfClient(error)) {
+    return { exitCode: exitCodeOf(error), code: error.code, message: messageOf(error) };
+  }
   throw error;
 }
 

@@ -18,19 +18,21 @@ import { sqliteDialect } from '../database/sqlite/dialect.ts';
 import { readInstallationValue } from '../database/installation-values.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { StartError } from '../config/start-error.ts';
-import { command, json, type CommandInput } from './command.ts';
+import { command, json, type SettingFlags } from './command.ts';
 import { databaseSettings } from './database-command.ts';
 import { print, printJson } from './terminal/output.ts';
 
 export const migrate = command({
+  about: 'Update the database schema, or print the missing steps as SQL',
   options: { dryRun: { about: 'Print the SQL of the missing steps without running it' }, json },
   settings: databaseSettings,
   details: `The server does the same when it starts. If several processes migrate at once, one runs the steps and the others wait.`,
+  examples: ['espalier migrate --dry-run', 'espalier migrate'],
   run: ({ options, flags }) =>
     options.dryRun ? show(flags, options.json) : bringUpToDate(flags, options.json),
 });
 
-async function bringUpToDate(flags: CommandInput['flags'], isJson: boolean): Promise<void> {
+async function bringUpToDate(flags: SettingFlags, isJson: boolean): Promise<void> {
   await onAnyDatabase(flags, async (database, displayUrl) => {
     const taken: MigrationStep[] = [];
     await takeSteps(database, systemClock, (step) => {
@@ -47,7 +49,7 @@ async function bringUpToDate(flags: CommandInput['flags'], isJson: boolean): Pro
 }
 
 /** Prints the SQL, which a database administrator can run instead. */
-async function show(flags: CommandInput['flags'], isJson: boolean): Promise<void> {
+async function show(flags: SettingFlags, isJson: boolean): Promise<void> {
   const { settings } = readProcessSettings(flags);
   const displayUrl = redactPassword(settings.databaseUrl);
   const file = sqliteFilePath(settings.databaseUrl);
@@ -79,7 +81,7 @@ async function printSteps(
 }
 
 async function onAnyDatabase(
-  flags: CommandInput['flags'],
+  flags: SettingFlags,
   work: (database: Database, displayUrl: string) => Promise<void>,
 ): Promise<void> {
   const { settings } = readProcessSettings(flags);

@@ -1,18 +1,29 @@
-/** `espalier query`: runs a query, mutation or subscription, and prints the response as JSON. */
+/** `espalier query` runs a query, mutation or subscription and prints the response as JSON. `espalier schema` prints the schema. */
 
-import { text } from 'node:stream/consumers';
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
 import { EspalierError, type GraphErrorShape } from '@espalier/client';
-import { getOperationAST, OperationTypeNode, parse } from 'graphql';
+import {
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  getOperationAST,
+  introspectionFromSchema,
+  OperationTypeNode,
+  parse,
+  printSchema,
+  type IntrospectionQuery,
+} from 'graphql';
 import { readInputFile } from '../config/config.ts';
 import { UsageError } from '../config/start-error.ts';
-import { command } from './command.ts';
 import { connectionSettings, withConnection, type Connection } from './api/connection.ts';
+import { command, json, type SettingFlags } from './command.ts';
 import { exitCodeOf, ExitError } from './failures.ts';
 import { toAssignments } from './folder/folder-options.ts';
-import { printJson } from './terminal/output.ts';
-import { escapeControls } from './terminal/escape-text.ts';
+import { escapeControls, printJson } from './terminal/output.ts';
 
 export const query = command({
+  about: 'Run a GraphQL query, mutation or subscription',
   words: [
     { name: 'text', about: 'The query; without it or with -, read from standard input', isOptional: true },
   ],
@@ -31,12 +42,17 @@ export const query = command({
   settings: connectionSettings,
   details: `Prints the data as JSON, and errors to standard error, one per line. A response with errors may contain partial data.
 A subscription prints one line per event until Ctrl-C.`,
+  examples: [
+    "espalier query '{ viewer { user { username } } }'",
+    'espalier query --file report.graphql --variable path=/Places --variable first=10',
+    "espalier query 'subscription { folderChanges { kind folderId } }'",
+  ],
   async run({ words: [word], options, flags }) {
     const document = await readDocument(word, options.file);
     const variables = readVariables(options);
     const operation = { document, variables, operationName: options.operation };
     const isCompact = options.compact || !process.stdout.isTTY;
-    await withConnection({ flags }, (connection) =>
+    await withConnection(flags, (connection) =>
       run(connection, operation, isCompact).catch((error: unknown) => reportErrors(error, isCompact)),
     );
   },
@@ -96,7 +112,7 @@ async function readDocument(word: string | undefined, file: string | undefined):
   if (word === undefined && process.stdin.isTTY) {
     throw new UsageError('The query is missing. Run espalier query --help for details.');
   }
-  return text(process.stdin);
+  return readAll(process.stdin);
 }
 
 function readVariables(input: {
@@ -126,4 +142,41 @@ function toVariables(flag: string, input: string): Record<string, unknown> {
     throw new UsageError(`${flag} takes a JSON object, such as {"id": "…"}.`);
   }
   return value as Record<string, unknown>;
+}
+
+/** The same options for both sources. */
+const introspectionOptions = {
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+} as const;
+
+export const schema = command({
+  about: 'Print the GraphQL schema',
+  options: {
+    json: { ...json, about: 'Print the result of an introspection query' },
+    remote: {
+      about: 'Print the schema of the server where you are logged in, which may have another version',
+    },
+  },
+  settings: connectionSettings,
+  details: 'Without --remote, prints the schema of this version and needs no server.',
+  examples: ['espalier schema', 'espalier schema --remote --json'],
+  async run({ options, flags }) {
+    if (options.remote) {
+      const introspection = await readRemoteSchema(flags);
+      return { data: introspection, text: () => printSchema(buildClientSchema(introspection)) };
+    }
+    const text = readFileSync(new URL(import.meta.resolve('@espalier/contract/schema.graphql')), 'utf8');
+    const data = options.json && introspectionFromSchema(buildSchema(text), introspectionOptions);
+    return { data, text: text.trimEnd() };
+  },
+});
+
+function readRemoteSchema(flags: SettingFlags): Promise<IntrospectionQuery> {
+  return withConnection(flags, ({ client, signal }) =>
+    client.query<IntrospectionQuery>(getIntrospectionQuery(introspectionOptions), {}, { signal }),
+  );
 }

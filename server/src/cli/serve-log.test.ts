@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { readSettings } from '../config/config.ts';
 import { serveLog, type ServeLog } from './serve-log.ts';
-import { version } from './version.ts';
+import { version } from './package-files.ts';
 
 const url = 'http://localhost:4000';
 const environment = {

@@ -8,7 +8,7 @@ import { pino, type Logger } from 'pino';
 import type { Settings } from '../config/config.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { LogDestination } from './log-destination.ts';
-import { version } from './version.ts';
+import { version } from './package-files.ts';
 
 export interface ServeLog {
   readonly log: Logger;

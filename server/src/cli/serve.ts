@@ -9,8 +9,8 @@ import { redactPassword } from '../config/redact-url.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
 import { command } from './command.ts';
-import { consoleFolder } from './console-folder.ts';
 import { ExitError } from './failures.ts';
+import { consoleFolder, version } from './package-files.ts';
 import { serveLog } from './serve-log.ts';
 import {
   databaseLinkWarning,
@@ -21,7 +21,6 @@ import {
   unsealedWarning,
 } from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
-import { version } from './version.ts';
 
 /** A server in this process, or a cluster of workers. */
 interface Running {
@@ -37,8 +36,15 @@ const shortestPassword = 8;
 const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 
 export const serve = command({
+  about: 'Run the server',
   settings: Object.values(settingsTable),
+  printsWarnings: true,
   details: 'Each setting is a flag or an environment variable. A flag overrides the variable.',
+  examples: [
+    'espalier serve --demo',
+    'espalier serve --port 9090 --database-url sqlite:/var/lib/espalier/espalier.db',
+    'ESPALIER_DATABASE_URL_FILE=/run/secrets/database espalier serve --workers 4',
+  ],
   run: ({ flags }) => (cluster.isWorker ? work() : serveUntilStopped(flags)),
 });
 
@@ -169,7 +175,7 @@ function howToTry({ url }: Running, administrator: NewAdministrator | undefined)
 Log in and list the folders:
 
   ${program} login --url ${url}
-  ${program} folder ls
+  ${program} folder list
 
 Read the API description:
 

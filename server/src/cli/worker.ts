@@ -5,11 +5,10 @@ import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { startServer } from '../server.ts';
 import { PrimaryLink } from '../cluster/primary-link.ts';
-import { consoleFolder } from './console-folder.ts';
 import { describeFailure } from './failures.ts';
 import { LogDestination } from './log-destination.ts';
 import { endOnBug } from './signals.ts';
-import { version } from './version.ts';
+import { consoleFolder, version } from './package-files.ts';
 
 const setupTimeoutMs = 30_000;
 

@@ -32,7 +32,7 @@ for (const [what, environment, message] of [
   [
     'a folder for backups of a PostgreSQL',
     { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
-    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see docs/deployment.md#backup.',
+    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs deployment.',
   ],
 ] as const) {
   test(`stops the start: ${what}`, () => {
@@ -77,7 +77,6 @@ test('returns frozen settings with the documented defaults', () => {
     maxSubscriptions: 100,
     maxConnections: 200,
     maxBacklog: 10_000,
-    keptAnswersMegabytes: 8,
     journalDays: 90,
     journalEntries: 1_000_000,
     trashDays: 30,
@@ -200,9 +199,6 @@ test('warns of a setting that has no effect without another setting', () => {
   ]);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '' }), []);
-  assert.deepEqual(warned({ ESPALIER_KEPT_ANSWERS_MB: '8' }), [
-    'ESPALIER_KEPT_ANSWERS_MB is ignored: it no longer has an effect.',
-  ]);
   const all: Setting<unknown>[] = Object.values(settingsTable);
   for (const { onlyWith } of all) {
     if (onlyWith !== undefined)

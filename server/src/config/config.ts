@@ -130,10 +130,10 @@ function findContradictions(values: Partial<Settings>): StartError[] {
       'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
     backupFolder !== undefined &&
       databaseUrl?.startsWith('sqlite:') === false &&
-      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see docs/deployment.md#backup.',
+      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs deployment.',
   ]
     .filter((text) => text !== false)
-    .map((text) => new StartError(text));
+    .map((text) => new UsageError(text));
 }
 
 function displaySetting(
@@ -174,6 +174,11 @@ export function readCommandLineSettings(flags: Flags) {
   };
 }
 
+/** The program that shows long texts, with its arguments. */
+export function readPagerCommand(): readonly string[] {
+  return (process.env['PAGER'] || 'less -FRX').split(/\s+/);
+}
+
 /** Whether the locale says that the terminal displays more than ASCII. */
 export function isUtf8Locale(): boolean {
   const { LC_ALL, LC_CTYPE, LANG } = process.env;
@@ -208,8 +213,7 @@ function parseInput(setting: Setting, input: SettingInput | undefined): unknown 
     const holds = setting.isSecret
       ? 'holds a value that'
       : `is ${JSON.stringify(redactPassword(input.text))}, which`;
-    const ErrorClass = input.source.startsWith('--') ? UsageError : StartError;
-    throw new ErrorClass(`${input.source} ${holds} is not usable: it takes ${setting.accepts}.`);
+    throw new UsageError(`${input.source} ${holds} is not usable: it takes ${setting.accepts}.`);
   }
   return value;
 }
@@ -235,7 +239,7 @@ function readInput(setting: Setting, environment: Environment, flags: Flags): Se
 /** Throws if both inputs are set, because the intended one is unknown. */
 function refuseBoth(...inputs: [name: string, value: string | undefined][]): void {
   if (!inputs.every(([, value]) => value)) return;
-  throw new StartError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
+  throw new UsageError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
 }
 
 /** Reads the file that a flag or a variable names, without the line break at its end. */
@@ -265,7 +269,6 @@ function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | 
   return allSettings.flatMap((setting) => {
     const source = inputs.get(setting)?.source;
     if (source === undefined) return [];
-    if (setting.hasNoEffect) return [`${source} is ignored: it no longer has an effect.`];
     const needed = allSettings.find(({ name }) => name === setting.onlyWith);
     if (!needed || inputs.get(needed)) return [];
     return [`${source} is ignored: it has no effect without ${environmentName(needed)}.`];

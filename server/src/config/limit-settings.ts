@@ -50,8 +50,4 @@ export const limitSettings = {
     about:
       'The maximum number of journal entries that a subscription may be behind. Beyond it, the client must read the folders again.',
   }),
-  keptAnswersMegabytes: setting('KEPT_ANSWERS_MB', wholeNumber(0, 1_024), '8', {
-    about: 'Has no effect: responses are no longer cached.',
-    hasNoEffect: true,
-  }),
 };

@@ -101,7 +101,7 @@ export const startSettings = {
   }),
   adminPassword: optionalSetting('ADMIN_PASSWORD', text('a password'), {
     about:
-      'The password of that administrator. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user reset-password`.',
+      'The password of that administrator. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user password --on-database`.',
     mayBeFile: true,
     isSecret: true,
   }),

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 
 /** A kind of values, for example whole numbers in a range. */
-interface Kind<Value> {
+export interface Kind<Value> {
   /** A description of valid values, for errors and documentation. */
   readonly accepts: string;
   /** Returns undefined if the text is invalid. */
@@ -22,8 +22,6 @@ interface Details {
   readonly mayHoldPassword?: boolean;
   /** The flag takes no value. */
   readonly isSwitch?: boolean;
-  /** The setting belongs to a removed feature. It is accepted with a warning. */
-  readonly hasNoEffect?: boolean;
 }
 
 export interface Setting<Value = unknown> extends Kind<Value>, Details {
@@ -55,6 +53,11 @@ export interface DisplayedSetting {
   /** The variable or the flag that set the value. */
   readonly givenBy: string | null;
   readonly isSecret: boolean;
+}
+
+/** Removes code marks and links of Markdown, for a terminal. */
+export function plainText(markdown: string): string {
+  return markdown.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 }
 
 /** Text that matches the pattern. By default, any text that is not empty. */

@@ -4,7 +4,7 @@ export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
-/** The command line is invalid. */
+/** The command line or a setting is invalid. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';
 }

@@ -37,7 +37,7 @@ export const catalogue = {
     aggregation: 'min',
   }),
   checks: gauge('espalier_check_ok', {
-    help: 'Results of the checks of /readyz?verbose (docs/probes.md): 1 if the check passes, 0 if it fails. Missing while the result is unknown.',
+    help: 'Results of the checks of /readyz?verbose (espalier docs probes): 1 if the check passes, 0 if it fails. Missing while the result is unknown.',
     labels: {
       check:
         '`database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled',
@@ -83,7 +83,7 @@ export const catalogue = {
     labels: { state: '`running` or `waiting`' },
   }),
   queryCosts: histogram('espalier_query_price', {
-    help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (docs/price.md).',
+    help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (espalier docs price).',
     bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   }),
   documents: counter('espalier_documents_total', {

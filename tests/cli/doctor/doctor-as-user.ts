@@ -4,9 +4,8 @@
  * Loads all modules before the switch, because that user may not be able to read them.
  */
 
-import { checkBackups } from '../../../server/src/cli/doctor/backups-check.ts';
-import { checkDatabase } from '../../../server/src/cli/doctor/database-check.ts';
-import { checkFiles } from '../../../server/src/cli/doctor/files-check.ts';
+import { checkBackups, checkFiles } from '../../../server/src/cli/doctor/file-checks.ts';
+import { checkDatabase } from '../../../server/src/cli/doctor/database-checks.ts';
 import { runDoctorCheck, type CheckInput } from './doctor-findings.ts';
 
 const [inputJson = '', uid = '', gid = ''] = process.argv.slice(2);

@@ -1,7 +1,6 @@
 /** Runs one doctor check at a fixed time and returns one line per finding. */
 
-import { createCheckContext } from '../../../server/src/cli/doctor/check-context.ts';
-import type { Finding } from '../../../server/src/cli/doctor/finding.ts';
+import { createCheckContext, type Finding } from '../../../server/src/cli/doctor/check-context.ts';
 import { readSettings } from '../../../server/src/config/config.ts';
 
 export interface CheckInput {

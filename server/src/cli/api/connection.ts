@@ -6,13 +6,21 @@ import { systemClock } from '../../clock.ts';
 import { readCommandLineSettings } from '../../config/config.ts';
 import { commandLineSettings } from '../../config/server-settings.ts';
 import type { Setting } from '../../config/setting.ts';
-import type { CommandInput } from '../command.ts';
+import {
+  command,
+  type Command,
+  type CommandInput,
+  type Definition,
+  type Options,
+  type Output,
+  type SettingFlags,
+} from '../command.ts';
 import { ExitError } from '../failures.ts';
+import { version } from '../package-files.ts';
 import { ProfileFile, type Profile } from './profile.ts';
-import { version } from '../version.ts';
 
 /** The settings of every command that goes through the API. */
-export const connectionSettings: readonly Setting<unknown>[] = Object.values(commandLineSettings);
+export const connectionSettings: readonly Setting[] = Object.values(commandLineSettings);
 
 export const defaultUrl = 'http://127.0.0.1:8080';
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -34,16 +42,34 @@ export interface ConnectionOptions {
   readonly stopSeconds?: number;
 }
 
+interface ApiDefinition<O extends Options> extends Omit<Definition<O>, 'settings' | 'run'> {
+  /** Throws a usage error before the command connects. */
+  readonly validate?: (input: CommandInput<O>) => void;
+  readonly run: (connection: Connection, input: CommandInput<O>) => Promise<Output | void>;
+}
+
+/** Defines a command that uses a server with the stored session. */
+export function apiCommand<const O extends Options>(definition: ApiDefinition<O>): Command {
+  return command<O>({
+    ...definition,
+    settings: connectionSettings,
+    run(input) {
+      definition.validate?.(input);
+      return withConnection(input.flags, (connection) => definition.run(connection, input));
+    },
+  });
+}
+
 /** Runs the work with the session of the profile, and then closes the connection. */
 export async function withConnection<T>(
-  { flags }: Pick<CommandInput, 'flags'>,
+  flags: SettingFlags,
   work: (connection: Connection) => Promise<T>,
   options: ConnectionOptions = {},
 ): Promise<T> {
   const file = profileFile(flags);
   const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
-  if (!profile) throw new EspalierError('LOGGED_OUT', 'You are not logged in.');
+  if (!profile?.tokens) throw new EspalierError('LOGGED_OUT', 'You are not logged in.');
   if (url !== undefined && url !== profile.url) {
     throw new EspalierError('LOGGED_OUT', `The stored session is for ${profile.url}, not for ${url}.`);
   }
@@ -54,25 +80,57 @@ export async function withConnection<T>(
   try {
     return await untilSignal((signal) => work({ client, profile, file, signal }), options);
   } catch (error) {
-    throw isOfAnotherVersion(error) ? anotherVersion(client.url, error) : error;
+    throw isOfAnotherVersion(error)
+      ? anotherVersion(client.url, error)
+      : explainConnection(client.url, error);
   } finally {
     client.close();
   }
 }
 
-export function profileFile(flags: CommandInput['flags']): ProfileFile {
+/** Names the cause of a failed connection for which the client has only a code of OpenSSL. */
+export function explainConnection(url: string, error: unknown): unknown {
+  if (!(error instanceof EspalierError && error.code === 'UNREACHABLE')) return error;
+  if (!/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(error.message)) return error;
+  const message = `The server at ${url} does not use TLS. If this is intended, use ${url.replace(/^https:/, 'http:')}.`;
+  return new EspalierError('UNREACHABLE', message, { cause: error });
+}
+
+export function profileFile(flags: SettingFlags): ProfileFile {
   const { profile, profileFolder } = readCommandLineSettings(flags);
   return new ProfileFile(profileFolder, profile, systemClock);
 }
 
 export function clientFor(url: string, storage?: TokenStorage, options: ConnectionOptions = {}): Client {
+  const { retrySeconds = 5, fetch: send = fetch } = options;
   return createClient({
     url,
     storage,
     headers: { 'user-agent': `espalier/${version()}` },
-    retrySeconds: options.retrySeconds ?? 5,
-    fetch: options.fetch,
+    retrySeconds,
+    fetch: reportRetries(url, send),
   });
+}
+
+/** Reports once that the client repeats a request, so that the user knows the reason for the delay. */
+function reportRetries(url: string, send: typeof fetch): typeof fetch {
+  let failure: string | undefined;
+  let isReported = false;
+  return async (input, init) => {
+    if (failure !== undefined && !isReported) {
+      isReported = true;
+      console.error(`espalier: ${url} ${failure}. Retrying.`);
+    }
+    failure = undefined;
+    try {
+      const response = await send(input, init);
+      if (response.status >= 500) failure = `returned ${response.status}`;
+      return response;
+    } catch (error) {
+      failure = 'does not respond';
+      throw error;
+    }
+  };
 }
 
 /** The queries of the commands are written for a server of their own version. */

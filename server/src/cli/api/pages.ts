@@ -7,6 +7,9 @@ export interface Page<Item> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
+/** The page of an object that no longer exists. */
+export const noItems: Page<never> = { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
+
 export interface PageSlice {
   readonly first: number;
   readonly after: string | null;

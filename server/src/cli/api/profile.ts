@@ -1,6 +1,6 @@
 /**
  * Stores a login between commands, in a file that only its owner can read. Concurrent commands share it: one command refreshes
- * the tokens, under a lock file.
+ * the tokens, under a lock file. After a logout, the file still names the server and the user, as defaults of the next login.
  */
 
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -13,7 +13,8 @@ import { FileLock } from './file-lock.ts';
 export interface Profile {
   readonly url: string;
   readonly username: string;
-  readonly tokens: Tokens;
+  /** Missing after a logout, and after the session has ended. */
+  readonly tokens?: Tokens | undefined;
 }
 
 const ofOthers = 0o077;
@@ -65,8 +66,14 @@ export class ProfileFile {
     }
   }
 
-  async remove(): Promise<void> {
-    await rm(this.path, { force: true });
+  /** Removes the tokens, or the whole file if it cannot be written or is invalid. */
+  async removeTokens(): Promise<void> {
+    try {
+      const { url, username } = (await this.read())!;
+      await this.write({ url, username });
+    } catch {
+      await rm(this.path, { force: true });
+    }
   }
 
   /** For the client: the tokens of this profile. */
@@ -75,7 +82,7 @@ export class ProfileFile {
       read: async () => (await this.read())?.tokens,
       write: async (tokens) => {
         const profile = await this.read();
-        if (tokens === undefined) await this.remove();
+        if (tokens === undefined) await this.removeTokens();
         else if (profile) await this.#replace({ ...profile, tokens });
       },
       lock: (work) =>
@@ -123,8 +130,8 @@ function toProfile(text: string): Profile | undefined {
   try {
     const profile = JSON.parse(text) as Profile;
     const { url, username, tokens } = profile;
-    const texts = [url, username, tokens.authToken, tokens.refreshToken];
-    const numbers = [tokens.expiresAt, tokens.lifetimeSeconds];
+    const texts = [url, username, ...(tokens ? [tokens.authToken, tokens.refreshToken] : [])];
+    const numbers = tokens ? [tokens.expiresAt, tokens.lifetimeSeconds] : [];
     const isWhole =
       texts.every((each) => typeof each === 'string') && numbers.every((each) => typeof each === 'number');
     return isWhole && URL.canParse(url) ? profile : undefined;

@@ -6,7 +6,7 @@
 import { EspalierError } from '@espalier/client';
 import type { Word } from '../command.ts';
 import type { Connection } from './connection.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
+import { escapeControls } from '../terminal/output.ts';
 
 /** The part of a connection that queries need. */
 export type ApiConnection = Pick<Connection, 'client' | 'signal'>;

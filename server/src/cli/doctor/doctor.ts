@@ -12,24 +12,17 @@ import { Refusal } from '../../refusal.ts';
 import { commandLineSettings } from '../../config/server-settings.ts';
 import { origins } from '../../config/setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
-import { command, json, type CommandInput } from '../command.ts';
+import { command, json, type SettingFlags } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
-import { print, printJson } from '../terminal/output.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
-import { checkBackups } from './backups-check.ts';
-import { checkClock } from './clock-check.ts';
-import { checkCors } from './cors-check.ts';
-import { checkDatabase } from './database-check.ts';
-import { createCheckContext } from './check-context.ts';
-import { checkFiles } from './files-check.ts';
-import { checkInstallation } from './installation-check.ts';
-import { problem, skipped, warning, type Finding, type State } from './finding.ts';
-import { checkServer } from './server-check.ts';
-import { checkSettings, unusable } from './settings-check.ts';
-import { checkTls } from './tls-check.ts';
-import { checkTelemetry } from './telemetry-check.ts';
+import { escapeControls, print, printJson } from '../terminal/output.ts';
+import { createCheckContext, problem, skipped, warning, type Finding, type State } from './check-context.ts';
+import { checkDatabase, checkInstallation } from './database-checks.ts';
+import { checkBackups, checkFiles } from './file-checks.ts';
+import { checkClock, checkSettings, checkTelemetry, checkTls, unusable } from './machine-checks.ts';
+import { checkCors, checkServer } from './server-checks.ts';
 
 export const doctor = command({
+  about: 'Check settings, clock, database, files, TLS and a running server, and suggest fixes',
   options: {
     origin: {
       value: 'origin',
@@ -38,11 +31,18 @@ export const doctor = command({
     json,
   },
   settings: [commandLineSettings.url, ...Object.values(settingsTable)],
+  printsWarnings: true,
   details: `Checks the settings, the clock, the database, disk space, file modes, scheduled backups, certificates, the metrics port, the trace
 collector and a running server: the server at --url, through its proxies, or else the one that these settings would start. Changes
 nothing.
 
-Exits with 1 if there is a problem; warnings do not count. Run it on the machine of the server, as its user and with its settings.`,
+Exits with 1 if there is a problem; warnings do not count. Run it on the machine of the server, as its user and with its settings.
+Also accepts every setting of the server as an option; see espalier serve --help.`,
+  examples: [
+    'espalier doctor',
+    'espalier doctor --url https://example.com --origin https://app.example.com',
+    'espalier doctor --database-url sqlite:/var/lib/espalier/espalier.db --json',
+  ],
   async run({ options, flags }) {
     const found: (Finding & { readonly subject: string })[] = [];
     let printedSubject: string | undefined;
@@ -65,7 +65,7 @@ Exits with 1 if there is a problem; warnings do not count. Run it on the machine
 type Subject = readonly [title: string, findings: AsyncIterable<Finding> | Iterable<Finding>];
 
 async function* allFindings(
-  flags: CommandInput['flags'],
+  flags: SettingFlags,
   origin: string | undefined,
 ): AsyncIterable<readonly [subject: string, finding: Finding]> {
   let read: ReturnType<typeof readProcessSettings>;

@@ -1,7 +1,11 @@
-/** The texts and properties of a folder as options: --title, --property floor=2. */
+/** Options of several commands about folders: the texts and properties, such as --property floor=2, and file formats. */
 
 import { UsageError } from '../../config/start-error.ts';
+import type { FileFormat } from '@espalier/client/files';
 import type { Option } from '../command.ts';
+
+/** As in the client, which is loaded only when a file is read or written. */
+export const fileFormats = ['csv', 'json', 'ndjson'] as const satisfies readonly FileFormat[];
 
 export const textOptions = {
   title: { value: 'text', about: 'The title for people' },

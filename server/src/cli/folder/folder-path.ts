@@ -3,7 +3,7 @@
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { UsageError } from '../../config/start-error.ts';
 import { idIn } from '../api/resolve-names.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
+import { escapeControls } from '../terminal/output.ts';
 
 /** Returns the names below the root. Extra slashes are ignored. */
 export function namesOf(path: string): string[] {

@@ -1,15 +1,53 @@
-/** `espalier folder trash`: lists deleted folders that can be restored. */
+/** `espalier folder delete`, `trash` and `restore`: deleted folders, which can be restored for some days. */
 
-import type { Client } from '@espalier/client';
-import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../api/connection.ts';
-import { print, printJsonList, printLines } from '../terminal/output.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
-import { toMinute } from '../terminal/format-time.ts';
-import { childPath } from './folder-path.ts';
+import { EspalierError, type Client } from '@espalier/client';
+import { apiCommand } from '../api/connection.ts';
 import { itemsOf, pageInfo, type Page } from '../api/pages.ts';
+import { folderWord, idIn } from '../api/resolve-names.ts';
+import { json } from '../command.ts';
+import {
+  escapeControls,
+  formatNumber,
+  print,
+  printJson,
+  printJsonList,
+  printLines,
+  toMinute,
+} from '../terminal/output.ts';
+import { childPath, findFolder } from './folder-path.ts';
 
-export interface Trashed {
+export const remove = apiCommand({
+  about: 'Move folders to the trash',
+  aliases: ['rm'],
+  words: [{ ...folderWord, isRepeatable: true }],
+  options: { recursive: { short: 'r', about: 'Also delete the folders inside' }, json },
+  details:
+    'Deleted folders stay in the trash for some days. See espalier folder trash and espalier folder restore.',
+  examples: ['espalier folder delete /Places/Harbour', 'espalier folder delete -r /Archive /Drafts'],
+  async run({ client }, { words, options: { recursive, json: isJson } }) {
+    // Finds all folders first, so that a wrong path deletes nothing.
+    const folders = [];
+    for (const path of words) folders.push(await findFolder(client, path));
+    const deleted = [];
+    for (const { id, path } of folders) {
+      const folderCount = await client.folders.delete(id, { recursive }).catch((error: unknown) => {
+        throw recursive ? error : needsRecursive(error, path);
+      });
+      deleted.push({ id, path, folderCount });
+      if (isJson) continue;
+      const many = folderCount === 1 ? '' : ` (${formatNumber(folderCount)} folders)`;
+      await print(`Deleted ${escapeControls(path)}${many}. To restore it, run espalier folder restore ${id}`);
+    }
+    if (isJson) await printJson(deleted);
+  },
+});
+
+function needsRecursive(error: unknown, path: string): unknown {
+  if (!(error instanceof EspalierError && error.code === 'CONFLICT')) return error;
+  return new EspalierError('CONFLICT', `${path} contains folders. To delete them as well, use -r.`);
+}
+
+interface Trashed {
   readonly folderId: string;
   readonly name: string;
   readonly title: string;
@@ -23,16 +61,15 @@ const query = `query($first: Int, $after: String) { trash(first: $first, after: 
   items { folderId name title version deletedAt purgedAt formerParent { id path } }
   ${pageInfo} } }`;
 
-export const trash = command({
+export const trash = apiCommand({
+  about: 'List deleted folders that can be restored',
   options: { json },
-  settings: connectionSettings,
   details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
-  async run({ options, flags }) {
-    await withConnection({ flags }, async ({ client, signal }) => {
-      const trashed = listTrash(client, signal);
-      if (options.json) await printJsonList(trashed);
-      else await printTable(trashed);
-    });
+  examples: ['espalier folder trash'],
+  async run({ client, signal }, { options }) {
+    const trashed = listTrash(client, signal);
+    if (options.json) await printJsonList(trashed);
+    else await printTable(trashed);
   },
 });
 
@@ -60,3 +97,25 @@ async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
   await printLines(lines());
   if (isEmpty) await print('The trash is empty.');
 }
+
+export const restore = apiCommand({
+  about: 'Restore a deleted folder',
+  words: [{ name: 'id', about: 'The id of the folder, from espalier folder trash' }],
+  options: {
+    to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
+    name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },
+    json,
+  },
+  examples: [
+    'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b',
+    'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b --to /Archive --name "Floor 2 (old)"',
+  ],
+  async run({ client }, { words: [input = ''], options: { to, name } }) {
+    const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
+    const folder = await client.folders.restore(idIn(input) ?? input, {
+      ...(parentId !== undefined && { parentId }),
+      ...(name !== undefined && { name }),
+    });
+    return { data: folder, text: `Restored ${escapeControls(folder.path)}.` };
+  },
+});

@@ -3,16 +3,12 @@
 import type { Client, FolderDetails } from '@espalier/client';
 import { isUtf8Locale } from '../../config/config.ts';
 import { wholeNumber } from '../../config/setting.ts';
-import { UsageError } from '../../config/start-error.ts';
-import { command, json } from '../command.ts';
-import { connectionSettings, withConnection } from '../api/connection.ts';
-import { createLines } from '../terminal/output.ts';
-import { halving, itemsOf, pageInfo, type Page } from '../api/pages.ts';
-import { countFolders } from '../terminal/progress.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
+import { apiCommand } from '../api/connection.ts';
+import { halving, itemsOf, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
+import { json } from '../command.ts';
+import { countFolders, createLines, escapeControls, formatJson } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
-import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
 
 interface Edge {
   readonly depth: number;
@@ -35,42 +31,39 @@ const query = `query($id: ID!, $depth: Int, $first: Int, $after: String) { folde
 /** Half of the limit of a response, because each folder also reads its last child. */
 const pageSize = 5_000;
 
-export const tree = command({
+export const tree = apiCommand({
+  about: 'Draw the tree of folders in a folder',
   words: [{ ...folderWord, isOptional: true }],
   options: {
     depth: {
       short: 'L',
       value: 'number',
       about: 'Limit the number of levels; 1 is only the direct subfolders',
+      kind: wholeNumber(1, 1_000),
     },
     ascii: { about: 'Draw with |-- and `--; default if the locale is not UTF-8' },
     json,
   },
-  settings: connectionSettings,
   details: 'Without a path, draws the whole tree. A title that differs from the name follows in parentheses.',
-  async run({ words, options, flags }) {
-    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000).parse(options.depth);
-    if (options.depth !== undefined && depth === undefined) {
-      throw new UsageError('--depth takes a whole number from 1 to 1000.');
+  examples: ['espalier folder tree', 'espalier folder tree /Places --depth 2'],
+  async run({ client, signal }, { words, options }) {
+    const { depth } = options;
+    const top = await findFolder(client, words[0]);
+    const branches = readBranches(client, top, { depth, signal });
+    const lines = createLines();
+    if (options.json) {
+      const { id, name, title, accessLevel } = top;
+      for await (const text of nestTree({ id, name, title, accessLevel }, branches)) await lines.add(text);
+      await lines.end('\n');
+      return;
     }
-    await withConnection({ flags }, async ({ client, signal }) => {
-      const top = await findFolder(client, words[0]);
-      const branches = readBranches(client, top, { depth, signal });
-      const lines = createLines();
-      if (options.json) {
-        const { id, name, title, accessLevel } = top;
-        for await (const text of nestTree({ id, name, title, accessLevel }, branches)) await lines.add(text);
-        await lines.end('\n');
-        return;
-      }
-      let folders = 0;
-      await lines.add(`${escapeControls(top.path)}\n`);
-      for await (const line of drawTree(branches, { isAscii: options.ascii || !isUtf8Locale() })) {
-        folders++;
-        await lines.add(`${line}\n`);
-      }
-      await lines.end(`\n${countFolders(folders)}\n`);
-    });
+    let folders = 0;
+    await lines.add(`${escapeControls(top.path)}\n`);
+    for await (const line of drawTree(branches, { isAscii: options.ascii || !isUtf8Locale() })) {
+      folders++;
+      await lines.add(`${line}\n`);
+    }
+    await lines.end(`\n${countFolders(folders)}\n`);
   },
 });
 
@@ -86,11 +79,66 @@ async function* readBranches(
     type Answer = { folder: (Edge['node'] & { descendants: Page<Edge> }) | null };
     const { folder } = await client.query<Answer, object>(query, { id: top.id, depth, ...page }, { signal });
     last[0] ??= folder?.folders.items[0]?.id;
-    return folder?.descendants ?? { items: [], pageInfo: { endCursor: null, hasNextPage: false } };
+    return folder?.descendants ?? noItems;
   });
   for await (const { depth: level, node } of itemsOf(read, { pageSize })) {
     const { folders, ...folder } = node;
     last[level] = folders.items[0]?.id;
     yield { folder, depth: level, isLast: last[level - 1] === folder.id };
   }
+}
+
+interface TreeFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly accessLevel: string;
+}
+
+export interface Branch {
+  readonly folder: TreeFolder;
+  /** 1 for a direct subfolder. */
+  readonly depth: number;
+  /** Whether this is the last folder in its parent. */
+  readonly isLast: boolean;
+}
+
+const unicodeLines = { more: '├── ', last: '└── ', through: '│   ', none: '    ' };
+const asciiLines = { more: '|-- ', last: '`-- ', through: '|   ', none: '    ' };
+
+export async function* drawTree(
+  branches: AsyncIterable<Branch>,
+  { isAscii }: { readonly isAscii: boolean },
+): AsyncGenerator<string> {
+  const { more, last, through, none } = isAscii ? asciiLines : unicodeLines;
+  /** For each level, whether the ancestor is the last folder in its parent. */
+  const isLastAt: boolean[] = [];
+  for await (const { folder, depth, isLast } of branches) {
+    isLastAt[depth] = isLast;
+    const branches = isLastAt.slice(1, depth).map((isDone) => (isDone ? none : through));
+    yield branches.join('') + (isLast ? last : more) + label(folder);
+  }
+}
+
+function label({ name, title }: TreeFolder): string {
+  return title === name ? escapeControls(name) : `${escapeControls(name)}  (${escapeControls(title)})`;
+}
+
+/** Yields the parts of one JSON text. Subfolders are in the field `folders`. */
+export async function* nestTree(top: TreeFolder, branches: AsyncIterable<Branch>): AsyncGenerator<string> {
+  let depth = 0;
+  yield opened(top);
+  let isFirst = true;
+  for await (const branch of branches) {
+    const closed = ']}'.repeat(Math.max(0, depth - branch.depth + 1));
+    const comma = isFirst || branch.depth > depth ? '' : ',';
+    yield `${closed}${comma}\n${opened(branch.folder)}`;
+    ({ depth } = branch);
+    isFirst = false;
+  }
+  yield ']}'.repeat(depth + 1);
+}
+
+function opened(folder: TreeFolder): string {
+  return `${formatJson(folder).slice(0, -1)},"folders":[`;
 }

@@ -1,11 +1,9 @@
 /** `espalier folder watch`: prints a line for each change of the tree until it is stopped. */
 
 import type { Client } from '@espalier/client';
-import { command } from '../command.ts';
-import { connectionSettings, withConnection } from '../api/connection.ts';
-import { print, printJson } from '../terminal/output.ts';
-import { escapeControls } from '../terminal/escape-text.ts';
+import { apiCommand } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
+import { escapeControls, print, printJson } from '../terminal/output.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { listTrash } from './trash.ts';
 
@@ -26,23 +24,22 @@ const subscription = `subscription($under: ID, $after: String) { folderChanges(u
 /** How many folders of the trash are searched for the path of a deleted folder. */
 const maxTrashSearched = 100;
 
-export const watch = command({
+export const watch = apiCommand({
+  about: 'Print changes of a folder and its contents as they happen',
   words: [{ ...folderWord, isOptional: true }],
   options: { json: { about: 'Print one line of JSON per change' } },
-  settings: connectionSettings,
   details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes in between. RESYNC means that the single
 changes are not available. Without a path, watches the whole tree.`,
-  async run({ words, options, flags }) {
-    await withConnection({ flags }, async ({ client, signal }) => {
-      const top = await findFolder(client, words[0]);
-      const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
-      console.error(`Watching ${escapeControls(top.path)} at ${client.url}. Press Ctrl-C to stop.`);
-      for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
-        const path = change.folder?.path ?? (await findDeletedPath(client, change, signal));
-        if (options.json) await printJson({ ...change, path }, { isCompact: true });
-        else await print(line(change, path));
-      }
-    });
+  examples: ['espalier folder watch /Places', 'espalier folder watch --json'],
+  async run({ client, signal }, { words, options }) {
+    const top = await findFolder(client, words[0]);
+    const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
+    console.error(`Watching ${escapeControls(top.path)} at ${client.url}. Press Ctrl-C to stop.`);
+    for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
+      const path = change.folder?.path ?? (await findDeletedPath(client, change, signal));
+      if (options.json) await printJson({ ...change, path }, { isCompact: true });
+      else await print(line(change, path));
+    }
   },
 });
 

@@ -1,8 +1,7 @@
-/** The query for journal entries, and their format for people. */
+/** The query for journal entries, and how they are printed: as lines, CSV, a JSON array, or one JSON object per line. */
 
-import type { JournalCsvEntry } from '@espalier/contract';
-import { escapeControls } from '../terminal/escape-text.ts';
-import { toSecond } from '../terminal/format-time.ts';
+import { formatJournalCsvRow, journalCsvHeader, type JournalCsvEntry } from '@espalier/contract';
+import { escapeControls, formatJson, print, toSecond } from '../terminal/output.ts';
 
 export type Entry = JournalCsvEntry;
 
@@ -68,4 +67,39 @@ function inShort(value: unknown): string {
   return letters.length > maxValueLength
     ? `${letters.slice(0, maxValueLength - 1).join('')}…`
     : letters.join('');
+}
+
+type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';
+
+export class EntryWriter {
+  readonly #format: EntryFormat;
+  #isFirst = true;
+
+  constructor(format: EntryFormat) {
+    this.#format = format;
+  }
+
+  async write(entries: readonly Entry[]): Promise<void> {
+    const lines = [...this.#head(), ...entries.map((entry) => this.#line(entry))];
+    if (lines.length > 0) await print(lines.join('\n'));
+  }
+
+  async end(): Promise<void> {
+    if (this.#format === 'json') await print(this.#isFirst ? '[]' : ']');
+  }
+
+  #head(): string[] {
+    if (!this.#isFirst || this.#format === 'json' || this.#format === 'ndjson') return [];
+    this.#isFirst = false;
+    return [this.#format === 'csv' ? journalCsvHeader : heading];
+  }
+
+  #line(entry: Entry): string {
+    if (this.#format === 'lines') return toLine(entry);
+    if (this.#format === 'csv') return formatJournalCsvRow(entry);
+    if (this.#format === 'ndjson') return formatJson(entry);
+    const opening = this.#isFirst ? '[' : ',';
+    this.#isFirst = false;
+    return opening + formatJson(entry);
+  }
 }

@@ -1,7 +1,7 @@
 /** Formats a JSON log line for a terminal. Control characters are escaped. */
 
 import { pino } from 'pino';
-import { escapeControls, escapeLines } from './escape-text.ts';
+import { escapeControls, escapeLines } from './output.ts';
 
 interface LogLine {
   readonly level: number;

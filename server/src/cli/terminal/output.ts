@@ -1,10 +1,10 @@
-/** Prints to standard output, with backpressure. Stops printing after the reader has closed the pipe. */
+/** Prints to standard output, with backpressure, and formats tables, facts and times. Stops after the reader has closed the pipe. */
 
 import { constants } from 'node:os';
-import { formatJson } from '@espalier/contract';
+import { escapeControls, formatJson } from '@espalier/contract';
 import { ExitError } from '../failures.ts';
 
-export { formatJson };
+export { escapeControls, formatJson };
 
 /** A reader that closes the pipe must not stop the command halfway. */
 export function ignoreOutputErrors(): void {
@@ -74,7 +74,12 @@ function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
   return new ExitError(1, `Cannot write the output: ${error.message}.`);
 }
 
-/** Prints a table with headings. An empty cell is a dash. Without rows, prints `whenNone`. */
+/** Escapes control characters in a text of another user and keeps its line ends. */
+export function escapeLines(text: string): string {
+  return text.split(/\r?\n/).map(escapeControls).join('\n');
+}
+
+/** Formats a table with headings. An empty cell is a dash. Without rows, returns `whenNone`. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | null)[])[],
@@ -83,8 +88,33 @@ export function table(
   if (rows.length === 0 && whenNone !== undefined) return whenNone;
   const lines = [headings, ...rows.map((cells) => cells.map((cell) => cell || '-'))];
   const widths = headings.map((_, column) =>
-    Math.max(...lines.map((cells) => [...(cells[column] ?? '')].length)),
+    lines.reduce((widest, cells) => Math.max(widest, [...(cells[column] ?? '')].length), 0),
   );
   const pad = (cell: string, column: number) => cell + ' '.repeat(widths[column]! - [...cell].length);
   return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+/** Formats the properties of one object, one per line, with their names. */
+export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${value || '-'}`).join('\n');
+}
+
+/** `2026-11-15 16:50`, in UTC. `--json` prints times unchanged. */
+export function toMinute(at: string | null): string {
+  return at === null ? '' : at.slice(0, 16).replace('T', ' ');
+}
+
+/** `2026-11-15 16:50:07` */
+export function toSecond(at: string | null): string {
+  return at === null ? '' : at.slice(0, 19).replace('T', ' ');
+}
+
+export function formatNumber(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/** `1 folder`, `1,200 folders` */
+export function countFolders(number: number): string {
+  return `${formatNumber(number)} ${number === 1 ? 'folder' : 'folders'}`;
 }

@@ -1,97 +1,110 @@
-/** A progress bar on standard error, only on a terminal. */
+/** Shows the progress of a long step on standard error, only on a terminal. The library is loaded with the first step. */
 
-import type { Clock } from '../../clock.ts';
+import type { Ora } from 'ora';
+import { systemClock, type Clock } from '../../clock.ts';
+import { formatNumber } from './output.ts';
 
 export interface Progress {
-  /** Shows a bar, or without a total only the count. */
+  /** Shows the share, or without a total only the count. */
   readonly show: (step: string, done: number, total?: number) => void;
   /** Shows the elapsed time of a step without a count, until the next step or the end. */
   readonly wait: (step: string) => void;
-  /** Removes the bar. */
+  /** Removes the progress. */
   readonly end: () => void;
 }
 
-interface Terminal {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
-
-const drawEveryMs = 100;
 const tickEveryMs = 1_000;
-const widestBar = 40;
-const toLineStart = '\r\x1b[K';
 
-export function createProgress(clock: Clock, terminal: Terminal = process.stderr): Progress {
-  let step: string | undefined;
-  let begunAt = 0;
-  let drawnAt = -Infinity;
-  let ticking: NodeJS.Timeout | undefined;
+export function createProgress(
+  stream: NodeJS.WriteStream = process.stderr,
+  clock: Clock = systemClock,
+): Progress {
   const ignore = () => undefined;
-  if (!terminal.isTTY) return { show: ignore, wait: ignore, end: ignore };
-  // A terminal of unknown size reports 0.
-  const columns = () => terminal.columns || 80;
+  return stream.isTTY ? new TerminalProgress(stream, clock) : { show: ignore, wait: ignore, end: ignore };
+}
 
-  const begin = (current: string, now: number) => {
-    clearInterval(ticking);
-    step = current;
-    begunAt = now;
-    drawnAt = -Infinity;
+class TerminalProgress implements Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #clock: Clock;
+  #step: string | undefined;
+  #text = '';
+  #begunAt = 0;
+  #spinner: Ora | undefined;
+  #isLoading = false;
+  #ticking: NodeJS.Timeout | undefined;
+
+  constructor(stream: NodeJS.WriteStream, clock: Clock) {
+    this.#stream = stream;
+    this.#clock = clock;
+  }
+
+  readonly show = (step: string, done: number, total?: number): void => {
+    const isNew = this.#begin(step);
+    const amount =
+      total === undefined ? formatNumber(done) : formatShare(done, total, this.#clock.now() - this.#begunAt);
+    this.#update(`${step} ${amount}`, isNew);
   };
+
+  readonly wait = (step: string): void => {
+    if (!this.#begin(step)) return;
+    this.#update(`${step} …`, true);
+    const tick = () =>
+      this.#update(`${step} … ${Math.floor((this.#clock.now() - this.#begunAt) / 1000)} s`, false);
+    this.#ticking = setInterval(tick, tickEveryMs).unref();
+  };
+
+  readonly end = (): void => {
+    clearInterval(this.#ticking);
+    this.#step = undefined;
+    this.#spinner?.stop();
+    this.#spinner = undefined;
+  };
+
+  /** Returns false if this step has begun already. */
+  #begin(step: string): boolean {
+    if (step === this.#step) return false;
+    clearInterval(this.#ticking);
+    this.#step = step;
+    this.#begunAt = this.#clock.now();
+    return true;
+  }
+
+  #update(text: string, isNew: boolean): void {
+    this.#text = text;
+    if (!this.#spinner) {
+      if (!this.#isLoading) void this.#load();
+      return;
+    }
+    this.#spinner.text = text;
+    // The spinner renders many times a second, but a short step could begin and end in between.
+    if (isNew) this.#spinner.render();
+  }
+
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    const { default: ora } = await import('ora');
+    this.#isLoading = false;
+    if (this.#step === undefined) return;
+    // Ctrl-C must reach the command, which may have to undo something. So neither the input nor the cursor is taken over.
+    const options = { text: this.#text, stream: this.#stream, discardStdin: false, hideCursor: false };
+    this.#spinner = ora(options).start();
+  }
+}
+
+/** Displays the progress of copying a file, and then the duration of its check. */
+export function createFileProgress() {
+  const progress = createProgress();
   return {
-    show(current, done, total) {
-      const now = clock.now();
-      if (current !== step) begin(current, now);
-      if (now - drawnAt < drawEveryMs && done !== total) return;
-      drawnAt = now;
-      const text =
-        total === undefined
-          ? `${current} ${count(done)}`.slice(0, columns() - 1)
-          : line(current, done, total, now - begunAt, columns());
-      terminal.write(toLineStart + text);
-    },
-    wait(current) {
-      if (current === step) return;
-      begin(current, clock.now());
-      const tick = () => {
-        const seconds = Math.floor((clock.now() - begunAt) / 1000);
-        terminal.write(
-          toLineStart + `${current} … ${seconds > 0 ? `${seconds} s` : ''}`.slice(0, columns() - 1),
-        );
-      };
-      tick();
-      ticking = setInterval(tick, tickEveryMs).unref();
-    },
-    end() {
-      clearInterval(ticking);
-      if (step !== undefined) terminal.write(toLineStart);
-      step = undefined;
-    },
+    copied: (done: number, total: number) => progress.show('Copying', done, total),
+    checking: () => progress.wait('Checking'),
+    end: progress.end,
   };
 }
 
-function line(step: string, done: number, total: number, elapsedMs: number, columns: number): string {
+export function formatShare(done: number, total: number, elapsedMs: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 1;
-  const numbers = `${Math.floor(share * 100)} %  ${count(done)} of ${count(total)}${timeLeft(share, elapsedMs)}`;
-  // The width must not change while the numbers grow.
-  const longestNumbers = `100 %  ${count(total)} of ${count(total)}, 99 min left`;
-  const width = Math.min(widestBar, columns - step.length - longestNumbers.length - 5);
-  if (width < 5) return `${step} ${numbers}`.slice(0, columns - 1);
-  const filled = Math.round(share * width);
-  return `${step} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${numbers}`;
-}
-
-function timeLeft(share: number, elapsedMs: number): string {
+  const count = `${Math.floor(share * 100)} %  ${formatNumber(done)} of ${formatNumber(total)}`;
   const secondsLeft = Math.ceil(((elapsedMs / share) * (1 - share)) / 1000);
-  if (elapsedMs < 2_000 || share === 0 || secondsLeft === 0) return '';
-  return secondsLeft < 100 ? `, ${secondsLeft} s left` : `, ${Math.ceil(secondsLeft / 60)} min left`;
-}
-
-export function count(number: number): string {
-  return number.toLocaleString('en');
-}
-
-/** `1 folder`, `1,200 folders` */
-export function countFolders(number: number): string {
-  return `${count(number)} ${number === 1 ? 'folder' : 'folders'}`;
+  if (elapsedMs < 2_000 || share === 0 || secondsLeft === 0) return count;
+  return `${count}, ${secondsLeft < 100 ? `${secondsLeft} s` : `${Math.ceil(secondsLeft / 60)} min`} left`;
 }

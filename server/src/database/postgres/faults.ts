@@ -167,7 +167,7 @@ export class PostgresFaults extends Faults {
   }
 
   reportDamage(finding: string): Refusal {
-    const detail = `The database ${this.#safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node. See docs/durability.md.`;
+    const detail = `The database ${this.#safeUrl} is damaged: ${finding.replace(/\.$/, '')}. Restore a backup or repair it, and restart every node. See espalier docs durability.`;
     this.recordDamage({ summary: damagedSummary, detail });
     return unavailable(undefined, damagedMessage);
   }

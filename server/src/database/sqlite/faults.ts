@@ -87,13 +87,13 @@ function damagedRefusal(cause?: unknown): Refusal {
 
 /** Warns against a restart, which would create an empty database, or lose the last copy of a deleted one. */
 function movedText(file: string): string {
-  return `The file ${file} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see docs/durability.md).`;
+  return `The file ${file} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see espalier docs durability).`;
 }
 
 /** One line with the damage and the steps to restore the file. */
 export function damageText(file: string, finding: string): string {
   const name = basename(file);
-  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} (espalier restore <backup> --replace does both), and start again. See docs/durability.md.`;
+  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} (espalier restore <backup> --replace does both), and start again. See espalier docs durability.`;
 }
 
 /** Explains why the server cannot start on this file. Returns other errors unchanged. */

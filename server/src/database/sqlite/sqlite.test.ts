@@ -197,7 +197,7 @@ describe('an open database', () => {
       await add('a');
       renameSync(file + side, `${file}.away`);
       const moved = 'The database cannot be written right now. Try again later.';
-      const fault = `The file ${file}${side} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see docs/durability.md).`;
+      const fault = `The file ${file}${side} was moved, deleted or replaced while the server used it. Nothing is written until the file is back. Put it back, and the server continues. Do not stop or restart the server before that: a start without the file creates an empty database, and only this process still has the content of a deleted file (see espalier docs durability).`;
       await assert.rejects(add('b'), isUnavailable(moved));
       writeFileSync(file + side, '');
       await assert.rejects(add('c'), isUnavailable(moved));

@@ -80,7 +80,7 @@ function explainCopyError(cause: unknown, from: string, to: string): unknown {
 
 function damaged(from: string, finding: string): StartError {
   return new StartError(
-    `Cannot back up ${from}: the database is damaged: ${finding}. See docs/durability.md for what to do.`,
+    `Cannot back up ${from}: the database is damaged: ${finding}. See espalier docs durability for what to do.`,
   );
 }
 

@@ -4,8 +4,7 @@ import { checkFolders, type CheckedFolders } from '@espalier/client/files';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { StartError } from '../../../config/start-error.ts';
-import { count } from '../../terminal/progress.ts';
-import { escapeControls } from '../../terminal/escape-text.ts';
+import { escapeControls, formatNumber } from '../../terminal/output.ts';
 
 /** The folders to import. */
 export interface Source extends CheckedFolders {
@@ -65,7 +64,9 @@ export async function readDirectory(top: string, options: DirectoryOptions): Pro
   ];
   return {
     ...checkFolders(paths.map((path) => ({ where: '', folder: { path } }))),
-    skipped: counts.filter((each) => each.count > 0).map((each) => `${count(each.count)} ${each.what}`),
+    skipped: counts
+      .filter((each) => each.count > 0)
+      .map((each) => `${formatNumber(each.count)} ${each.what}`),
   };
 }
 

@@ -1,6 +1,8 @@
 /** Reads the source of an import: a directory, or CSV, JSON or NDJSON from a file or standard input. */
 
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import {
   decodeText,
   FileError,
@@ -10,19 +12,20 @@ import {
   type FileFormat,
 } from '@espalier/client/files';
 import { StartError, UsageError } from '../../../config/start-error.ts';
-import { escapeControls } from '../../terminal/escape-text.ts';
+import { escapeControls } from '../../terminal/output.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
-import { readBytes } from './read-input.ts';
 
-export interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
+interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
   readonly format: FileFormat | undefined;
   /** Called with the progress. */
   readonly onProgress: (step: string, done: number, total?: number) => void;
   readonly signal: AbortSignal;
 }
 
-const standardInput = '-';
+/** Larger than any possible import, and smaller than the longest possible string. */
+const maxBytes = 256 * 1024 * 1024;
 
+const standardInput = '-';
 export async function readSource(source: string, options: SourceOptions): Promise<Source> {
   if (source !== standardInput && options.format === undefined && (await isDirectory(source))) {
     const onRead = (count: number) => options.onProgress('Reading directories:', count);
@@ -53,5 +56,32 @@ async function isDirectory(path: string): Promise<boolean> {
     return (await stat(path)).isDirectory();
   } catch (cause) {
     throw new StartError(`Cannot read ${escapeControls(path)}: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+async function readBytes(
+  path: string | undefined,
+  name: string,
+  { onRead, signal }: { onRead: (bytes: number, total?: number) => void; signal: AbortSignal },
+): Promise<Uint8Array> {
+  const cannotRead = (cause: unknown) =>
+    new StartError(`Cannot read ${name}: ${(cause as Error).message}.`, { cause });
+  try {
+    const total = path === undefined ? undefined : (await stat(path)).size;
+    const stream: Readable = path === undefined ? process.stdin : createReadStream(path);
+    signal.addEventListener('abort', () => stream.destroy(new Error('stopped')), { once: true });
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > maxBytes)
+        throw new StartError(`${name} is too large for one import. Import it in several parts.`);
+      onRead(bytes, total);
+    }
+    return Buffer.concat(parts);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof StartError ? error : cannotRead(error);
   }
 }

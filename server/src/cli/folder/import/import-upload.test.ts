@@ -5,10 +5,9 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createClient, memoryStorage } from '@espalier/client';
 import { Stopped } from '../../api/connection.ts';
-import { createProgress } from '../../terminal/progress.ts';
 import { ImportUpload } from './import-upload.ts';
 
-const clock = { now: () => 0 };
+const ignore = () => undefined;
 const input = { parentId: 'p', list: [{ path: 'x'.repeat(500_000) }] };
 
 interface Sent {
@@ -25,7 +24,7 @@ async function withUpload(
   const sent: Sent[] = [];
   const server = createServer((request, response) => void answer(request, response, sent));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const upload = new ImportUpload(createProgress(clock, { write: () => undefined }));
+  const upload = new ImportUpload({ show: ignore, wait: ignore, end: ignore });
   const storage = memoryStorage();
   await storage.write({ authToken: 'a', refreshToken: 'r', expiresAt: Infinity, lifetimeSeconds: 600 });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -3,10 +3,28 @@
  * which.
  */
 
-import { EspalierError, type Client } from '@espalier/client';
+import { EspalierError, type CallOptions, type Client, type PathToImport } from '@espalier/client';
 import { Stopped } from '../../api/connection.ts';
 import type { Progress } from '../../terminal/progress.ts';
-import { importList, type ImportInput } from './import-call.ts';
+
+export interface ImportInput {
+  readonly parentId: string;
+  readonly list: readonly PathToImport[];
+}
+
+const importMutation =
+  'mutation($input: ImportFoldersInput!) { importFolders(input: $input) { folderCount } }';
+
+/** Returns the number of created folders. */
+export async function importList(client: Client, input: ImportInput, options: CallOptions): Promise<number> {
+  type Answer = { importFolders: { folderCount: number } };
+  const { importFolders } = await client.mutate<Answer, { input: ImportInput }>(
+    importMutation,
+    { input },
+    options,
+  );
+  return importFolders.folderCount;
+}
 
 const chunkBytes = 64 * 1024;
 const kilobyte = 1_000;
@@ -82,7 +100,7 @@ export class ImportUpload {
       const isMade = error instanceof EspalierError && error.code === 'BAD_INPUT';
       throw new Stopped(
         isMade
-          ? 'The import was completed before it could be stopped. To undo it, run espalier folder rm -r.'
+          ? 'The import was completed before it could be stopped. To undo it, run espalier folder delete -r.'
           : 'The stop request failed. The server imports all folders or none. Check whether the import was made.',
       );
     }

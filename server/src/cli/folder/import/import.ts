@@ -2,18 +2,17 @@
 
 import { endpoints } from '@espalier/contract';
 import { EspalierError, type Client, type FolderDetails, type PathToImport } from '@espalier/client';
-import { checkFolders, fileFormats, type CheckedFolders, type FileFormat } from '@espalier/client/files';
+import type { CheckedFolders, FileFormat } from '@espalier/client/files';
 import { systemClock } from '../../../clock.ts';
-import { StartError, UsageError } from '../../../config/start-error.ts';
-import { command, json } from '../../command.ts';
+import { StartError } from '../../../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from '../../api/connection.ts';
-import { print, printJson } from '../../terminal/output.ts';
-import { count, countFolders, createProgress, type Progress } from '../../terminal/progress.ts';
-import { escapeControls } from '../../terminal/escape-text.ts';
 import { idIn } from '../../api/resolve-names.ts';
+import { command, json, type Output } from '../../command.ts';
+import { countFolders, escapeControls, formatNumber } from '../../terminal/output.ts';
+import { createProgress, type Progress } from '../../terminal/progress.ts';
+import { fileFormats } from '../folder-options.ts';
 import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
 import type { Source } from './directory-source.ts';
-import { readSource } from './import-source.ts';
 import { ImportUpload } from './import-upload.ts';
 
 /** Leaves space for the query in the request body. */
@@ -25,6 +24,7 @@ const retrySeconds = 60;
 const stopSeconds = 60;
 
 export const importFolders = command({
+  about: 'Create many folders at once from a directory or a file',
   words: [
     { name: 'source', about: 'A directory, a file, or - for standard input', completes: 'file' },
     { name: 'to-path', about: 'The folder to import into; default: the root', isOptional: true },
@@ -32,8 +32,8 @@ export const importFolders = command({
   options: {
     format: {
       value: 'format',
-      completes: fileFormats,
-      about: `${fileFormats.join(', ')}; default: by the extension of the file`,
+      choices: fileFormats,
+      about: 'The format; default: by the extension of the file',
     },
     parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
     files: { about: 'In a directory, also create a folder for each file' },
@@ -46,23 +46,28 @@ export const importFolders = command({
 followed. The first line of a CSV file names the columns: path, title, icon, description, properties (a JSON object) or
 properties.<name>. A JSON file contains a list of folders, nested ({"name": …, "folders": […]}) or flat ({"path": …}). An
 NDJSON file contains one flat folder per line. Reads all files that espalier folder export writes.`,
+  examples: [
+    'espalier folder import ./plans /Places --files',
+    'espalier folder import rooms.csv /Places --dry-run',
+    'espalier folder export /Places | espalier folder import - /Copy -p --format json',
+  ],
   async run({ words: [source = '', to = '/'], options, flags }) {
-    const input = { ...options, source, to, format: toFormat(options.format) };
-    const progress = createProgress(systemClock);
+    const input = { ...options, source, to };
+    const progress = createProgress();
     const upload = new ImportUpload(progress);
     try {
-      await withConnection({ flags }, (connection) => importInto(connection, input, { progress, upload }), {
-        fetch: upload.fetch,
-        retrySeconds,
-        stopSeconds,
-      });
+      return await withConnection(
+        flags,
+        (connection) => importInto(connection, input, { progress, upload }),
+        { fetch: upload.fetch, retrySeconds, stopSeconds },
+      );
     } finally {
       progress.end();
     }
   },
 });
 
-interface CommandInput {
+interface ImportOptions {
   readonly source: string;
   readonly to: string;
   readonly format: FileFormat | undefined;
@@ -70,14 +75,18 @@ interface CommandInput {
   readonly files: boolean;
   readonly all: boolean;
   readonly dryRun: boolean;
-  readonly json: boolean;
 }
 
 async function importInto(
   { client, signal }: Connection,
-  input: CommandInput,
+  input: ImportOptions,
   { progress, upload }: { readonly progress: Progress; readonly upload: ImportUpload },
-): Promise<void> {
+): Promise<Output> {
+  // Loaded only here, so that other commands about folders start faster.
+  const [{ readSource }, { checkFolders }] = await Promise.all([
+    import('./import-source.ts'),
+    import('@espalier/client/files'),
+  ]);
   const begunAt = systemClock.now();
   const { parent, missing } = await destination(client, input);
   const source = await readSource(input.source, {
@@ -103,15 +112,17 @@ async function importInto(
   }
   progress.end();
   const seconds = (systemClock.now() - begunAt) / 1000;
-  if (input.json) {
-    const folderCount = input.dryRun ? expected : made;
-    await printJson({ folderCount, path: into, isDryRun: input.dryRun, seconds, skipped: source.skipped });
-  } else await print(describeResult({ ...source, expected, made, into, seconds, isDryRun: input.dryRun }));
+  const { dryRun: isDryRun } = input;
+  const folderCount = isDryRun ? expected : made;
+  return {
+    data: { folderCount, path: into, isDryRun, seconds, skipped: source.skipped },
+    text: describeResult({ ...source, expected, made, into, seconds, isDryRun }),
+  };
 }
 
 async function destination(
   client: Client,
-  { to, parents }: CommandInput,
+  { to, parents }: ImportOptions,
 ): Promise<{ parent: FolderDetails; missing: readonly string[] }> {
   if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
   const { nearest: parent, missing } = await findNearest(client, to);
@@ -162,14 +173,15 @@ function requireValid({ problems, problemCount }: CheckedFolders): void {
   const lines = listed.map(
     ({ where, path, message }) => `  ${[where, path, message].filter(Boolean).join(': ')}`,
   );
-  const rest = problemCount > listed.length ? [`  and ${count(problemCount - listed.length)} more`] : [];
-  const what = problemCount === 1 ? 'one folder is' : `${count(problemCount)} folders are`;
+  const rest =
+    problemCount > listed.length ? [`  and ${formatNumber(problemCount - listed.length)} more`] : [];
+  const what = problemCount === 1 ? 'one folder is' : `${formatNumber(problemCount)} folders are`;
   throw new StartError([`Nothing was imported, because ${what} invalid:`, ...lines, ...rest].join('\n'));
 }
 
 function tooLarge(entries: number): StartError {
   return new StartError(
-    `${count(entries)} folders are too many for one import. Nothing was imported. Import in several parts, for example one directory at a time.`,
+    `${formatNumber(entries)} folders are too many for one import. Nothing was imported. Import in several parts, for example one directory at a time.`,
   );
 }
 
@@ -188,10 +200,4 @@ function describeResult(
   if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
   return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;
-}
-
-function toFormat(input: string | undefined): FileFormat | undefined {
-  const format = fileFormats.find((each) => each === input);
-  if (input !== undefined && !format) throw new UsageError(`--format takes ${fileFormats.join(', ')}.`);
-  return format;
 }

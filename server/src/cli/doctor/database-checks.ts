@@ -1,0 +1,324 @@
+/** Checks that the database can be used as a server uses it, is not damaged, and belongs to this program and to the running server. */
+
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Settings, databaseOptionsFrom } from '../../config/config.ts';
+import { redactPassword } from '../../config/redact-url.ts';
+import type { Reader, Transaction } from '../../database/database.ts';
+import { readInstallationValue } from '../../database/installation-values.ts';
+import { migrations, requireSchemaVersion } from '../../database/migrations.ts';
+import { openWithoutMigrating } from '../../database/open-database.ts';
+import { findDamage, openDatabaseFile } from '../../database/sqlite/backup.ts';
+import { applicationId, listDatabaseFiles, sizeOf } from '../../database/sqlite/file.ts';
+import { formatSize } from '../../maintenance/backup/backup-files.ts';
+import { KeyEncryption, readKeyRows } from '../../sessions/signing-keys.ts';
+import { createFileProgress } from '../terminal/progress.ts';
+import {
+  type CheckContext,
+  type Finding,
+  type Findings,
+  jsonOf,
+  ok,
+  problem,
+  responds,
+  sendRequest,
+  warning,
+} from './check-context.ts';
+
+type Stored = Reader & Pick<Transaction, 'tableNames'>;
+
+export function checkDatabase(context: CheckContext): Findings {
+  return context.file === undefined ? checkPostgres(context) : checkFile(context, context.file);
+}
+
+async function* checkFile({ settings, server }: CheckContext, input: string): Findings {
+  const file = resolve(input);
+  const unusable = await whyUnusable(file, server);
+  if (unusable) {
+    yield unusable;
+    return;
+  }
+  const [finding] = await damageIn(file);
+  if (finding) {
+    yield problem(
+      `${file} is damaged: ${finding}.`,
+      'Stop every server on this database and run espalier restore <backup> --replace. See espalier docs durability.',
+    );
+    return;
+  }
+  yield ok(`${file} is not damaged (${formatSize(sizeOf(file))}; checked every page and index).`);
+  const stored = openDatabaseFile(file);
+  try {
+    if (stored.applicationId === applicationId) yield* checkContents(stored, settings);
+    else yield problem(`${file} belongs to another program.`, 'Use a separate database for Espalier.');
+  } finally {
+    stored.close();
+  }
+}
+
+async function damageIn(file: string): Promise<readonly string[]> {
+  const progress = createFileProgress();
+  progress.checking();
+  try {
+    return await findDamage(file);
+  } finally {
+    progress.end();
+  }
+}
+
+async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
+  const facts = await postgres();
+  const { encoding, displayVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
+  yield ok(`${redactPassword(settings.databaseUrl)} responds: PostgreSQL ${displayVersion}.`);
+  if (isTooOld) yield problem(`PostgreSQL ${displayVersion} is too old.`, 'Use version 13 or newer.');
+  if (encoding !== 'UTF8') {
+    yield problem(
+      `The database has the encoding ${encoding} instead of UTF8.`,
+      `Create a database with ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
+  if (isStandby) yield problem('The server is a standby, which is read-only.', 'Use the primary.');
+  if (!hasTrigrams) {
+    yield problem(
+      'The extension pg_trgm is not available.',
+      'Install the contrib package of your PostgreSQL.',
+    );
+  }
+  if (ctype === 'C') {
+    yield warning(
+      "The database has lc_ctype 'C': a search for letters other than ASCII reads every folder.",
+      'Create a database with a UTF-8 locale and move to it with espalier copy.',
+    );
+  }
+  yield* checkSyncing(facts);
+  yield* checkConnections(facts, settings.databaseConnections * settings.workers);
+  if (isTooOld || encoding !== 'UTF8' || isStandby) return;
+  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
+  try {
+    const found = await database.transaction(async (transaction) => {
+      const findings: Finding[] = [];
+      for await (const each of checkContents(transaction, settings)) findings.push(each);
+      return findings;
+    });
+    yield* found;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+type Facts = Awaited<ReturnType<CheckContext['postgres']>>;
+
+function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Iterable<Finding> {
+  const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
+  if (off.length > 0) {
+    yield problem(
+      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine can lose or damage all data.`,
+      'Turn it on in postgresql.conf.',
+    );
+  } else if (synchronousCommit === 'off') {
+    yield ok('synchronous_commit is off; Espalier turns it on for its own transactions.');
+  } else {
+    yield ok(`Committed changes are on the disk (synchronous_commit is ${synchronousCommit ?? 'unknown'}).`);
+  }
+}
+
+function* checkConnections({ maxConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
+  if (maxConnections === null || usedConnections === null) return;
+  const left = maxConnections - usedConnections;
+  const text = `${left} of ${maxConnections} connections are free; a node uses up to ${wanted}.`;
+  yield left >= wanted
+    ? ok(text)
+    : warning(
+        text,
+        'Lower ESPALIER_DATABASE_CONNECTIONS or raise max_connections. If all nodes already run, ignore this warning.',
+      );
+}
+
+async function* checkContents(stored: Stored, { masterKey, adminPassword }: Settings): Findings {
+  const taken = await requireSchemaVersion(stored);
+  if (taken === 0) {
+    yield warning('The database is empty.', 'The first start of the server prepares it.');
+    return;
+  }
+  if (taken < migrations.length) {
+    yield warning(
+      `The schema is outdated (${taken} of ${migrations.length} steps).`,
+      'Start the server or run espalier migrate to update it.',
+    );
+    return;
+  }
+  yield ok(`The schema is up to date (${taken} steps).`);
+  if (await readInstallationValue(stored, 'copying')) {
+    yield problem(
+      'The database contains an unfinished copy of an installation.',
+      'Run the same espalier copy command again.',
+    );
+    return;
+  }
+  if (!(await readInstallationValue(stored, 'issuer'))) {
+    yield warning('No server has started on this database yet.');
+    return;
+  }
+  yield* checkKeys(stored, masterKey);
+  // No warning: deployments with containers set it at every start.
+  if (adminPassword !== undefined) {
+    yield ok(
+      'ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace the password, run espalier user reset-password.',
+    );
+  }
+}
+
+async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
+  const encryption = new KeyEncryption(masterKey);
+  const rows = await readKeyRows(stored);
+  // The error says what to do.
+  for (const row of rows) encryption.decrypt(row);
+  const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
+  const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;
+  yield ok(`${which} can be opened${isSealed ? ' with the master key' : ''}.`);
+}
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/**
+ * Finds a problem of the file without opening it. Even a reader creates SQLite files next to it, with its own owner and mode, and
+ * the server could not write those later.
+ */
+export async function whyUnusable(
+  file: string,
+  server: CheckContext['server'],
+): Promise<Finding | undefined> {
+  const folder = nearestFolder(dirname(file));
+  if (isHidden(file)) {
+    return problem(
+      `This user cannot access ${file}: no permission to enter ${folder}.`,
+      permissionFix(folder, 'u+rwx'),
+    );
+  }
+  if (!sizeOf(file)) return (await explainLostFile(file, server)) ?? describeNewFile(file, folder);
+  const [first, ...more] = listDatabaseFiles(file).filter((each) => !isWritable(each));
+  if (first !== undefined) {
+    return problem(
+      `This user cannot write ${first}: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,
+      permissionFix(first, '600', more),
+    );
+  }
+  const why = whyNot(folder, W_OK | X_OK);
+  if (why === undefined) return undefined;
+  return problem(
+    `This user cannot create files in ${folder}: ${why}. The server does not start, because it creates its write-ahead log there.`,
+    permissionFix(folder, 'u+rwx'),
+  );
+}
+
+/** The existence of the file cannot be checked. */
+export function isHidden(file: string): boolean {
+  try {
+    statSync(file, { throwIfNoEntry: false });
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return true;
+    throw error;
+  }
+}
+
+/** Returns the nearest existing ancestor folder. */
+export function nearestFolder(folder: string): string {
+  return existsSync(folder) ? folder : nearestFolder(dirname(folder));
+}
+
+async function explainLostFile(
+  file: string,
+  { url, isExplicit, alive }: CheckContext['server'],
+): Promise<Finding | undefined> {
+  // A server that the user named explicitly may use another database.
+  const response = url === undefined || isExplicit ? undefined : await alive().catch(() => undefined);
+  if (response && (jsonOf(response.body) as { status?: string } | undefined)?.status === 'ok') {
+    return problem(
+      `The database file ${file} is missing, but a server runs at ${url}. The file was moved or deleted, or the server has other settings.`,
+      'Put the file back, with its -wal file, before you restart the server. Otherwise, the server would create a new, empty database. If the file was deleted, only the running process still has the data.',
+    );
+  }
+  if (!sizeOf(`${file}-wal`)) return undefined;
+  return problem(
+    `The database file ${file} is missing, but its write-ahead log exists. The server does not start.`,
+    'Put the file back next to its log, or run espalier restore <backup> --replace.',
+  );
+}
+
+function describeNewFile(file: string, folder: string): Finding {
+  const text = `The database file ${file} does not exist yet`;
+  const none = `${text}, and this user cannot create it in ${folder}`;
+  if (!statSync(folder).isDirectory()) {
+    return problem(`${none}: it is not a folder.`, 'Set ESPALIER_DATABASE_URL to another file.');
+  }
+  const why = whyNot(folder, W_OK | X_OK);
+  return why === undefined
+    ? warning(`${text}.`, 'The first start of the server creates it.')
+    : problem(`${none}: ${why}.`, permissionFix(folder, 'u+rwx'));
+}
+
+export function isWritable(file: string): boolean {
+  return whyNot(file, R_OK | W_OK) === undefined;
+}
+
+/** Undefined if this user has the permission. */
+function whyNot(path: string, mode: number): string | undefined {
+  try {
+    accessSync(path, mode);
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EROFS') return 'its disk is mounted read-only';
+    if (code !== 'EACCES') return message;
+    return isOwn(path) ? 'its mode does not allow it' : `it belongs to the user ${statSync(path).uid}`;
+  }
+}
+
+function permissionFix(path: string, mode: string, more: readonly string[] = []): string {
+  const all = [path, ...more].join(' ');
+  if (isOwn(path)) return `chmod ${mode} ${all}`;
+  return `Run this command as the user of the server. If you do: chown ${process.getuid?.()} ${all}`;
+}
+
+function isOwn(path: string): boolean {
+  return statSync(path).uid === process.getuid?.();
+}
+
+export async function* checkInstallation(context: CheckContext): Findings {
+  const { clock, server } = context;
+  if (!(await responds(server))) return;
+  const { body } = await sendRequest(clock, `${server.url}/.well-known/jwks.json`);
+  const published = (jsonOf(body) as { keys?: readonly { kid?: unknown }[] } | undefined)?.keys ?? [];
+  // The check of the database reports its problems.
+  const stored = await storedKeyIds(context).catch(() => []);
+  if (published.length === 0 || stored.length === 0) return;
+  yield published.some(({ kid }) => stored.some((id) => id === kid))
+    ? ok('The server uses the database of these settings.')
+    : warning(
+        'The server uses another database: none of its signing keys is in the database of these settings.',
+        'Use the settings of that server, or specify the server of these settings with --url.',
+      );
+}
+
+async function storedKeyIds({ file, settings, server }: CheckContext): Promise<readonly string[]> {
+  const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+  if (file !== undefined) {
+    // A file with a problem is not opened.
+    if (await whyUnusable(resolve(file), server)) return [];
+    const stored = openDatabaseFile(resolve(file));
+    try {
+      return ids(await readKeyRows(stored));
+    } finally {
+      stored.close();
+    }
+  }
+  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
+  try {
+    return ids(await readKeyRows(database));
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,207 @@
+/** `espalier grant` and `espalier explain`: who has access to a folder, and why. */
+
+import { EspalierError } from '@espalier/client';
+import { UsageError } from '../config/start-error.ts';
+import { apiCommand } from './api/connection.ts';
+import { everyItem, pageInfo, type Page, type ReadPage } from './api/pages.ts';
+import {
+  findFolderReference,
+  findGroup,
+  findUser,
+  folderWord,
+  userWord,
+  type ApiConnection,
+  type NamedFolder,
+  type NamedGroup,
+  type NamedUser,
+} from './api/resolve-names.ts';
+import { json, type Group, type Option } from './command.ts';
+import { escapeControls, facts, table, toMinute } from './terminal/output.ts';
+
+export interface GrantDetails {
+  readonly level: string;
+  readonly grantedAt: string;
+  readonly folder: NamedFolder;
+  readonly user: NamedUser | null;
+  readonly group: NamedGroup | null;
+}
+
+const grantFields = 'level grantedAt folder { id path } user { id username } group { id name }';
+
+/** The grants on a folder, and on those above it if they are inherited. */
+export function grantReader(
+  { client, signal }: ApiConnection,
+  folder: NamedFolder,
+  inherited: boolean,
+): ReadPage<GrantDetails> {
+  const query = `query ($id: ID!, $inherited: Boolean!, $first: Int, $after: String) {
+    folder(id: $id) { access(inherited: $inherited, first: $first, after: $after) {
+      items { ${grantFields} } ${pageInfo}
+    } }
+  }`;
+  type Answer = { readonly folder: { readonly access: Page<GrantDetails> } | null };
+  return async (slice) => {
+    const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
+    if (answer.folder) return answer.folder.access;
+    throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} no longer exists.`);
+  };
+}
+
+export function subjectOf({ user, group }: Pick<GrantDetails, 'user' | 'group'>): string {
+  if (user) return escapeControls(user.username);
+  return group ? `group ${escapeControls(group.name)}` : '';
+}
+
+const list = apiCommand({
+  about: 'List the grants on a folder',
+  aliases: ['ls'],
+  words: [folderWord],
+  options: { inherited: { about: 'Include the grants on the folders above, nearest first' }, json },
+  details: 'Lists all grants if you manage the folder, otherwise only the grants to you and your groups.',
+  examples: ['espalier grant list /Places', 'espalier grant list "/Places/Floor 2" --inherited'],
+  async run(connection, { words: [reference], options: { inherited } }) {
+    const folder = await findFolderReference(connection, reference!);
+    const grants = await everyItem(grantReader(connection, folder, inherited));
+    const rows = grants.map((each) => [
+      escapeControls(each.folder.path),
+      subjectOf(each),
+      each.level,
+      toMinute(each.grantedAt),
+    ]);
+    const none = `No grants found.${inherited ? '' : ' To include the folders above, use --inherited.'}`;
+    return { data: grants, text: () => table(['Folder', 'To', 'Level', 'Since (UTC)'], rows, none) };
+  },
+});
+
+const subjectOptions = {
+  user: { value: 'name', about: 'The user, by name or id:<id>' },
+  group: { value: 'name', about: 'The group, by name or id:<id>; use either --user or --group' },
+} as const satisfies Record<string, Option>;
+
+interface SubjectInput {
+  readonly options: { readonly user: string | undefined; readonly group: string | undefined };
+}
+
+function requireOneSubject({ options: { user, group } }: SubjectInput): void {
+  if ((user === undefined) !== (group === undefined)) return;
+  throw new UsageError('Use either --user <name> or --group <name>.');
+}
+
+/** Finds the user or the group, for the input of a mutation and for people. */
+async function findSubject(connection: ApiConnection, { options: { user, group } }: SubjectInput) {
+  if (user !== undefined) {
+    const { id, username } = await findUser(connection, user);
+    return { input: { userId: id }, name: escapeControls(username) };
+  }
+  const { id, name } = await findGroup(connection, group!);
+  return { input: { groupId: id }, name: `the group ${escapeControls(name)}` };
+}
+
+const levels = ['read', 'write', 'manage', 'none'] as const;
+
+const create = apiCommand({
+  about: 'Grant a user or a group access to a folder',
+  aliases: ['set', 'add'],
+  words: [folderWord, { name: 'level', about: 'read, write, manage or none', completes: levels }],
+  options: { ...subjectOptions, json },
+  details: `Requires MANAGE on the folder. Replaces an earlier grant to the user or group on this folder. A grant applies to the folder
+and its contents, unless a deeper grant overrides it. The level none blocks inherited access.`,
+  examples: [
+    'espalier grant create /Places read --user anna',
+    'espalier grant create /Places/Archive none --group gardeners',
+  ],
+  validate(input) {
+    toLevel(input.words[1]!);
+    requireOneSubject(input);
+  },
+  async run(connection, input) {
+    const { client, signal } = connection;
+    const [reference, word] = input.words;
+    const level = toLevel(word!);
+    const folder = await findFolderReference(connection, reference!);
+    const subject = await findSubject(connection, input);
+    const mutation = `mutation ($input: GrantAccessInput!) { grantAccess(input: $input) { cursor } }`;
+    const variables = { input: { folderId: folder.id, level, ...subject.input } };
+    await client.mutate(mutation, variables, { signal });
+    return {
+      data: { folder, level, ...subject.input },
+      text: `Granted ${level} on ${escapeControls(folder.path)} to ${subject.name}.`,
+    };
+  },
+});
+
+function toLevel(word: string): string {
+  const level = levels.find((each) => each === word.toLowerCase());
+  if (level) return level.toUpperCase();
+  const choices = `${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`;
+  throw new UsageError(`The level must be ${choices}, not ${escapeControls(word)}.`);
+}
+
+const remove = apiCommand({
+  about: 'Delete a grant',
+  aliases: ['rm'],
+  words: [folderWord],
+  options: { ...subjectOptions, json },
+  details:
+    'Requires MANAGE on the folder. Inherited access then applies again. To block it, use espalier grant create with the level none.',
+  examples: ['espalier grant delete /Places --user anna'],
+  validate: requireOneSubject,
+  async run(connection, input) {
+    const { client, signal } = connection;
+    const folder = await findFolderReference(connection, input.words[0]!);
+    const subject = await findSubject(connection, input);
+    const mutation = `mutation ($input: RevokeAccessInput!) { revokeAccess(input: $input) { cursor } }`;
+    const variables = { input: { folderId: folder.id, ...subject.input } };
+    await client.mutate(mutation, variables, { signal });
+    return {
+      data: { folder, ...subject.input },
+      text: `Deleted the grant on ${escapeControls(folder.path)} to ${subject.name}. Inherited access applies.`,
+    };
+  },
+});
+
+export const grant: Group = { commands: { list, create, delete: remove } };
+
+interface Explanation {
+  readonly user: NamedUser;
+  readonly folder: NamedFolder;
+  readonly level: string;
+  readonly isPassage: boolean | null;
+  readonly reason: string;
+  readonly grant: GrantDetails | null;
+}
+
+export const explain = apiCommand({
+  about: 'Explain the access of a user to a folder',
+  words: [userWord, folderWord],
+  options: { json },
+  details:
+    'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users.',
+  examples: ['espalier explain anna "/Places/Floor 2"'],
+  async run(connection, { words: [who, where] }) {
+    const { client, signal } = connection;
+    const { id: userId } = await findUser(connection, who!);
+    const { id: folderId } = await findFolderReference(connection, where!);
+    const query = `query ($userId: ID!, $folderId: ID!) {
+      explainAccess(userId: $userId, folderId: $folderId) {
+        user { id username } folder { id path } level isPassage reason grant { ${grantFields} }
+      }
+    }`;
+    type Answer = { explainAccess: Explanation };
+    const { explainAccess } = await client.query<Answer>(query, { userId, folderId }, { signal });
+    return { data: explainAccess, text: formatExplanation(explainAccess) };
+  },
+});
+
+function formatExplanation({ user, folder, level, grant: deciding, reason }: Explanation): string {
+  const grantText = deciding
+    ? `${deciding.level} to ${subjectOf(deciding)} on ${escapeControls(deciding.folder.path)}, since ${toMinute(deciding.grantedAt)} UTC`
+    : 'none';
+  return facts([
+    ['User', escapeControls(user.username)],
+    ['Folder', escapeControls(folder.path)],
+    ['Level', level],
+    ['Why', escapeControls(reason)],
+    ['Grant', grantText],
+  ]);
+}

@@ -1,0 +1,105 @@
+/** Converts flags that filter journal entries to the filter of the server. */
+
+import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import { UsageError } from '../../config/start-error.ts';
+import type { Option } from '../command.ts';
+import { findFolderReference, findGroup, findUser, idIn, type ApiConnection } from '../api/resolve-names.ts';
+
+const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const shape = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
+
+const timeAbout = '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30m, 12h, 7d for that long ago';
+
+const kindNames = journalKinds.map((kind) => kind.toLowerCase().replaceAll('_', '-'));
+
+export const filterOptions = {
+  by: { value: 'user', about: 'Show only changes by this user (name or id:<id>)' },
+  user: { value: 'user', about: 'Show only changes of this user (name or id:<id>)' },
+  group: { value: 'group', about: 'Show only changes of this group (name or id:<id>)' },
+  folder: { value: 'path', about: 'Show only changes of this folder (path or id:<id>), not of its contents' },
+  kind: {
+    value: 'kind',
+    about: 'Show only changes of this kind, for example move-folder; repeatable',
+    isRepeatable: true,
+    completes: kindNames,
+  },
+  from: { value: 'time', about: `Show only changes at this time or later: ${timeAbout}` },
+  until: { value: 'time', about: 'Show only changes before this time' },
+} as const satisfies Record<string, Option>;
+
+interface FilterInput {
+  readonly by: string | undefined;
+  readonly user: string | undefined;
+  readonly group: string | undefined;
+  readonly folder: string | undefined;
+  readonly kind: readonly string[];
+  readonly from: string | undefined;
+  readonly until: string | undefined;
+}
+
+export interface JournalFilter {
+  readonly byId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly groupId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly kinds?: readonly JournalKind[] | undefined;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Validates the filter before a request is sent. */
+export function readFilter(
+  input: FilterInput,
+  now: number,
+): (connection: ApiConnection) => Promise<JournalFilter> {
+  const kinds = input.kind.length === 0 ? undefined : input.kind.map(toKind);
+  const from = input.from === undefined ? undefined : parseTime('--from', input.from, now);
+  const until = input.until === undefined ? undefined : parseTime('--until', input.until, now);
+  return async (connection) => ({
+    byId: await idOf(connection, input.by, findUser),
+    userId: await idOf(connection, input.user, findUser),
+    groupId: await idOf(connection, input.group, findGroup),
+    folderId: await idOf(connection, input.folder, findFolderReference),
+    kinds,
+    from,
+    until,
+  });
+}
+
+async function idOf(
+  connection: ApiConnection,
+  reference: string | undefined,
+  find: (connection: ApiConnection, reference: string) => Promise<{ readonly id: string }>,
+): Promise<string | undefined> {
+  if (reference === undefined) return undefined;
+  return idIn(reference) ?? (await find(connection, reference)).id;
+}
+
+function toKind(text: string): JournalKind {
+  const name = text.toLowerCase().replaceAll('_', '-');
+  const index = kindNames.indexOf(name);
+  if (index >= 0) return journalKinds[index]!;
+  const meant = nearestName(name, kindNames);
+  throw new UsageError(
+    `The journal has no kind ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `It has ${kindNames.join(', ')}.`}`,
+  );
+}
+
+/** Parses a time that a user typed: in UTC unless it has an offset, or relative to now. Returns the format of the server. */
+export function parseTime(flag: string, text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const at = unit === undefined ? instantOf(text) : now - Number(count) * seconds[unit]! * 1_000;
+  if (at === undefined || Number.isNaN(at) || at < 0) {
+    throw new UsageError(`${flag} takes a time (${timeAbout}), not ${JSON.stringify(text)}.`);
+  }
+  return new Date(at).toISOString();
+}
+
+function instantOf(text: string): number | undefined {
+  const [, date, time = '00:00', zone = 'Z'] = shape.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  // Date.parse takes the 30th of February for the 2nd of March.
+  const isDay = new Date(Date.parse(`${date}T00:00Z`) || 0).toISOString().startsWith(date);
+  return isDay ? Date.parse(`${date}T${time}${zone.toUpperCase()}`) : undefined;
+}

@@ -1,0 +1,249 @@
+/** `espalier keys`: the keys that sign auth tokens, directly on the database. */
+
+import { systemClock } from '../clock.ts';
+import { readInputFile, settingsTable } from '../config/config.ts';
+import { StartError, UsageError } from '../config/start-error.ts';
+import type { Database } from '../database/database.ts';
+import { runChange } from '../journal/journal.ts';
+import {
+  encryptKeys,
+  formatTime,
+  listKeyStatuses,
+  retireAllKeys,
+  retireSigningKey,
+  rotateSigningKey,
+} from '../sessions/manage-signing-keys.ts';
+import { KeyEncryption, readKeyRows, type KeyRow } from '../sessions/signing-keys.ts';
+import { command, json, type Group, type SettingFlags } from './command.ts';
+import { databaseSettings, onDatabase } from './database-command.ts';
+import { table } from './terminal/output.ts';
+
+/** The settings of commands that create or open keys. */
+const keySettings = [...databaseSettings, settingsTable.masterKey];
+
+interface StoredKeys {
+  readonly database: Database;
+  readonly encryption: KeyEncryption;
+}
+
+function onKeys<T>(flags: SettingFlags, work: (keys: StoredKeys) => Promise<T>): Promise<T> {
+  return onDatabase(flags, ({ database, settings }) =>
+    work({ database, encryption: new KeyEncryption(settings.masterKey) }),
+  );
+}
+
+/** A node with another master key, or without one, could not sign with the stored keys. */
+function requireSameSeal(
+  rows: readonly KeyRow[],
+  encryption: KeyEncryption,
+  { retiredId }: { readonly retiredId?: string } = {},
+): void {
+  // A retired key need not be readable, but it names the master key in use.
+  for (const row of rows)
+    if (row.id !== retiredId || row.sealedWith !== encryption.id) encryption.decrypt(row);
+  if (encryption.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
+    throw new StartError(
+      'The keys in the database are not sealed, but a master key is set. Start the nodes with it first, or run espalier keys seal.',
+    );
+  }
+}
+
+const list = command({
+  about: 'List the keys that sign auth tokens',
+  aliases: ['ls'],
+  isGroupDefault: true,
+  options: { json },
+  settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
+  details: `One key signs. A published key will sign later. The other keys verify tokens that they signed before. You can also run
+espalier keys.`,
+  examples: ['espalier keys list', 'espalier keys'],
+  run: ({ flags }) =>
+    onDatabase(flags, async ({ database, settings }) => {
+      const statuses = describeKeys(await readKeyRows(database), settings.refreshTokenSeconds);
+      const rows = statuses.map((each) => [
+        each.id,
+        each.state,
+        each.signsFrom,
+        each.neededUntil,
+        each.sealedWith,
+      ]);
+      const headings = ['Key', 'State', 'Signs from', 'Needed until', 'Sealed with'];
+      return { data: statuses, text: table(headings, rows) };
+    }),
+});
+
+function describeKeys(rows: readonly KeyRow[], refreshTokenSeconds: number) {
+  return listKeyStatuses(rows, { now: systemClock.now(), refreshTokenSeconds }).map((key) => ({
+    ...key,
+    createdAt: formatTime(key.createdAt),
+    signsFrom: formatTime(key.signsFrom),
+    neededUntil: key.neededUntil === null ? null : formatTime(key.neededUntil),
+  }));
+}
+
+const rotate = command({
+  about: 'Publish a new signing key, which becomes active later',
+  options: { json },
+  settings: keySettings,
+  details: `The new key signs after five minutes, when every node and every other service that verifies tokens has read it. Users stay
+logged in. Servers rotate keys automatically every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
+  examples: ['espalier keys rotate'],
+  run: ({ flags }) =>
+    onKeys(flags, async ({ database, encryption }) => {
+      const { id, signsFrom } = await runChange(database, async (transaction) => {
+        requireSameSeal(await readKeyRows(transaction), encryption);
+        return rotateSigningKey(transaction, { encryption, now: systemClock.now() });
+      });
+      const text = `The key ${id} is published and signs from ${formatTime(signsFrom)} on.
+Older keys continue to verify tokens as long as a session can need them. Users stay logged in.`;
+      return { data: { id, signsFrom: formatTime(signsFrom) }, text };
+    }),
+});
+
+interface Retirement {
+  readonly retired: readonly string[];
+  /** False if no token was signed with it. */
+  readonly hasSigned: boolean;
+  /** The key that signs instead. */
+  readonly replacement: string | null;
+}
+
+const retire = command({
+  about: 'Retire a signing key and invalidate the tokens that it signed',
+  words: [{ name: 'id', about: 'The id of the key, from espalier keys list', isOptional: true }],
+  options: {
+    atOnce: { about: 'Retire the key even if it is the one that signs, and replace it with a new key' },
+    all: { about: 'Replace all keys with one new key' },
+    json,
+  },
+  settings: keySettings,
+  details: `Invalidates all tokens that the key signed. Clients with such a token must log in again.
+
+Use --at-once if others may have the key that signs: it retires the key and activates a new one at the same time. Use --all if
+others may have the database, or if the master key is lost.`,
+  examples: ['espalier keys retire 3f1c0a2b', 'espalier keys retire --all'],
+  run({ words: [id], options, flags }) {
+    if ((id === undefined) !== options.all) {
+      throw new UsageError(
+        'espalier keys retire takes either the id of a key or --all. Run espalier keys list for the ids.',
+      );
+    }
+    return onKeys(flags, async (keys) => {
+      const done = id === undefined ? await retireAll(keys) : await retireOne(keys, id, options.atOnce);
+      return { data: done, text: describeRetirement(done, id, keys) };
+    });
+  },
+});
+
+async function retireOne(
+  { database, encryption }: StoredKeys,
+  id: string,
+  isAtOnce: boolean,
+): Promise<Retirement> {
+  const { hasSigned, replacementId } = await runChange(database, async (transaction) => {
+    const rows = await readKeyRows(transaction);
+    if (isAtOnce) requireSameSeal(rows, encryption, { retiredId: id });
+    return retireSigningKey(transaction, id, {
+      encryption,
+      now: systemClock.now(),
+      isReplacedAtOnce: isAtOnce,
+    });
+  });
+  return { retired: [id], hasSigned, replacement: replacementId ?? null };
+}
+
+/** Opens no key, so it also works without a lost master key. */
+async function retireAll({ database, encryption }: StoredKeys): Promise<Retirement> {
+  return runChange(database, async (transaction) => {
+    const rows = await readKeyRows(transaction);
+    if (encryption.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
+      throw new StartError(
+        'The keys are sealed, but no master key is set, so the new key would be stored unsealed. Set ESPALIER_MASTER_KEY_FILE to the old or a new master key.',
+      );
+    }
+    const replacement = await retireAllKeys(transaction, { encryption, now: systemClock.now() });
+    return { retired: rows.map(({ id }) => id), hasSigned: true, replacement };
+  });
+}
+
+function describeRetirement(done: Retirement, id: string | undefined, { encryption }: StoredKeys): string {
+  const { retired, hasSigned, replacement } = done;
+  const all = retired.length === 1 ? 'The only key is' : `All ${retired.length} keys are`;
+  const what = id === undefined ? all : `The key ${id} is`;
+  const lines = hasSigned
+    ? [
+        `${what} retired. Within seconds, every node rejects auth tokens that were signed before.`,
+        'Clients with such a token must log in again.',
+      ]
+    : [`${what} retired. No token was signed with it.`];
+  if (replacement !== null) {
+    lines.push(
+      `The key ${replacement} signs instead. Other services that cache the public keys must read them again.`,
+    );
+  }
+  if (id === undefined && encryption.id !== null) {
+    lines.push(
+      `It is sealed with the master key ${encryption.id}: nodes now start only with this master key.`,
+    );
+  }
+  return lines.join('\n');
+}
+
+const seal = command({
+  about: 'Seal the signing keys with a master key',
+  options: {
+    oldMasterKeyFile: {
+      value: 'path',
+      about: 'The file with the old master key',
+      completes: 'file',
+    },
+    json,
+  },
+  settings: keySettings,
+  details: `Seals the keys with ESPALIER_MASTER_KEY. If another master key has sealed them, pass its file with --old-master-key-file.
+Without ESPALIER_MASTER_KEY, stores the keys unsealed.`,
+  examples: ['espalier keys seal', 'espalier keys seal --old-master-key-file old-key.txt'],
+  run: ({ options, flags }) =>
+    onKeys(flags, async ({ database, encryption }) => {
+      const { oldMasterKeyFile } = options;
+      const old = new KeyEncryption(
+        oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile),
+      );
+      const count = await runChange(database, async (transaction) => {
+        const rows = (await readKeyRows(transaction)).filter(
+          ({ sealedWith }) => sealedWith !== encryption.id,
+        );
+        requireOld(rows, old);
+        await encryptKeys(transaction, rows, { from: old, to: encryption });
+        return rows.length;
+      });
+      return {
+        data: { changed: count, sealedWith: encryption.id },
+        text: describeSealing(count, encryption),
+      };
+    }),
+});
+
+function requireOld(rows: readonly KeyRow[], old: KeyEncryption): void {
+  const other = rows.find(({ sealedWith }) => sealedWith !== null && sealedWith !== old.id);
+  if (!other) return;
+  throw new StartError(
+    old.id === null
+      ? `The keys are sealed with another master key (${other.sealedWith}). Pass its file with --old-master-key-file.`
+      : `--old-master-key-file contains the master key ${old.id}, but the keys are sealed with ${other.sealedWith}.`,
+  );
+}
+
+function describeSealing(count: number, { id }: KeyEncryption): string {
+  const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
+  if (count === 0) return `Nothing to do: every key is ${how}.`;
+  return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with the same ESPALIER_MASTER_KEY before the next key is created.
+Older backups still contain the keys as they were. If others may have such a backup, a rotation alone is not enough.
+After the restart, do one of the following:
+- Run espalier keys rotate. When the new key signs, run espalier keys retire <id> for each older key. Clients with a token
+  of an older key must log in again.
+- Without waiting, run espalier keys retire <id> --at-once. All users must log in again.
+Run espalier keys list for the ids and to see which key signs.`;
+}
+
+export const keys: Group = { commands: { list, rotate, retire, seal } };

@@ -1,0 +1,141 @@
+/** `espalier login`, `logout` and `whoami`: the stored session for later commands. */
+
+import { EspalierError, memoryStorage } from '@espalier/client';
+import { readCommandLineSettings } from '../config/config.ts';
+import { UsageError } from '../config/start-error.ts';
+import {
+  apiCommand,
+  clientFor,
+  connectionSettings,
+  defaultUrl,
+  explainConnection,
+  profileFile,
+  untilSignal,
+} from './api/connection.ts';
+import type { ProfileFile, Profile } from './api/profile.ts';
+import { command, json } from './command.ts';
+import { describeFailure, ExitError } from './failures.ts';
+import { escapeControls, print, toMinute } from './terminal/output.ts';
+import { askText, passwordOptions, readPassword, requireTerminal } from './terminal/prompts.ts';
+
+export const login = command({
+  about: 'Log in to a server and store the session for later commands',
+  options: {
+    username: { value: 'name', short: 'u', about: 'The user name; default: ask' },
+    ...passwordOptions,
+  },
+  settings: connectionSettings,
+  details: `Asks for missing values. Stores the session in a file that only you can read. Commands that use the session extend it.
+Without --url, logs in to the server of the last login with this profile, or if there was none, to ${defaultUrl}.`,
+  examples: [
+    'espalier login --url https://example.com',
+    'espalier login --url https://example.com -u robot --password-file /run/secrets/robot',
+    'espalier login --profile staging --url https://staging.example.com',
+  ],
+  async run({ options, flags }) {
+    const file = profileFile(flags);
+    const before = await readLastLogin(file);
+    const url = readCommandLineSettings(flags).url ?? urlOf(before, file);
+    const username = options.username ?? (await askForName(before?.username));
+    const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
+    const storage = memoryStorage();
+    const client = clientFor(url, storage);
+    try {
+      await untilSignal(() => client.login({ username, password }));
+      const tokens = (await storage.read())!;
+      // A session that cannot be stored is useless.
+      await file.write({ url, username, tokens }).catch(async (error: unknown) => {
+        await client.logout().catch(() => undefined);
+        throw error;
+      });
+    } catch (error) {
+      throw explainConnection(url, error);
+    } finally {
+      client.close();
+    }
+    await print(`Logged in as ${escapeControls(username)} at ${url}.`);
+  },
+});
+
+/** Returns null if the file is damaged. The login replaces it. */
+async function readLastLogin(file: ProfileFile): Promise<Profile | undefined | null> {
+  try {
+    return await file.read();
+  } catch (error) {
+    if (error instanceof EspalierError) return null;
+    throw error;
+  }
+}
+
+/** A password must not go to another server only because the stored session is damaged. */
+function urlOf(before: Profile | undefined | null, file: ProfileFile): string {
+  if (before !== null) return before?.url ?? defaultUrl;
+  throw new UsageError(
+    `The file ${file.path} is damaged, so the server of the last login is unknown. Specify the server with --url.`,
+  );
+}
+
+async function askForName(before: string | undefined): Promise<string> {
+  requireTerminal('the user name', '--username <name>');
+  return askText('User name', before);
+}
+
+export const logout = command({
+  about: 'Log out and delete the stored session',
+  settings: connectionSettings,
+  details: `Deletes the stored session even if the server cannot be reached. The session then expires on the server. The name of the
+server and of the user stay stored, as defaults of the next login.`,
+  examples: ['espalier logout', 'espalier logout --profile staging'],
+  async run({ flags }) {
+    const file = profileFile(flags);
+    const profile = await readLastLogin(file);
+    if (profile === null) await file.removeTokens();
+    if (!profile?.tokens) {
+      await print('You are not logged in.');
+      return;
+    }
+    const client = clientFor(profile.url, file.storage());
+    try {
+      await untilSignal(() => client.logout());
+    } catch (error) {
+      if (!(error instanceof EspalierError)) throw error;
+      const { exitCode, message, code } = describeFailure(error);
+      const text = `${message} The stored session was deleted. It will expire on the server.`;
+      throw new ExitError(exitCode, text, code);
+    } finally {
+      client.close();
+      await file.removeTokens();
+    }
+    await print(`Logged out ${escapeControls(profile.username)} at ${profile.url}.`);
+  },
+});
+
+interface Answer {
+  readonly viewer: {
+    readonly user: { id: string; username: string; isAdministrator: boolean };
+    readonly session: { id: string; createdAt: string; expiresAt: string };
+  };
+}
+
+const query = `{ viewer { user { id username isAdministrator } session { id createdAt expiresAt } } }`;
+
+export const whoami = apiCommand({
+  about: 'Show the logged-in user and the server',
+  options: { json },
+  examples: ['espalier whoami', 'espalier whoami --json'],
+  async run({ client, signal }) {
+    const { viewer } = await client.query<Answer>(query, {}, { signal }).catch(isOver);
+    const { user, session } = viewer;
+    return {
+      data: { url: client.url, ...viewer },
+      text: `${escapeControls(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
+Logged in since ${toMinute(session.createdAt)} UTC. If it is not used, the session ends at ${toMinute(session.expiresAt)} UTC.`,
+    };
+  },
+});
+
+/** A token may outlive its session: after a logout elsewhere, or when a backup was restored. */
+function isOver(error: unknown): never {
+  const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
+  throw isGone ? new EspalierError('LOGGED_OUT', 'The session has ended.') : error;
+}

@@ -1,0 +1,26 @@
+/** Finds files that are installed with the program: its version, the documentation, and the built web console. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** In a clone, the folder of the repository. A build copies its pages into the package. */
+export function docsFolder(): string {
+  const path = import.meta.url.endsWith('.ts') ? '../../../docs' : '../docs';
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** The console is a separate package. Returns null if the console is not installed or not built. */
+export function consoleFolder(): string | null {
+  try {
+    const page = fileURLToPath(import.meta.resolve('@espalier/console/index.html'));
+    return existsSync(page) ? dirname(page) : null;
+  } catch {
+    return null;
+  }
+}

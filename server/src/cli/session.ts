@@ -1,0 +1,228 @@
+/** `espalier session`: the sessions of logged-in users. */
+
+import { EspalierError } from '@espalier/client';
+import { UsageError } from '../config/start-error.ts';
+import { apiCommand } from './api/connection.ts';
+import { everyItem, pageInfo, pagesOf, type Page, type ReadPage } from './api/pages.ts';
+import { findUser, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
+import { json, type Group } from './command.ts';
+import { ExitError } from './failures.ts';
+import { escapeControls, facts, print, printJson, table, toMinute, toSecond } from './terminal/output.ts';
+
+interface SessionDetails {
+  readonly id: string;
+  readonly user: NamedUser;
+  readonly createdAt: string;
+  readonly refreshedAt: string;
+  readonly expiresAt: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly isCurrent: boolean;
+}
+
+interface Refresh {
+  readonly at: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly replays: number;
+  readonly replayedAt: string | null;
+  readonly replayAddress: string | null;
+  readonly replayAgent: string | null;
+}
+
+type SessionWithRefreshes = SessionDetails & { readonly refreshes: readonly Refresh[] };
+
+const fields = 'id user { id username } createdAt refreshedAt expiresAt address agent isCurrent';
+const allFields = `${fields} refreshes { at address agent replays replayedAt replayAddress replayAgent }`;
+
+const list = apiCommand({
+  about: 'List the active sessions',
+  aliases: ['ls'],
+  options: {
+    user: { value: 'name', about: 'List the sessions of this user (name or id:<id>); for administrators' },
+    all: { about: 'List the sessions of all users; for administrators', conflicts: ['user'] },
+    json,
+  },
+  details: 'Lists your active sessions, the newest login first. An asterisk marks the current session.',
+  examples: ['espalier session list', 'espalier session list --user anna'],
+  async run(connection, { options: { user, all } }) {
+    const read =
+      all || user !== undefined
+        ? readSessions<SessionDetails>(
+            connection,
+            fields,
+            user === undefined ? undefined : (await findUser(connection, user)).id,
+          )
+        : readOwnSessions<SessionDetails>(connection, fields);
+    const sessions = await everyItem(read);
+    return { data: sessions, text: () => formatList(sessions) };
+  },
+});
+
+/** The sessions of the viewer, the newest login first. */
+function readOwnSessions<Session>({ client, signal }: ApiConnection, wanted: string): ReadPage<Session> {
+  const query = `query ($first: Int, $after: String) {
+    viewer { sessions(first: $first, after: $after) { items { ${wanted} } ${pageInfo} } }
+  }`;
+  type Answer = { viewer: { sessions: Page<Session> } };
+  return async (slice) => (await client.query<Answer>(query, { ...slice }, { signal })).viewer.sessions;
+}
+
+/** The sessions of all users or of one user, the newest first. For administrators. */
+function readSessions<Session>(
+  { client, signal }: ApiConnection,
+  wanted: string,
+  userId?: string,
+): ReadPage<Session> {
+  const query = `query ($userId: ID, $first: Int, $after: String) {
+    sessions(userId: $userId, first: $first, after: $after) { items { ${wanted} } ${pageInfo} }
+  }`;
+  type Answer = { sessions: Page<Session> };
+  return async (slice) => (await client.query<Answer>(query, { userId, ...slice }, { signal })).sessions;
+}
+
+function formatList(sessions: readonly SessionDetails[]): string {
+  const rows = sessions.map((each) => [
+    `${each.id}${each.isCurrent ? ' *' : ''}`,
+    escapeControls(each.user.username),
+    toMinute(each.createdAt),
+    toMinute(each.refreshedAt),
+    escapeControls(each.address ?? ''),
+    escapeControls(each.agent ?? ''),
+  ]);
+  const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
+  return table(headings, rows, 'No sessions found.');
+}
+
+const show = apiCommand({
+  about: 'Show a session with its refreshes',
+  words: [{ name: 'id', about: 'The id of a session, from espalier session list' }],
+  options: { json },
+  details: `Users can show their own sessions, administrators all sessions. Lists the last twenty refreshes within seven days, the newest
+first, and whether a client reused a spent refresh token. Reuse soon after the refresh is a lost response or a second tab. Later
+reuse means theft and ends the session.`,
+  examples: ['espalier session show 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
+  async run(connection, { words: [id] }) {
+    const session = await findSession(connection, id!);
+    return { data: session, text: formatSession(session) };
+  },
+});
+
+/** The schema has no field for one session. Searches the viewer's own sessions, then those that administrators see. */
+async function findSession(connection: ApiConnection, id: string): Promise<SessionWithRefreshes> {
+  const { client, signal } = connection;
+  const own = await findIn(readOwnSessions(connection, allFields), id);
+  if (own) return own;
+  type Answer = { viewer: { user: { isAdministrator: boolean } } };
+  const { viewer } = await client.query<Answer>('{ viewer { user { isAdministrator } } }', {}, { signal });
+  const found = viewer.user.isAdministrator && (await findIn(readSessions(connection, allFields), id));
+  if (found) return found;
+  throw new EspalierError(
+    'NOT_FOUND',
+    `There is no active session ${escapeControls(id)}, or you do not have access to it.`,
+  );
+}
+
+async function findIn(
+  read: ReadPage<SessionWithRefreshes>,
+  id: string,
+): Promise<SessionWithRefreshes | undefined> {
+  // Each session has up to twenty refreshes.
+  for await (const page of pagesOf(read, { pageSize: 200 })) {
+    const found = page.find((each) => each.id === id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function formatSession(shown: SessionWithRefreshes): string {
+  const head = facts([
+    ['Id', `${shown.id}${shown.isCurrent ? ' (current)' : ''}`],
+    ['User', escapeControls(shown.user.username)],
+    ['Since', `${toMinute(shown.createdAt)} UTC`],
+    ['Refreshed', `${toMinute(shown.refreshedAt)} UTC`],
+    ['Ends', `${toMinute(shown.expiresAt)} UTC, unless it is refreshed earlier`],
+    ['Address', escapeControls(shown.address ?? '')],
+    ['Device', escapeControls(shown.agent ?? '')],
+  ]);
+  if (shown.refreshes.length === 0) return `${head}\n\nNot refreshed in the last seven days.`;
+  const rows = shown.refreshes.map((refresh) => [
+    toSecond(refresh.at),
+    escapeControls(refresh.address ?? ''),
+    escapeControls(refresh.agent ?? ''),
+    formatReplays(refresh),
+  ]);
+  return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'Spent token reused'], rows)}`;
+}
+
+function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {
+  if (replays === 0) return '';
+  const times = replays === 1 ? 'once' : `${replays} times`;
+  const by = [replayAddress, replayAgent].filter((each) => each !== null).map(escapeControls);
+  return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)}`, ...by].join(', ');
+}
+
+const revoke = apiCommand({
+  about: 'Revoke sessions at once, on every node and with their open sockets',
+  aliases: ['delete', 'rm'],
+  words: [
+    {
+      name: 'id',
+      about: 'The id of a session, from espalier session list',
+      isOptional: true,
+      isRepeatable: true,
+    },
+  ],
+  options: {
+    allOthers: { about: 'Revoke all your sessions except the current one' },
+    user: {
+      value: 'name',
+      about: 'Revoke all sessions of this user (name or id:<id>); other users: for administrators',
+    },
+    json,
+  },
+  details:
+    'Users can revoke their own sessions, administrators all sessions. Clients of a revoked session must log in again.',
+  examples: ['espalier session revoke --all-others', 'espalier session revoke --user anna'],
+  validate({ words: ids, options: { allOthers, user } }) {
+    if ([ids.length > 0, allOthers, user !== undefined].filter(Boolean).length === 1) return;
+    throw new UsageError('Specify either the ids of sessions, --all-others or --user <name>.');
+  },
+  async run(connection, { words: ids, options }) {
+    const count = ids.length > 0 ? await revokeEach(connection, ids) : await revokeAll(connection, options);
+    await (options.json ? printJson({ endedSessions: count }) : print(`Sessions ended: ${count}.`));
+    if (count < new Set(ids).size) throw new ExitError(1);
+  },
+});
+
+async function revokeAll(
+  connection: ApiConnection,
+  { allOthers, user }: { readonly allOthers: boolean; readonly user: string | undefined },
+): Promise<number> {
+  const { client, signal } = connection;
+  const mutation = `mutation ($input: RevokeSessionsInput!) { revokeSessions(input: $input) { endedSessions } }`;
+  type Payload = { revokeSessions: { endedSessions: number } };
+  const input = allOthers ? { keepCurrent: true } : { userId: (await findUser(connection, user!)).id };
+  return (await client.mutate<Payload>(mutation, { input }, { signal })).revokeSessions.endedSessions;
+}
+
+/** A missing session is reported and does not stop the others. The own session is revoked last. */
+async function revokeEach({ client, signal }: ApiConnection, ids: readonly string[]): Promise<number> {
+  const mutation = `mutation ($input: RevokeSessionInput!) { revokeSession(input: $input) { revokedSessionId } }`;
+  type Answer = { viewer: { session: { id: string } } };
+  const { viewer } = await client.query<Answer>('{ viewer { session { id } } }', {}, { signal });
+  const isOwn = (id: string) => Number(id === viewer.session.id);
+  let count = 0;
+  for (const id of [...new Set(ids)].sort((a, b) => isOwn(a) - isOwn(b))) {
+    try {
+      await client.mutate(mutation, { input: { id } }, { signal });
+      count++;
+    } catch (error) {
+      if (!(error instanceof EspalierError && error.code === 'NOT_FOUND')) throw error;
+      console.error(`espalier: There is no session ${escapeControls(id)}, or it has ended already.`);
+    }
+  }
+  return count;
+}
+
+export const session: Group = { commands: { list, show, revoke } };

@@ -1,0 +1,120 @@
+/** Asks for names, passwords and confirmation on a terminal. A password also comes from a file or standard input, never from an argument. */
+
+import { text as readAll } from 'node:stream/consumers';
+import { readInputFile } from '../../config/config.ts';
+import { StartError, UsageError } from '../../config/start-error.ts';
+import { ExitError } from '../failures.ts';
+import type { Option, Output } from '../command.ts';
+
+/** The options of every command that takes a password. */
+export const passwordOptions = {
+  passwordStdin: { about: 'Read the password from standard input', conflicts: ['passwordFile'] },
+  passwordFile: { value: 'path', about: 'Read the password from this file', completes: 'file' },
+} as const satisfies Record<string, Option>;
+
+export const newPasswordOptions = {
+  ...passwordOptions,
+  generate: {
+    about: 'Generate a password and print it once',
+    conflicts: ['passwordStdin', 'passwordFile'],
+  },
+} as const satisfies Record<string, Option>;
+
+export const yes = { short: 'y', about: 'Do not ask for confirmation' } as const satisfies Option;
+
+interface PasswordInput {
+  readonly passwordStdin: boolean;
+  readonly passwordFile: string | undefined;
+}
+
+export async function readPassword(
+  { passwordStdin, passwordFile }: PasswordInput,
+  { prompt, isNew = false }: { readonly prompt: string; /** Asks twice. */ readonly isNew?: boolean },
+): Promise<string> {
+  if (passwordFile !== undefined) return required(readInputFile('--password-file', passwordFile));
+  if (passwordStdin) return required((await readAll(process.stdin)).replace(/\r?\n$/, ''));
+  requireTerminal(
+    'the password',
+    `--password-stdin${isNew ? ', --password-file or --generate' : ' or --password-file'}`,
+  );
+  const password = required(await askPassword(prompt));
+  if (isNew && (await askPassword(`${prompt}, again`)) !== password) {
+    throw new StartError('The two passwords are different. Nothing was changed.');
+  }
+  return password;
+}
+
+export interface NewPassword {
+  readonly password: string;
+  /** Set if the password was generated and must be printed. */
+  readonly generated: string | undefined;
+}
+
+export async function readNewPassword(
+  input: PasswordInput & { readonly generate: boolean },
+  prompt: string,
+): Promise<NewPassword> {
+  if (!input.generate) {
+    return { password: await readPassword(input, { prompt, isNew: true }), generated: undefined };
+  }
+  const { generatePassword } = await import('../../accounts/passwords.ts');
+  const password = generatePassword();
+  return { password, generated: password };
+}
+
+/** The output of a command, with the password if it was generated. */
+export function withPassword(data: object, text: string, generated: string | undefined): Output {
+  if (generated === undefined) return { data, text };
+  return {
+    data: { ...data, password: generated },
+    text: `${text}\n  Password  ${generated}   (shown only this once)`,
+  };
+}
+
+/** The question is a sentence without its end: `Delete the user anna`. Without a terminal, a flag must confirm it. */
+export async function confirm(question: string, isYes: boolean): Promise<void> {
+  if (isYes) return;
+  if (!process.stdin.isTTY) {
+    throw new UsageError(
+      'This cannot be undone, and there is no terminal to ask for confirmation. To confirm, use --yes.',
+    );
+  }
+  const prompts = await import('@clack/prompts');
+  const message = `${question}? This cannot be undone.`;
+  const answer = unlessCancelled(prompts, await prompts.confirm({ ...style, message, initialValue: false }));
+  if (!answer) throw new ExitError(1, 'Cancelled. Nothing was changed.', 'CANCELLED');
+}
+
+export async function askText(message: string, defaultValue?: string): Promise<string> {
+  const prompts = await import('@clack/prompts');
+  const placeholder = defaultValue === undefined ? {} : { defaultValue, placeholder: defaultValue };
+  const answer = unlessCancelled(prompts, await prompts.text({ ...style, message, ...placeholder }));
+  return answer || askText(message, defaultValue);
+}
+
+export async function askPassword(message: string): Promise<string> {
+  const prompts = await import('@clack/prompts');
+  return unlessCancelled(prompts, await prompts.password({ ...style, message })) ?? '';
+}
+
+export function requireTerminal(what: string, flags: string): void {
+  if (process.stdin.isTTY) return;
+  throw new UsageError(`There is no terminal to ask for ${what}. Use ${flags}.`);
+}
+
+/** On standard error, so that standard output can be redirected. */
+const style = { output: process.stderr, withGuide: false };
+
+/** Ctrl-C ends the command. */
+function unlessCancelled<T>(
+  { isCancel }: { readonly isCancel: (answer: unknown) => boolean },
+  answer: T,
+): Exclude<T, symbol> {
+  if (isCancel(answer)) throw new ExitError(130);
+  return answer as Exclude<T, symbol>;
+}
+
+function required(password: string): string {
+  if (password === '') throw new StartError('The password is empty.');
+  return password;
+}
