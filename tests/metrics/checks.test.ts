@@ -14,6 +14,7 @@ function createMetrics(checkHealth: MetricSources['checkHealth']): Metrics {
     database: { connections: () => ({ open: 2, busy: 0, waiting: 0 }) },
     backups: undefined,
     activity: { sockets: 0, subscriptions: 0, responses: { computed: 0, shared: 0 } },
+    readSizes: () => Promise.resolve({ folders: 3, users: 1, databaseBytes: 4_096 }),
     feed: { last: 1 },
     readHead: () => Promise.resolve(1),
   });

@@ -6,6 +6,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
+import { Scrape } from '../metrics/scrape.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -46,6 +48,7 @@ for (const kind of databaseKinds) {
       tree = await TreeTestbed.start(kind, {
         settings: {
           LOGIN_THROTTLE: 'off',
+          METRICS_PORT: '0',
           MASTER_KEY: masterKey,
           ADMIN_USERNAME: '',
           ADMIN_USERNAME_FILE: nameFile,
@@ -55,6 +58,26 @@ for (const kind of databaseKinds) {
     after(async () => {
       await tree.stop();
       rmSync(folder, { recursive: true });
+    });
+
+    test('contains gauges, with the same values as the metrics', async () => {
+      await tree.create('Counted');
+      await tree.delete(await tree.create('Counted and deleted'));
+      const query = '{server{gauges{folders users databaseBytes freeDiskBytes lastBackupAt} database{kind}}}';
+      type Gauges = Record<'folders' | 'users' | 'databaseBytes', number> & {
+        freeDiskBytes: number | null;
+        lastBackupAt: null;
+      };
+      const { server } = await tree.query<{ server: { gauges: Gauges; database: { kind: string } } }>(query);
+      const { folders, users, databaseBytes, freeDiskBytes, lastBackupAt } = server.gauges;
+      assert.deepEqual([folders, users, lastBackupAt], [3, 1, null]);
+      assert.ok(databaseBytes > 10_000 && Number.isInteger(databaseBytes), String(databaseBytes));
+      if (server.database.kind === 'SQLITE') assert.ok(freeDiskBytes! > 0);
+      else assert.equal(freeDiskBytes, null);
+      const scraped = await Scrape.of(tree.testbed.metricsUrl!);
+      assert.equal(scraped.number(catalogue.folders.name), 3);
+      assert.equal(scraped.number(catalogue.users.name), 1);
+      assert.equal(scraped.number(catalogue.databaseSize.name), databaseBytes);
     });
 
     test('contains version, start, database and health', async () => {

@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
       assert.match(await people.queryError(forged, {}, token), /^BAD_INPUT/);
     });
 
-    test('remember favorites and visits of each user, and nothing of them in the journal', async () => {
+    test('remember favorites and visits of each user, without entries in the journal', async () => {
       const ids = [];
       for (const name of ['Room 10', 'Room 9', 'Room 8']) ids.push(await createFolder(name));
       for (const id of ids) await grant(id, 'READ');

@@ -88,6 +88,8 @@ export interface Database extends Reader {
   confirmCurrent(): void;
   /** The current number of connections, and of requests that wait for one or for a lock. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
+  /** The size of the stored data in bytes. */
+  readSize(): PromiseOrValue<number>;
   /** Explains an error of the database to the operator, with advice. Returns other errors unchanged. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;

@@ -1,6 +1,6 @@
 /**
  * The folders that each user has marked as favorites, and the ones that the user visited last. Only this user reads them, so they
- * are not part of the journal, and a change of them does not take its lock.
+ * are not part of the journal, and changing them does not take its lock.
  */
 
 import type { Access } from '../access/access.ts';

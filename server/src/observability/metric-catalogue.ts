@@ -48,6 +48,15 @@ export const catalogue = {
     help: 'Free space on the disk of an embedded database. Missing with PostgreSQL.',
     aggregation: 'min',
   }),
+  databaseSize: gauge('espalier_database_size_bytes', {
+    help: 'Size of the database.',
+    aggregation: 'max',
+  }),
+  folders: gauge('espalier_folders', {
+    help: 'Stored folders, including deleted folders that are not purged.',
+    aggregation: 'max',
+  }),
+  users: gauge('espalier_users', { help: 'Users, including disabled users.', aggregation: 'max' }),
   requests: histogram('espalier_http_request_duration_seconds', {
     help: 'Duration of completed requests, except event streams.',
     labels: {

@@ -11,6 +11,7 @@ import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database } from '../database/database.ts';
 import { writeFailureReasons } from '../database/faults.ts';
 import type { Activity } from './activity.ts';
+import type { Sizes } from './gauges.ts';
 import type { HealthCheck } from './health.ts';
 import { catalogue, type MetricKey } from './metric-catalogue.ts';
 
@@ -25,6 +26,7 @@ export interface MetricSources {
   /** Undefined if none are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
   readonly activity: Pick<Activity, 'sockets' | 'subscriptions' | 'responses'>;
+  readonly readSizes: () => Promise<Sizes>;
   /** `last` is the number of the last entry that this node has seen. */
   readonly feed: { readonly last: number };
   /** Reads the number of the last entry in the journal. */
@@ -133,6 +135,17 @@ export class Metrics {
     this.#collect('subscriptions', () => activity.subscriptions);
     this.#collect('responses', () => ({ ...activity.responses }));
     this.#collectHealth(sources);
+    this.#collectSizes(sources);
+  }
+
+  #collectSizes({ isReady, readSizes }: MetricSources): void {
+    const read = singleFlight(async () =>
+      // A database that does not respond is not queried again.
+      (await isReady()) ? readSizes().catch(() => undefined) : undefined,
+    );
+    this.#collect('folders', async () => (await read())?.folders);
+    this.#collect('users', async () => (await read())?.users);
+    this.#collect('databaseSize', async () => (await read())?.databaseBytes);
   }
 
   #collectHealth({ isReady, checkHealth, feed, readHead }: MetricSources): void {

@@ -17,6 +17,7 @@ import { JournalFeed } from '../journal/journal-feed.ts';
 import { checkCurrent } from '../journal/journal.ts';
 import type { ScheduledBackup } from '../maintenance/backup/scheduled-backup.ts';
 import { Activity } from '../observability/activity.ts';
+import { createSizeReader, readGauges } from '../observability/gauges.ts';
 import { checkHealth } from '../observability/health.ts';
 import type { Metrics, Samples } from '../observability/metrics.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
@@ -158,7 +159,13 @@ async function createHealthServices(core: CoreServices) {
   // The other workers do not know the result of the last backup.
   const backupState = backups && isFirstWorker ? () => backups.state() : undefined;
   const checkNow = singleFlight(() => checkHealth({ ...core, isReady, backupState }));
-  return { isReady, isFirstWorker, backups, checkHealth: checkNow };
+  return {
+    isReady,
+    isFirstWorker,
+    backups,
+    checkHealth: checkNow,
+    readSizes: createSizeReader(database),
+  };
 }
 
 /** The module is loaded only if backups are configured, to keep the start fast. */
@@ -196,6 +203,7 @@ function createGraphService(services: GraphDependencies) {
       refreshTokenSeconds: settings.refreshTokenSeconds,
       activity,
       checkHealth: services.checkHealth,
+      readGauges: () => readGauges(services),
     },
     onDocument: metrics?.countDocument,
     onQuery: metrics?.countQuery,

@@ -5,7 +5,7 @@
 
 import { useSnapshot, type Database, type DatabaseOptions } from '../database.ts';
 import { maxTransactionsPerCommit } from '../group-commit.ts';
-import type { Statement } from '../statement.ts';
+import { sql, type Statement } from '../statement.ts';
 import { Connections } from './connections.ts';
 import { postgresDialect, toPostgres } from './dialect.ts';
 import { PostgresFaults, toStartError } from './faults.ts';
@@ -14,6 +14,8 @@ import { Listener } from './listener.ts';
 import { checkServer } from './server-info.ts';
 import { openSnapshot } from './snapshots.ts';
 import { TransactionRunner } from './transaction.ts';
+
+const selectSize = sql<object, { bytes: number }>`select pg_database_size(current_database()) as bytes`;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { onStatement, onDuration } = options;
@@ -68,6 +70,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     reportDamage: (finding) => faults.reportDamage(finding),
     reportStale: () => faults.reportStale(),
     confirmCurrent: () => faults.confirmCurrent(),
+    readSize: async () => (await readShared(selectSize, {}))[0]!.bytes,
     explain: (error) => toStartError(error, safeUrl),
     close,
   };

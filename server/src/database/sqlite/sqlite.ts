@@ -10,6 +10,7 @@ import { CommitPoller } from './commit-poller.ts';
 import { createStatementRunner, sqliteDialect, toSqlite } from './dialect.ts';
 import { SqliteFaults, toStartError } from './faults.ts';
 import { applicationId, openTimeoutMs, prepareFile, toFileStartError, warnIfOthersCanRead } from './file.ts';
+import { sql } from '../statement.ts';
 import { SnapshotPool } from './snapshots.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -17,6 +18,9 @@ const busyTimeoutMs = 20;
 /** How long a transaction waits for other processes, from its request on. */
 const busyDeadlineMs = 5_000;
 const exclusiveDeadlineMs = 10_000;
+
+const selectSize = sql<object, { bytes: number }>`
+  select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`;
 
 export function openSqlite(path: string, options: DatabaseOptions): Database {
   const { mustExist = false, onStatement, onDuration, notifyOtherProcesses } = options;
@@ -67,6 +71,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
       busy: (writer.isOpen ? 1 : 0) + snapshots.busy,
       waiting: writer.waiting + snapshots.waiting,
     }),
+    readSize: () => current().get(selectSize, {})!.bytes,
     explain: (error) => toStartError(error, file),
     close: () => {
       commits.stop();

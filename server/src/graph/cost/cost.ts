@@ -226,6 +226,7 @@ export const weights: Readonly<Record<string, number>> = {
   accessChanges: 5,
   refreshes: 10,
   server: 5,
+  gauges: 20,
   explainAccess: 20,
   effectiveAccess: 20,
   moveFolder: 20,

@@ -17,6 +17,7 @@ import type { TreeView } from '../../folders/tree-view.ts';
 import type { JournalPosition } from '../../journal/journal-entry.ts';
 import type { JournalFeed } from '../../journal/journal-feed.ts';
 import type { Activity } from '../../observability/activity.ts';
+import type { Gauges } from '../../observability/gauges.ts';
 import type { HealthCheck } from '../../observability/health.ts';
 import type { LoginThrottle } from '../../sessions/login-throttle.ts';
 import type { ViewTokens } from '../../sessions/view-as.ts';
@@ -39,6 +40,7 @@ export interface ServerFacts {
   readonly refreshTokenSeconds: number;
   readonly activity: Activity;
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
+  readonly readGauges: () => Promise<Gauges>;
 }
 
 /** The services that all requests share. */

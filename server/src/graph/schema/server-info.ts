@@ -5,6 +5,7 @@ import { whenDone } from '../../concurrency/promise-or-value.ts';
 import type { DisplayedSetting } from '../../config/setting.ts';
 import { readSchemaVersion } from '../../database/migrations.ts';
 import { maxMinutes, type ActivityMinute as MinuteCounts } from '../../observability/activity.ts';
+import type { Gauges as GaugeValues } from '../../observability/gauges.ts';
 import type { HealthCheck as CheckResult } from '../../observability/health.ts';
 import { Refusal } from '../../refusal.ts';
 import { listKeyStatuses, type KeyStatus, type KeyState } from '../../sessions/manage-signing-keys.ts';
@@ -130,6 +131,26 @@ const Activity = builder.objectRef<{ readonly minutes: number }>('Activity').imp
   }),
 });
 
+const Gauges = builder.objectRef<GaugeValues>('ServerGauges').implement({
+  description: 'The size of the installation. The values are up to 10 seconds old.',
+  fields: (t) => ({
+    folders: t.exposeInt('folders', {
+      description: 'The number of stored folders, including deleted folders that are not purged.',
+    }),
+    users: t.exposeInt('users', { description: 'The number of users, including disabled users.' }),
+    databaseBytes: t.exposeFloat('databaseBytes', { description: 'The size of the database.' }),
+    freeDiskBytes: t.exposeFloat('freeDiskBytes', {
+      nullable: true,
+      description: 'The free space on the disk of the database file. Null with PostgreSQL.',
+    }),
+    lastBackupAt: t.expose('lastBackupAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the newest scheduled backup started. Null if there is none.',
+    }),
+  }),
+});
+
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
   description: 'The state of the server, as seen by the node that responds.',
   fields: (t) => ({
@@ -142,6 +163,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
       description: 'The health checks of this node.',
       resolve: chargeList((server) => server.checkHealth()),
     }),
+    gauges: t.field({ type: Gauges, resolve: (server) => server.readGauges() }),
     settings: t.field({
       type: [Setting],
       description: 'The settings of this node.',
