@@ -1,6 +1,6 @@
 /** The actions that change access. */
 
-import type { AccessLevel } from '../graph/folder-row.ts';
+import type { AccessLevel } from '../graph/folder-change.ts';
 import type { Action } from './action.ts';
 
 /** A user or a group. */

@@ -1,6 +1,6 @@
 /** The actions that change folders. */
 
-import type { FolderRow } from '../graph/folder-row.ts';
+import type { FolderRow } from '../graph/folder-change.ts';
 import { flagArguments, type Action } from './action.ts';
 
 interface Input<Fields> {

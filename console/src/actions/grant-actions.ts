@@ -1,6 +1,6 @@
 /** Grants and revokes access levels on folders, with undo. */
 
-import type { AccessLevel } from '../graph/folder-row.ts';
+import type { AccessLevel } from '../graph/folder-change.ts';
 import { maxPageSize, readAllPages, type Page } from '../graph/pages.ts';
 import type { GraphQueryKey } from '../graph/use-graph.ts';
 import { client } from '../session/client.ts';

@@ -9,18 +9,29 @@ import {
   useMonaco,
   VariableEditor,
 } from '@graphiql/react';
-import { useEffect } from 'react';
+import { useEffect, Children, type ReactNode } from 'react';
 import type { Call } from '../actions/action.ts';
 import { Button, IconButton, Spinner } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy.tsx';
 import { Loading } from '../ui/states.tsx';
 import { redactCall } from './redact-query.ts';
 import { useEditorTheme, type ActiveTheme } from './editor-theme.ts';
-import { ExampleMenu } from './example-menu.tsx';
-import { formatExample, type Example, type ExampleIds } from './example.ts';
+import { formatExample, type Example, type ExampleIds, exampleGroups } from './example.ts';
 import { ExplorerTabs, panelId, getTabId } from './explorer-tabs.tsx';
 import { queryHistory } from './query-history.tsx';
-import { Split } from './split.tsx';
+import { Divider, useDividerPosition } from '../ui/divider.tsx';
+import {
+  Button as AriaButton,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+} from 'react-aria-components';
+import { useViewer } from '../session/session.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { examples } from './examples.ts';
 
 export function Workbench({ exampleIds, theme }: { exampleIds: ExampleIds; theme: ActiveTheme }) {
   const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));
@@ -205,4 +216,76 @@ function useEditorOptions(): void {
       });
     }
   }, [queryEditor, variableEditor, responseEditor]);
+}
+
+interface SplitProps {
+  /** The name under which the separator's position is stored. */
+  readonly name: string;
+  readonly label: string;
+  /** The panes are stacked. */
+  readonly isVertical?: boolean;
+  /** Share of the first pane, in percent. */
+  readonly initial?: number;
+  readonly children: readonly [ReactNode, ReactNode];
+}
+
+function Split({ name, label, isVertical = false, initial = 50, children }: SplitProps) {
+  const share = useDividerPosition(name, { min: 15, max: 85, initial });
+  const [first, second] = Children.toArray(children);
+  return (
+    <div className={`split ${isVertical ? 'vertical' : 'horizontal'}`}>
+      <div className="split-first" style={{ flexGrow: share.value }}>
+        {first}
+      </div>
+      <Divider
+        className="split-bar"
+        position={share}
+        unit="%"
+        step={5}
+        label={label}
+        isHorizontal={isVertical}
+      />
+      <div className="split-second" style={{ flexGrow: 100 - share.value }}>
+        {second}
+      </div>
+    </div>
+  );
+}
+
+function ExampleMenu({ onChoose }: { onChoose: (example: Example) => void }) {
+  const { isAdministrator } = useViewer();
+  const offered = examples.filter(({ forAdministrators }) => isAdministrator || !forAdministrators);
+  return (
+    <MenuTrigger>
+      <AriaButton className="button">
+        <Icon name="book" />
+        Examples
+        <Icon name="down" />
+      </AriaButton>
+      <Popover className="popover explorer-examples" placement="bottom start">
+        <Menu
+          className="menu"
+          onAction={(id) => {
+            const chosen = offered.find((example) => example.id === id);
+            if (chosen) onChoose(chosen);
+          }}
+        >
+          {exampleGroups.map((group) => {
+            const ofGroup = offered.filter((example) => example.group === group);
+            if (ofGroup.length === 0) return null;
+            return (
+              <MenuSection key={group}>
+                <Header className="menu-header">{group}</Header>
+                {ofGroup.map(({ id, label }) => (
+                  <MenuItem key={id} id={id} className="menu-item">
+                    {label}
+                  </MenuItem>
+                ))}
+              </MenuSection>
+            );
+          })}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
 }

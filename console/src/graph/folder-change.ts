@@ -1,6 +1,36 @@
-/** A change of a folder that the viewer sees, and the subscription that reports such changes. */
+/** A folder as lists display it, access levels, and the subscription that reports changes of folders that the viewer sees. */
 
-import { folderRowFields, type FolderRow } from './folder-row.ts';
+export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
+
+/** The fields of a folder that a row displays. */
+export interface FolderRow {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly icon: string | null;
+  readonly accessLevel: AccessLevel;
+  readonly version: number;
+  readonly parent: { readonly id: string } | null;
+  readonly folders: { readonly totalCount: number };
+}
+
+/** The fragment that reads a `FolderRow`. Append it to the documents that read rows. */
+export const folderRowFields = /* GraphQL */ `
+  fragment FolderRow on Folder {
+    id
+    name
+    title
+    icon
+    accessLevel
+    version
+    parent {
+      id
+    }
+    folders(first: 1) {
+      totalCount
+    }
+  }
+`;
 
 export interface FolderChange {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';

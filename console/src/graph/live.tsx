@@ -16,8 +16,13 @@ import {
 } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
-import { changesDocument, isAccessChange, type FolderChange } from './folder-change.ts';
-import type { AccessLevel, FolderRow } from './folder-row.ts';
+import {
+  changesDocument,
+  isAccessChange,
+  type AccessLevel,
+  type FolderChange,
+  type FolderRow,
+} from './folder-change.ts';
 import { followSubscription } from './follow.ts';
 import { personalKey, queries } from './use-graph.ts';
 

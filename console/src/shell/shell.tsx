@@ -1,22 +1,21 @@
 /** The frame around every screen: navigation, top bar, messages and palette. */
 
-import { Suspense, useCallback, useEffect, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState, Component, type ReactNode } from 'react';
 import { useLocation, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon, Logo } from '../ui/icons.tsx';
-import { Empty, Loading, NoAccess } from '../ui/states.tsx';
+import { Empty, Loading, NoAccess, Failed } from '../ui/states.tsx';
 import { AccountMenu } from './account-menu.tsx';
-import { Connection } from './connection.tsx';
-import { ErrorBoundary } from './error-boundary.tsx';
 import { Keys, useShellKeys } from './shortcut-keys.tsx';
-import { SignOutDialog } from './sign-out-dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
+import { useLive, type LiveStatus } from '../graph/live.tsx';
+import { ActionDialog } from '../ui/dialog.tsx';
 
 export function Shell() {
   const { parts } = useLocation();
@@ -111,4 +110,68 @@ function NotFound() {
       </Empty>
     </main>
   );
+}
+
+const texts: Readonly<Record<LiveStatus, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Offline',
+};
+
+function Connection() {
+  const { status } = useLive();
+  return (
+    <span className={`connection ${status}`} role="status">
+      <span className="dot" aria-hidden="true" />
+      {texts[status]}
+    </span>
+  );
+}
+
+interface SignOutDialogProps {
+  /** Names of the folders or fields with unsaved text. */
+  readonly names: readonly string[];
+  readonly onClose: () => void;
+}
+
+const maxNames = 3;
+
+function SignOutDialog({ names, onClose }: SignOutDialogProps) {
+  const { signOut } = useSession();
+  const quotedNames = names.slice(0, maxNames).map((name) => `“${name}”`);
+  const rest = names.length - quotedNames.length;
+  return (
+    <ActionDialog
+      title="Sign out without saving?"
+      verb="Sign out"
+      isDanger
+      onSubmit={signOut}
+      onClose={onClose}
+    >
+      <p>
+        Your changes to {listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)} are not
+        saved. They will be lost when you sign out.
+      </p>
+    </ActionDialog>
+  );
+}
+
+const listFormat = new Intl.ListFormat('en');
+
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <main className="page">
+        <h1 className="visually-hidden">Error</h1>
+        <Failed error={this.state.error} retry={() => location.reload()} />
+      </main>
+    );
+  }
 }

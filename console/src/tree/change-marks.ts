@@ -1,7 +1,6 @@
 /** Recent changes by other users: marks on the rows, a summary for screen readers, and the reason why a folder is gone. */
 
-import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
-import type { FolderRow } from '../graph/folder-row.ts';
+import { isAccessChange, type FolderChange, type FolderRow } from '../graph/folder-change.ts';
 import { pageTimers, type Timers } from './state/timers.ts';
 
 const markMs = 8_000;

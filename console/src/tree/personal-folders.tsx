@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { setFavorite } from '../actions/folder-actions.ts';
 import { performOrReport } from '../actions/perform.ts';
 import type { AnyTask } from '../actions/task.ts';
-import type { AccessLevel } from '../graph/folder-row.ts';
+import type { AccessLevel } from '../graph/folder-change.ts';
 import { personalKey, queries, useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { client } from '../session/client.ts';

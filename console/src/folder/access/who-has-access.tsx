@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { AccessLevel } from '../../graph/folder-row.ts';
+import type { AccessLevel } from '../../graph/folder-change.ts';
 import type { ItemPage } from '../../graph/pages.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import { useNextPage } from '../../graph/use-pages.ts';

@@ -9,8 +9,7 @@ import { QueryResult, Loading } from '../../ui/states.tsx';
 import { formatClock, Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
 import { allSeries, type ActivityMinute } from './activity-series.ts';
-import { ActivityTable } from './activity-table.tsx';
-import { Health, type HealthCheck } from './health.tsx';
+import { useState } from 'react';
 import './overview.css';
 
 const document = /* GraphQL */ `
@@ -163,5 +162,99 @@ function LastHour({ server: { node, activity } }: { server: Server }) {
       </div>
       <ActivityTable minutes={activity.minutes} />
     </section>
+  );
+}
+
+interface HealthCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  readonly detail: string;
+}
+
+/** `isStale` means that the last poll failed: the checks must not be shown as passing. */
+function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: boolean }) {
+  const failing = checks.filter(({ isOk }) => !isOk).length;
+  const isOk = failing === 0 && !isStale;
+  // Failed checks come first.
+  const sorted = checks.toSorted((one, other) => Number(one.isOk) - Number(other.isOk));
+  return (
+    <section className={`card overview-health ${isOk ? 'good' : 'bad'}`} aria-label="Health">
+      <header className="overview-verdict">
+        <Icon name={isOk ? 'check' : 'warning'} />
+        <h2>
+          <span role="status">
+            {isStale ? 'The current health is unknown' : summarizeHealth(failing, checks.length)}
+          </span>
+        </h2>
+      </header>
+      <ul>
+        {sorted.map(({ name, isOk: isFine, detail }) => (
+          <li key={name}>
+            <Finding isFine={isFine} isStale={isStale} />
+            <div>
+              <h3>{capitalize(name)}</h3>
+              <p className="soft">{detail}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Finding({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
+  if (isStale) return <span className="label-chip">{isFine ? 'Worked' : 'Failed'}</span>;
+  return (
+    <span className={`label-chip ${isFine ? 'good' : 'danger'}`}>
+      <Icon name={isFine ? 'check' : 'close'} />
+      {isFine ? 'Works' : 'Fails'}
+    </span>
+  );
+}
+
+function summarizeHealth(failing: number, all: number): string {
+  if (failing === 0) return 'Everything works';
+  return `${failing} of ${all} checks ${failing === 1 ? 'fails' : 'fail'}`;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="overview-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Show as a table</summary>
+      {isOpen && (
+        <div className="table-frame" role="region" aria-label="The last hour as a table" tabIndex={0}>
+          <table className="table">
+            <caption className="visually-hidden">The last hour by minute, the latest first</caption>
+            <thead>
+              <tr>
+                <th scope="col">Minute</th>
+                {allSeries.map(({ key, title }) => (
+                  <th key={key} scope="col">
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {minutes.toReversed().map((minute) => (
+                <tr key={minute.at} className="number">
+                  <th scope="row">{formatClock(minute.at)}</th>
+                  {allSeries.map(({ key }) => (
+                    <td key={key} className={minute[key] === 0 ? 'soft' : undefined}>
+                      {minute[key].toLocaleString('en')}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
   );
 }

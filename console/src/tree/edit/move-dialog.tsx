@@ -6,7 +6,7 @@ import { moveFolder } from '../../actions/folder-actions.ts';
 import { BulkDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
 import { moveInto, type FolderRef } from './folder-operations.ts';
-import type { AccessLevel } from '../../graph/folder-row.ts';
+import type { AccessLevel } from '../../graph/folder-change.ts';
 import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
 import { describeProblem, isTransient } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';

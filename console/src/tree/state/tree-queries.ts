@@ -1,7 +1,7 @@
 /** The GraphQL queries of the tree. This file also runs in Node, because the benchmark sends the same requests. */
 
 import type { Client } from '@espalier/client';
-import { folderRowFields, type FolderRow } from '../../graph/folder-row.ts';
+import { folderRowFields, type FolderRow } from '../../graph/folder-change.ts';
 import type { IndexRange } from './level.ts';
 
 const rootDocument =
