@@ -20,6 +20,7 @@ import { endedText, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 import { useOwnSessions } from './sessions/sessions.ts';
 import './people.css';
+import { Name } from '../ui/text.tsx';
 
 const accountDocument = /* GraphQL */ `
   query Account {
@@ -71,7 +72,9 @@ function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
   return (
     <dl className="facts">
       <dt>User name</dt>
-      <dd>{username}</dd>
+      <dd>
+        <Name>{username}</Name>
+      </dd>
       <dt>Administrator</dt>
       <dd>{user.isAdministrator ? 'Yes, with full access' : 'No'}</dd>
       <dt>Groups</dt>
@@ -92,7 +95,13 @@ function GroupNames({ groups, areLinks }: { groups: readonly GroupName[]; areLin
   return groups.map(({ id, name }, index) => (
     <span key={id}>
       {index > 0 && ', '}
-      {areLinks ? <Link to={`/groups/${id}`}>{name}</Link> : name}
+      {areLinks ? (
+        <Link to={`/groups/${id}`}>
+          <Name>{name}</Name>
+        </Link>
+      ) : (
+        <Name>{name}</Name>
+      )}
     </span>
   ));
 }

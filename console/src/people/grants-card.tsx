@@ -53,7 +53,11 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
         columns={createColumns(grantee)}
         list={{ ...list, data }}
         keyOf={keyOf}
-        empty={<p className="soft">Nothing is granted to {name}.</p>}
+        empty={
+          <p className="soft">
+            Nothing is granted to <Name>{name}</Name>.
+          </p>
+        }
         loadingLines={2}
       />
       {isGranting && <GrantDialog grantee={grantee} name={name} onClose={() => setGranting(false)} />}

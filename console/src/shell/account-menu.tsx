@@ -14,6 +14,7 @@ import { navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { setTheme, useTheme, type Theme } from './theme.tsx';
+import { Name } from '../ui/text.tsx';
 
 const themes: readonly { readonly id: Theme; readonly label: string; readonly icon: IconName }[] = [
   { id: 'system', label: 'System theme', icon: 'monitor' },
@@ -28,7 +29,9 @@ export function AccountMenu({ onSignOut }: { onSignOut: () => void }) {
     <MenuTrigger>
       <AriaButton className="button quiet account" aria-label={`Account of ${username}`}>
         <Icon name="user" />
-        <span className="account-name">{username}</span>
+        <span className="account-name">
+          <Name>{username}</Name>
+        </span>
         <Icon name="down" />
       </AriaButton>
       <Popover className="popover" placement="bottom end">

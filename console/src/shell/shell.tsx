@@ -8,6 +8,7 @@ import { useSession, useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon, Logo } from '../ui/icons.tsx';
 import { Empty, Loading, NoAccess, Failed } from '../ui/states.tsx';
+import { Name } from '../ui/text.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Keys, useShellKeys } from './shortcut-keys.tsx';
 import { Navigation } from './navigation.tsx';
@@ -149,7 +150,8 @@ function SignOutDialog({ names, onClose }: SignOutDialogProps) {
       onClose={onClose}
     >
       <p>
-        Your changes to {listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)} are not
+        Your changes to{' '}
+        <Name>{listFormat.format(rest > 0 ? [...quotedNames, `${rest} more`] : quotedNames)}</Name> are not
         saved. They will be lost when you sign out.
       </p>
     </ActionDialog>

@@ -22,6 +22,7 @@ import { useViewer } from '../session/session.tsx';
 import { isComposing, useDebounced } from './typing.ts';
 import { Icon } from './icons.tsx';
 import './person-picker.css';
+import { Name } from './text.tsx';
 
 export interface PickedPerson {
   readonly kind: 'user' | 'group';
@@ -209,7 +210,9 @@ function Suggestions({ label, kinds, search }: SuggestionsProps) {
           {({ key, kind, name }) => (
             <ListBoxItem id={key} textValue={name} className="menu-item">
               <Icon name={kind} />
-              <Text slot="label">{name}</Text>
+              <Text slot="label">
+                <Name>{name}</Name>
+              </Text>
               {kinds === 'usersAndGroups' && kind === 'group' && <span className="soft">group</span>}
             </ListBoxItem>
           )}

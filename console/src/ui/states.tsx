@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { describeProblem } from '../graph/problem.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { Name } from './text.tsx';
 
 interface StateProps {
   readonly icon: IconName;
@@ -17,7 +18,9 @@ function State({ icon, title, children, role }: StateProps) {
   return (
     <div className="state" role={role}>
       <Icon name={icon} />
-      <p className="state-title">{title}</p>
+      <p className="state-title">
+        <Name>{title}</Name>
+      </p>
       {children}
     </div>
   );

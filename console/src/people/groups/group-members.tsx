@@ -155,7 +155,7 @@ function AddMembersDialog({ group, onClose }: { group: GroupFacts; onClose: () =
           {chosen.map(({ id, name }) => (
             <li key={id}>
               <Icon name="user" />
-              {name}
+              <Name>{name}</Name>
               <IconButton
                 label={`Remove ${name}`}
                 icon="close"

@@ -6,6 +6,7 @@ import { revokeSession, revokeSessions } from '../../actions/people-actions.ts';
 import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
 import { deviceName } from './device.ts';
 import type { SessionRow } from './sessions.ts';
+import { Name } from '../../ui/text.tsx';
 
 const staleQueries = [['people']] as const;
 
@@ -44,8 +45,10 @@ export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
             'This is your current session. You will have to sign in again.'
           ) : (
             <>
-              <strong>{first.user.username}</strong> is signed out on {deviceName(first.agent)} at once and
-              must sign in again there.
+              <strong>
+                <Name>{first.user.username}</Name>
+              </strong>{' '}
+              is signed out on {deviceName(first.agent)} at once and must sign in again there.
             </>
           )}
         </p>

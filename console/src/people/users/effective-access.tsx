@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import type { UserSummary } from '../people-data.tsx';
+import { Name } from '../../ui/text.tsx';
 
 const explainDocument = /* GraphQL */ `
   query Explain($userId: ID!, $folderId: ID!) {
@@ -81,7 +82,7 @@ export function EffectiveAccess({ user }: { user: UserSummary }) {
       </header>
       {folderId === null ? (
         <p className="hint">
-          Choose a folder to see the access of {user.username} to it, and the grant that decides.
+          Choose a folder to see the access of <Name>{user.username}</Name> to it, and the grant that decides.
         </p>
       ) : (
         <QueryResult query={answer} loading={<Loading lines={2} />}>
@@ -105,7 +106,9 @@ function Explained({ user, explanation }: { user: UserSummary; explanation: Expl
     <div className="people-explained" role="status">
       <p>
         <LevelChip level={level} /> {isPassage && <span className="label-chip">Passage</span>} on{' '}
-        <Link to={`/folders/${folder.id}`}>{folder.path}</Link>
+        <Link to={`/folders/${folder.id}`}>
+          <Name>{folder.path}</Name>
+        </Link>
       </p>
       <p>{formatReason(reason)}</p>
       {grant && (
@@ -113,7 +116,10 @@ function Explained({ user, explanation }: { user: UserSummary; explanation: Expl
           Decided by: <LevelChip level={grant.level} /> to{' '}
           {grant.group ? (
             <>
-              the group <Link to={`/groups/${grant.group.id}`}>{grant.group.name}</Link>
+              the group{' '}
+              <Link to={`/groups/${grant.group.id}`}>
+                <Name>{grant.group.name}</Name>
+              </Link>
             </>
           ) : (
             user.username
@@ -121,7 +127,11 @@ function Explained({ user, explanation }: { user: UserSummary; explanation: Expl
           on <Link to={`/folders/${grant.folder.id}?tab=access`}>{grant.folder.path}</Link>
         </p>
       )}
-      {user.isDisabled && <p className="soft">{user.username} is disabled and cannot sign in.</p>}
+      {user.isDisabled && (
+        <p className="soft">
+          <Name>{`${user.username} is disabled and cannot sign in.`}</Name>
+        </p>
+      )}
     </div>
   );
 }

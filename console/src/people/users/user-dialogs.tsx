@@ -12,6 +12,7 @@ import { Checkbox, TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
 import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.tsx';
 import { endedText } from '../sessions/revoke-dialogs.tsx';
+import { Name } from '../../ui/text.tsx';
 
 interface UserDialogProps {
   readonly user: UserSummary;
@@ -75,8 +76,8 @@ export function DisableUserDialog({ user, onClose }: UserDialogProps) {
   return (
     <ActionDialog title={`Disable ${username}`} verb="Disable" isDanger task={task} onClose={onClose}>
       <p>
-        {username} is signed out everywhere at once and cannot sign in until you enable the user again. Groups
-        and grants are kept.
+        <Name>{username}</Name> is signed out everywhere at once and cannot sign in until you enable the user
+        again. Groups and grants are kept.
       </p>
     </ActionDialog>
   );
@@ -125,8 +126,8 @@ export function DeleteUserDialog({ user, onClose }: UserDialogProps) {
       onClose={onClose}
     >
       <p>
-        This also deletes the sessions, memberships and grants of {username}, but not the folders that they
-        created. You cannot undo this. You can disable the user instead.
+        This also deletes the sessions, memberships and grants of <Name>{username}</Name>, but not the folders
+        that they created. You cannot undo this. You can disable the user instead.
       </p>
       <TextField
         label={`Type “${username}” to confirm`}
@@ -230,7 +231,9 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
       closesWhenDone={false}
       onDone={({ resetPassword: { endedSessions: ended } }) => setDone({ password, ended })}
     >
-      <p>{username} is signed out everywhere, and has to sign in with the new password.</p>
+      <p>
+        <Name>{username}</Name> is signed out everywhere, and has to sign in with the new password.
+      </p>
       <PasswordField label="New password" value={password} autoFocus onChange={setPassword} />
     </ActionDialog>
   );

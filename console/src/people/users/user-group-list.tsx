@@ -24,7 +24,11 @@ export function UserGroups({ user }: { user: UserSummary }) {
         columns={createColumns((group) => void leave(user, group))}
         list={list}
         keyOf={idOf}
-        empty={<p className="soft">{username} is in no group.</p>}
+        empty={
+          <p className="soft">
+            <Name>{`${username} is in no group.`}</Name>
+          </p>
+        }
         loadingLines={2}
       />
       {/* The key changes with each choice, so that the field is empty again. */}

@@ -208,7 +208,11 @@ function UserSessions({ user }: { user: UserSummary }) {
       <SessionTable
         label={`Sessions of ${user.username}`}
         list={list}
-        empty={<p className="soft">{user.username} is not signed in anywhere.</p>}
+        empty={
+          <p className="soft">
+            <Name>{user.username}</Name> is not signed in anywhere.
+          </p>
+        }
       />
       {isRevoking && <RevokeAllDialog user={user} onClose={() => setRevoking(false)} />}
     </section>
@@ -249,7 +253,11 @@ function UserActivity({ user: { id, username } }: { user: UserSummary }) {
         columns={activityColumns}
         list={list}
         keyOf={numberOf}
-        empty={<p className="soft">The journal contains no change by {username}.</p>}
+        empty={
+          <p className="soft">
+            The journal contains no change by <Name>{username}</Name>.
+          </p>
+        }
         loadingLines={3}
       />
     </section>
