@@ -93,6 +93,8 @@ describe('console accessibility on SQLite', () => {
       await page.evaluate(axe.source);
       const light = await violationsOn(page);
       await page.emulateMedia({ colorScheme: 'dark' });
+      // GraphiQL takes its colors from a class, which a script sets.
+      await page.locator('body:not(:has(.graphiql-container)), body.graphiql-dark').waitFor();
       const dark = await violationsOn(page, true);
       await page.setViewportSize(narrow);
       const width = await widthOnceSettled(page);
