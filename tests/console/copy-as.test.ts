@@ -29,6 +29,7 @@ const calls: readonly (readonly [action: string, input: object, command: string 
   ['moveFolder', { id, parentId: id, expectedVersion: 3 }, null],
   ['deleteFolder', { id, recursive: true }, 'folder delete'],
   ['deleteFolder', { id, recursive: true, expectedVersion: 3 }, null],
+  ['setFavorite', { folderId: id, isFavorite: true }, null],
   ['restoreFolder', { id, parentId: id, name }, 'folder restore'],
   ['purgeFolder', { id }, null],
   ['emptyTrash', { deletedBefore: '2026-03-01T00:00:00.000Z' }, null],
