@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cancelImport } from './files/cancel-import.ts';
 import { createClient, type Client, type ClientOptions } from './client.ts';
 import { EspalierError } from './errors.ts';
 import { memoryStorage } from './token-storage.ts';
@@ -69,6 +70,31 @@ describe('calls', { timeout: 30_000 }, () => {
       assert.equal(mutated.sent[0]!.init.body, mutated.sent[2]!.init.body);
     });
   }
+
+  test('sends the idempotency key of the caller', async () => {
+    const { client, sent } = scripted([new TypeError('fetch failed'), good()]);
+    await client.mutate('mutation{a}', undefined, { idempotencyKey: 'mine' });
+    assert.deepEqual(
+      sent.map(({ headers }) => headers.get('idempotency-key')),
+      ['mine', 'mine'],
+    );
+  });
+
+  test('cancels an import, or reports that it was completed', async () => {
+    const key = { idempotencyKey: 'k', parentId: 'p' };
+    const used = { errors: [{ message: 'Used.', extensions: { code: 'BAD_INPUT' } }], data: null };
+    const { client, sent } = scripted([
+      json({ data: { importFolders: { folder: { id: 'p' } } } }),
+      json(used),
+      json({ data: null }),
+      json({ code: 'FORBIDDEN', detail: 'No.' }, { status: 403 }),
+    ]);
+    assert.equal(await cancelImport(client, key), true);
+    assert.equal(await cancelImport(client, key), false);
+    await assert.rejects(cancelImport(client, key), /is empty/);
+    await assert.rejects(cancelImport(client, key), /No\./);
+    assert.deepEqual(new Set(sent.map(({ headers }) => headers.get('idempotency-key'))), new Set(['k']));
+  });
 
   test('rejects GraphQL errors with code, request id and partial data, without a retry', async () => {
     const errors = [

@@ -13,6 +13,11 @@ export interface CallOptions {
   readonly operationName?: string | undefined;
   /** Timeout of each attempt, in seconds. Default: the client's `timeoutSeconds`. */
   readonly timeoutSeconds?: number | undefined;
+  /**
+   * For a mutation: the `Idempotency-Key`, to repeat it later without making the change twice. Default: a new key for each
+   * call, which its retries share.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Runs a document and retries it. A typed document requires its variables; a string accepts any. */
@@ -49,7 +54,7 @@ export async function call(requests: Requests, session: Session, options: Call):
   const body = JSON.stringify({ query, variables: options.variables, operationName });
   const isMutation = options.isMutation || /\bmutation\b/.test(query);
   // The server runs each mutation field once per key, and answers a repetition with the first result.
-  const idempotencyKey = isMutation ? randomUuid() : undefined;
+  const idempotencyKey = isMutation ? (options.options?.idempotencyKey ?? newIdempotencyKey()) : undefined;
   let rejectedToken: string | undefined;
   let lastFailure: { readonly error: EspalierError; readonly userId: string | undefined } | undefined;
 
@@ -90,8 +95,8 @@ export async function call(requests: Requests, session: Session, options: Call):
   return (await requests.retry(send, { signal })).data;
 }
 
-/** Replaces `crypto.randomUUID`, which browsers offer only on pages with TLS. */
-function randomUuid(): string {
+/** A random UUID. Replaces `crypto.randomUUID`, which browsers offer only on pages with TLS. */
+export function newIdempotencyKey(): string {
   return '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) => {
     const random = crypto.getRandomValues(new Uint8Array(1))[0]! & 15;
     return (Number(digit) ^ (random >> (Number(digit) / 4))).toString(16);

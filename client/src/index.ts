@@ -11,6 +11,7 @@ export {
   type StartedView,
   type SubscribeOptions,
 } from './client.ts';
+export { newIdempotencyKey } from './calls.ts';
 export type { Clock } from './clock.ts';
 export type { GraphDocument, NoVariables } from './document.ts';
 export { EspalierError, type ErrorCode, type ErrorDetails, type GraphErrorShape } from './errors.ts';

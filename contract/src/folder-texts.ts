@@ -83,7 +83,8 @@ function toProperties(input: unknown): string | null {
   }
   checkValue(input, maxPropertyDepth, { bytes: maxFolderPropertyBytes });
   const text = JSON.stringify(input);
-  if (countBytes(text) > maxFolderPropertyBytes) throw tooLarge();
+  // A UTF-16 unit takes at most three bytes.
+  if (3 * text.length > maxFolderPropertyBytes && countBytes(text) > maxFolderPropertyBytes) throw tooLarge();
   return text === '{}' ? null : text;
 }
 
@@ -127,7 +128,7 @@ export function checkFolderName(input: string): string {
   const name = input.normalize('NFC');
   if (!name.isWellFormed()) throw new InvalidFolderText('A folder name must be well-formed Unicode.');
   if (name === '') throw new InvalidFolderText('A folder name must not be empty.');
-  if ([...name].length > maxFolderNameLength) throw tooLong();
+  if (name.length > maxFolderNameLength && [...name].length > maxFolderNameLength) throw tooLong();
   if (/[/\p{Cc}]/u.test(name))
     throw new InvalidFolderText('A folder name must not contain a slash or a control character.');
   return name;

@@ -31,47 +31,68 @@ const maxListed = 100;
 const maxDisplayedPath = 200;
 
 export function checkFolders(rows: Iterable<FileRow>): CheckedFolders {
-  const folders: PathToImport[] = [];
-  const seen = new Set<string>();
-  const onPaths = new Set<string>();
-  const problems: FolderProblem[] = [];
-  let problemCount = 0;
-  for (const row of rows) {
-    const message = 'problem' in row ? row.problem : findProblem(row.folder, seen, onPaths);
-    if ('folder' in row) folders.push(row.folder);
-    if (message === undefined) continue;
-    problemCount++;
+  const checker = new FolderChecker();
+  for (const row of rows) checker.add(row);
+  return checker.result();
+}
+
+/** Checks one row after the other, so that a page can pause between the rows of a large file. */
+export class FolderChecker {
+  readonly #folders: PathToImport[] = [];
+  readonly #problems: FolderProblem[] = [];
+  #problemCount = 0;
+  /** All paths with their parents. True if the file contains the folder itself. */
+  readonly #paths = new Map<string, boolean>();
+
+  result(): CheckedFolders {
+    return {
+      folders: this.#folders,
+      folderCount: this.#paths.size,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+    };
+  }
+
+  add(row: FileRow): void {
+    const message = 'problem' in row ? row.problem : this.#findProblem(row.folder);
+    if ('folder' in row) this.#folders.push(row.folder);
+    if (message === undefined) return;
+    this.#problemCount++;
     const path = 'folder' in row ? displayPath(row.folder.path) : '';
-    if (problems.length < maxListed) problems.push({ where: row.where, path, message });
+    if (this.#problems.length < maxListed) this.#problems.push({ where: row.where, path, message });
   }
-  return { folders, folderCount: onPaths.size, problems, problemCount };
-}
 
-function findProblem(folder: PathToImport, seen: Set<string>, onPaths: Set<string>): string | undefined {
-  try {
-    const names = namesIn(folder.path).map(checkFolderName);
-    checkFolderTexts(folder);
-    const path = names.join('/');
-    if (seen.has(path)) return 'It appears twice.';
-    seen.add(path);
-    // Up to the last known parent.
-    for (
-      let ancestor = path;
-      ancestor !== '' && !onPaths.has(ancestor);
-      ancestor = ancestor.slice(0, Math.max(0, ancestor.lastIndexOf('/')))
-    ) {
-      onPaths.add(ancestor);
+  #findProblem(folder: PathToImport): string | undefined {
+    try {
+      const path = this.#toPath(folder.path);
+      checkFolderTexts(folder);
+      if (this.#paths.get(path)) return 'It appears twice.';
+      this.#addParents(path);
+      this.#paths.set(path, true);
+      return undefined;
+    } catch (error) {
+      if (error instanceof InvalidFolderText) return error.message;
+      throw error;
     }
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidFolderText) return error.message;
-    throw error;
   }
-}
 
-/** Ignores a slash at either end, like the server. */
-function namesIn(path: string): string[] {
-  return path.replace(/^\/|\/$/g, '').split('/');
+  /** Returns the path as the server stores it, without a slash at either end. The names of a known parent are valid. */
+  #toPath(input: string): string {
+    const path = input.replace(/^\/|\/$/g, '');
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    if (parent && this.#paths.has(parent))
+      return `${parent}/${checkFolderName(path.slice(parent.length + 1))}`;
+    return path.split('/').map(checkFolderName).join('/');
+  }
+
+  /** Up to the nearest known parent. */
+  #addParents(path: string): void {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const parent = path.slice(0, end);
+      if (this.#paths.has(parent)) return;
+      this.#paths.set(parent, false);
+    }
+  }
 }
 
 function displayPath(path: string): string {

@@ -3,7 +3,21 @@
  * not use files does not load it.
  */
 
-export { checkFolders, type CheckedFolders, type FileRow, type FolderProblem } from './check-folders.ts';
+export {
+  checkFolders,
+  FolderChecker,
+  type CheckedFolders,
+  type FileRow,
+  type FolderProblem,
+} from './check-folders.ts';
+export { cancelImport, type CancelOptions } from './cancel-import.ts';
 export { decodeText } from './decode-text.ts';
 export { FileError } from './file-error.ts';
-export { fileFormatOf, fileFormats, formatFolders, parseFolders, type FileFormat } from './folder-files.ts';
+export {
+  fileFormatOf,
+  fileFormats,
+  formatFolders,
+  parseFolders,
+  parseRows,
+  type FileFormat,
+} from './folder-files.ts';

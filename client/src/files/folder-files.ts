@@ -24,7 +24,12 @@ export function fileFormatOf(fileName: string): FileFormat | undefined {
 
 /** Parses and checks all folders of a file. Throws a `FileError` if the file as a whole cannot be read. */
 export function parseFolders(format: FileFormat, text: string): CheckedFolders {
-  return checkFolders(parse[format](text));
+  return checkFolders(parseRows(format, text));
+}
+
+/** Parses the rows of a file one by one, without the checks of `parseFolders`. */
+export function parseRows(format: FileFormat, text: string): Iterable<FileRow> {
+  return parse[format](text);
 }
 
 /** Returns the parts of a file that `parseFolders` reads. */

@@ -9,6 +9,7 @@ import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { toFolderRef } from '../tree/edit/folder-operations.ts';
 import { FavoriteButton, toggleFavorite, useIsFavorite } from '../tree/personal-folders.tsx';
+import { openTransfer } from '../tree/transfer/transfer.tsx';
 import { LevelChip } from '../ui/access-level.tsx';
 import { ActionMenu, Button, type MenuAction } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
@@ -18,49 +19,69 @@ import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
 import { canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
 
 export function FolderHeader({ folder }: { folder: CurrentFolder }) {
-  const { name, accessLevel, ancestors, parent } = folder;
+  const { name, ancestors, parent } = folder;
   const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
-  const mayWrite = hasLevel(accessLevel, 'WRITE');
-  const mayRemove = canRemove(folder);
-
-  const moreActions: readonly MenuAction[] = [
-    { label: 'Rename…', icon: 'edit', onAction: () => setKind('rename') },
-    ...(mayRemove
-      ? ([
-          { label: 'Move to…', icon: 'move', onAction: () => setKind('move') },
-          { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => setKind('delete') },
-        ] as const)
-      : []),
-  ];
   useFolderCommands(folder, setKind);
-
   return (
     <header className="folder-header">
       <Breadcrumbs ancestors={ancestors} name={name} />
       <FolderTitle folder={folder} />
-      {mayWrite && (
-        <div className="folder-actions">
-          <Button tone="primary" icon="plus" onPress={() => setKind('new')}>
-            New folder
-          </Button>
-          {moreActions.map(({ label, icon: symbol, onAction }) => (
-            <span key={label} className="folder-action">
-              <Button icon={symbol} onPress={onAction}>
-                {label}
-              </Button>
-            </span>
-          ))}
-          <span className="folder-further">
-            <ActionMenu label="More actions" actions={moreActions} />
-          </span>
-        </div>
-      )}
+      <FolderActions folder={folder} open={setKind} />
       <FolderDialogs
         open={kind && { kind, folders: [toFolderRef(folder)] }}
         onClose={() => setKind(null)}
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
       />
     </header>
+  );
+}
+
+interface FolderActionsProps {
+  readonly folder: CurrentFolder;
+  readonly open: (kind: OpenDialog['kind']) => void;
+}
+
+/** Small screens show all actions but the first in the menu. */
+function FolderActions({ folder, open }: FolderActionsProps) {
+  const mayWrite = hasLevel(folder.accessLevel, 'WRITE');
+  const when = (isAllowed: boolean, ...actions: MenuAction[]) => (isAllowed ? actions : []);
+  const mainActions: readonly MenuAction[] = [
+    ...when(mayWrite, { label: 'Rename…', icon: 'edit', onAction: () => open('rename') }),
+    ...when(
+      canRemove(folder),
+      { label: 'Move to…', icon: 'move', onAction: () => open('move') },
+      { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => open('delete') },
+    ),
+  ];
+  const moreActions: readonly MenuAction[] = [
+    ...when(mayWrite, {
+      label: 'Import…',
+      icon: 'upload',
+      onAction: () => openTransfer({ kind: 'import', folder }),
+    }),
+    { label: 'Export…', icon: 'download', onAction: () => openTransfer({ kind: 'export', folder }) },
+  ];
+  return (
+    <div className="folder-actions">
+      {mayWrite && (
+        <Button tone="primary" icon="plus" onPress={() => open('new')}>
+          New folder
+        </Button>
+      )}
+      {mainActions.map(({ label, icon, onAction }) => (
+        <span key={label} className="folder-action">
+          <Button icon={icon} onPress={onAction}>
+            {label}
+          </Button>
+        </span>
+      ))}
+      <span className="folder-action">
+        <ActionMenu label="More actions" actions={moreActions} />
+      </span>
+      <span className="folder-further">
+        <ActionMenu label="More actions" actions={[...mainActions, ...moreActions]} />
+      </span>
+    </div>
   );
 }
 
@@ -102,6 +123,12 @@ function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind'
     run: () => open(kind),
   });
   const isFavorite = useIsFavorite(folder.id);
+  const transferCommand = (transfer: 'import' | 'export', label: string): Command => ({
+    ...command('new', label),
+    id: `folder-page-${transfer}`,
+    keywords: 'csv json ndjson file upload download',
+    run: () => openTransfer({ kind: transfer, folder }),
+  });
   useCommands([
     ...(hasLevel(folder.accessLevel, 'WRITE')
       ? [command('new', 'New folder inside…'), command('rename', 'Rename…')]
@@ -114,6 +141,8 @@ function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind'
       keywords: 'star bookmark',
       run: () => void toggleFavorite(folder, !isFavorite),
     },
+    ...(hasLevel(folder.accessLevel, 'WRITE') ? [transferCommand('import', 'Import…')] : []),
+    transferCommand('export', 'Export…'),
   ]);
 }
 

@@ -25,7 +25,7 @@ const loading = (
 export function FolderPage({ id }: { id: string | null }) {
   const root = useRootId();
   return (
-    <section className="folder-page page" aria-label="Folder">
+    <section className="folder-page page" aria-label="Folder" data-folder-id={id ?? 'root'}>
       <Link to="/folders" className="folder-back">
         <Icon name="back" /> Back to the tree
       </Link>

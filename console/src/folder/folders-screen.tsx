@@ -5,6 +5,7 @@ import { toasts } from '../actions/toasts.ts';
 import { Link, toAddress, useLocation } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
 import { listsFor, useLanding } from '../tree/personal-folders.tsx';
+import { Transfers } from '../tree/transfer/transfer.tsx';
 import { TreePane } from '../tree/tree-pane.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loading } from '../ui/states.tsx';
@@ -63,6 +64,7 @@ export function FoldersScreen() {
       ) : (
         <FolderPage id={id} />
       )}
+      <Transfers />
     </main>
   );
 }

@@ -62,12 +62,15 @@ interface ActionDialogProps<Variables extends object, Result> extends Omit<Dialo
   readonly isReady?: boolean;
   /** Whether the dialog closes on success. False if the caller then shows other content. */
   readonly closesWhenDone?: boolean;
+  /** Whether closing the dialog cancels a running action. */
+  readonly isCancellable?: boolean;
   /** Replaces `task`. If it rejects, the dialog shows the error. */
   readonly onSubmit?: () => Promise<unknown>;
 }
 
 export function ActionDialog<Variables extends object, Result>(props: ActionDialogProps<Variables, Result>) {
   const { verb, isDanger = false, task, call = task, isReady = true, closesWhenDone = true } = props;
+  const { isCancellable = false } = props;
   const { title, size = 'normal', onSubmit, onDone, onClose, children } = props;
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -91,7 +94,7 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
     }
   };
   return (
-    <Dialog title={title} size={size} isClosable={!isPending} onClose={onClose}>
+    <Dialog title={title} size={size} isClosable={!isPending || isCancellable} onClose={onClose}>
       <Form className="dialog-form" onSubmit={(event) => void submit(event)}>
         {children}
         {problem !== null && (
@@ -102,7 +105,7 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
         <footer className="dialog-footer">
           {call && <CopyAs call={call} />}
           <span className="grow" />
-          <DialogButtons {...{ verb, isDanger, isReady, isPending, onClose }} />
+          <DialogButtons {...{ verb, isDanger, isReady, isPending, isCancellable, onClose }} />
         </footer>
       </Form>
     </Dialog>
@@ -115,10 +118,12 @@ interface DialogButtonsProps {
   readonly isReady: boolean;
   readonly isPending: boolean;
   readonly onClose: () => void;
+  readonly isCancellable: boolean;
 }
 
 /** Without input fields, the harmless button gets the focus. */
-function DialogButtons({ verb, isDanger, isReady, isPending, onClose }: DialogButtonsProps) {
+function DialogButtons(props: DialogButtonsProps) {
+  const { verb, isDanger, isReady, isPending, isCancellable, onClose } = props;
   const harmless = useRef<HTMLButtonElement>(null);
   // Runs before the effect of the dialog, which would otherwise focus the dialog element.
   useEffect(() => {
@@ -126,7 +131,11 @@ function DialogButtons({ verb, isDanger, isReady, isPending, onClose }: DialogBu
   }, []);
   return (
     <>
-      <Button ref={isDanger ? harmless : undefined} isDisabled={isPending} onPress={onClose}>
+      <Button
+        ref={isDanger ? harmless : undefined}
+        isDisabled={isPending && !isCancellable}
+        onPress={onClose}
+      >
         Cancel
       </Button>
       <Button

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { describeProblem } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { useNow } from '../../ui/time.tsx';
 import { exportDocument, exportJournal, type ExportPage, type Progress } from './journal-export.ts';
 import type { JournalFilter } from './journal-filter.ts';
@@ -26,7 +27,8 @@ export function JournalDownload({ filter }: { filter: JournalFilter }) {
         (variables) => client.query<ExportPage>(exportDocument, variables, { signal: stopping.signal }),
         setProgress,
       );
-      save(parts, `espalier-journal-${new Date(now).toISOString().slice(0, 10)}.csv`);
+      const name = `espalier-journal-${new Date(now).toISOString().slice(0, 10)}.csv`;
+      saveFile(parts, { name, type: 'text/csv' });
     } catch (error) {
       if (!stopping.signal.aborted) setProblem(describeProblem(error).text);
     } finally {
@@ -60,14 +62,4 @@ export function JournalDownload({ filter }: { filter: JournalFilter }) {
       </Button>
     </div>
   );
-}
-
-function save(parts: readonly string[], name: string): void {
-  const address = URL.createObjectURL(new Blob([...parts], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser has started to read the file by then.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -4,7 +4,17 @@ import { useRef } from 'react';
 import { Menu, MenuItem, Popover, Separator, Text } from 'react-aria-components';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 
-export type TreeMenuItemId = 'open' | 'create' | 'rename' | 'move' | 'delete' | 'favorite' | 'link' | 'path';
+export type TreeMenuItemId =
+  | 'open'
+  | 'create'
+  | 'rename'
+  | 'move'
+  | 'delete'
+  | 'import'
+  | 'export'
+  | 'favorite'
+  | 'link'
+  | 'path';
 
 export interface TreeMenuItem {
   readonly id: TreeMenuItemId;

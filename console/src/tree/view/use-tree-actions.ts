@@ -11,6 +11,7 @@ import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
 import { moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
 import { readMovePreview } from '../edit/move-dialog.tsx';
 import type { PickedFolder } from '../search/folder-picker.tsx';
+import { openTransfer } from '../transfer/transfer.tsx';
 import type { TreeCommand } from './tree-keys.ts';
 import type { TreeMenuItemId, TreeMenuItem } from './tree-menu.tsx';
 import { isCachedFavorite, toggleFavorite } from '../personal-folders.tsx';
@@ -78,7 +79,9 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     else if (choice === 'rename') rename(folder);
     else if (choice === 'move' || choice === 'delete') openRemovalDialog(folder, choice);
     else if (choice === 'favorite') void toggleFavorite(folder, !isCachedFavorite(folder.id));
-    else {
+    else if (choice === 'import' || choice === 'export') {
+      openTransfer({ kind: choice, folder, onClose: () => enterAfterDialog(enter) });
+    } else {
       const link = location.origin + toAddress(`/folders/${folder.id}`);
       void copy(choice === 'link' ? link : tree.pathOf(folder.id), choice);
     }
@@ -164,6 +167,12 @@ export function listMenuItems(
           { id: 'delete', label: `Delete${counted}…`, icon: 'trash', keys: 'Delete' },
         ]
       : [],
+    count > 1
+      ? []
+      : [
+          ...when<TreeMenuItem>(rights.create, { id: 'import', label: 'Import…', icon: 'upload' }),
+          { id: 'export', label: 'Export…', icon: 'download' },
+        ],
     count > 1
       ? []
       : [

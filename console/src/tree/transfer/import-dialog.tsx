@@ -1,0 +1,280 @@
+/** The dialog that imports a file into a folder: choose, preview, import, result. */
+
+import type { ErrorCode } from '@espalier/client';
+import { FileError } from '@espalier/client/files';
+import { useEffect, useRef, useState } from 'react';
+import { DropZone } from 'react-aria-components';
+import { undoLast } from '../../actions/toasts.ts';
+import { describeProblem } from '../../graph/problem.ts';
+import { navigate } from '../../router.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Name } from '../../ui/text.tsx';
+import { FileButton, ImportPreview } from './import-preview.tsx';
+import {
+  formatCount,
+  ImportRun,
+  readImportFile,
+  type ImportCounts,
+  type ImportFile,
+  type OnExisting,
+  type TransferFolder,
+} from './import-run.ts';
+
+type Result = ImportCounts & { readonly canUndo: boolean };
+
+type Step =
+  | { readonly kind: 'choose'; readonly problem?: string }
+  | { readonly kind: 'read'; readonly fileName: string; readonly count: number }
+  | { readonly kind: 'preview'; readonly file: ImportFile; readonly problem?: string }
+  | { readonly kind: 'import'; readonly file: ImportFile; readonly problem?: string }
+  | { readonly kind: 'done'; readonly result: Result };
+
+interface ImportDialogProps {
+  readonly folder: TransferFolder;
+  readonly file?: File;
+  readonly onClose: () => void;
+}
+
+export function ImportDialog({ folder, file, onClose }: ImportDialogProps) {
+  const { step, read, start, retry, cancel } = useImport(folder, file);
+  const content = useRef<HTMLDivElement>(null);
+  // The control with the focus may have disappeared with the step before.
+  useEffect(() => {
+    if (!content.current?.contains(document.activeElement)) content.current?.focus();
+  }, [step.kind]);
+  const close = () => {
+    cancel();
+    onClose();
+  };
+  return (
+    <Dialog title={`Import into “${folder.name}”`} size="wide" onClose={close}>
+      <div className="dialog-form" ref={content} tabIndex={-1}>
+        {step.kind === 'choose' && <ChooseFile problem={step.problem} onChoose={read} onClose={close} />}
+        {step.kind === 'read' && <Reading {...step} onClose={close} />}
+        {step.kind === 'preview' && (
+          <ImportPreview
+            folder={folder}
+            file={step.file}
+            problem={step.problem}
+            onImport={start}
+            onChoose={read}
+            onClose={close}
+          />
+        )}
+        {step.kind === 'import' &&
+          (step.problem === undefined ? (
+            <Busy
+              text={`Importing “${step.file.name}”. The server imports all folders or none.`}
+              cancelLabel="Cancel import"
+              onClose={close}
+            />
+          ) : (
+            <Interrupted problem={step.problem} onRetry={retry} onClose={close} />
+          ))}
+        {step.kind === 'done' && <ImportResult folder={folder} result={step.result} onClose={onClose} />}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The server has refused the import. After any other error, it may have made it. */
+const refusals: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(['BAD_INPUT', 'NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'TOO_EXPENSIVE', 'TOO_LARGE'] as const),
+]);
+
+/** The steps of one import. A file that was dropped is read at once. */
+function useImport(folder: TransferFolder, dropped: File | undefined) {
+  const [step, setStep] = useState<Step>({ kind: 'choose' });
+  const run = useRef<ImportRun>(undefined);
+  const reading = useRef<AbortController>(undefined);
+
+  const read = (file: File) => {
+    reading.current?.abort();
+    const { signal } = (reading.current = new AbortController());
+    const onProgress = (count: number) => setStep({ kind: 'read', fileName: file.name, count });
+    onProgress(0);
+    readImportFile(file, { onProgress, signal }).then(
+      (next) => !signal.aborted && setStep({ kind: 'preview', file: next }),
+      (error: unknown) => {
+        const problem = error instanceof FileError ? error.message : describeProblem(error).text;
+        if (!signal.aborted) setStep({ kind: 'choose', problem });
+      },
+    );
+  };
+  const send = (file: ImportFile, started: ImportRun) => {
+    setStep({ kind: 'import', file });
+    started.send().then(
+      (result) => setStep({ kind: 'done', result }),
+      (error: unknown) => {
+        const { code, text } = describeProblem(error);
+        setStep({ kind: refusals.has(code) ? 'preview' : 'import', file, problem: text });
+      },
+    );
+  };
+  useEffect(() => {
+    if (dropped) read(dropped);
+    return () => {
+      reading.current?.abort();
+      run.current?.leave();
+    };
+  }, [dropped]);
+
+  const start = (file: ImportFile, onExisting: OnExisting) => {
+    run.current = new ImportRun(folder, file, onExisting);
+    send(file, run.current);
+  };
+  const retry = () => {
+    if (step.kind === 'import' && run.current) send(step.file, run.current);
+  };
+  const cancel = () => {
+    if (step.kind === 'import') void run.current?.cancel();
+  };
+  return { step, read, start, retry, cancel };
+}
+
+interface ChooseFileProps {
+  readonly problem: string | undefined;
+  readonly onChoose: (file: File) => void;
+  readonly onClose: () => void;
+}
+
+function ChooseFile({ problem, onChoose, onClose }: ChooseFileProps) {
+  return (
+    <>
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          <Name>{problem}</Name> Nothing was imported.
+        </p>
+      )}
+      <DropZone
+        className="drop-zone"
+        aria-label="Drop a file"
+        onDrop={({ items }) => {
+          const file = items.find((item) => item.kind === 'file');
+          if (file) void file.getFile().then(onChoose);
+        }}
+      >
+        <p>Drop a CSV, JSON or NDJSON file here, or</p>
+        <FileButton label="Choose a file…" isPrimary onChoose={onChoose} />
+      </DropZone>
+      <p className="soft">
+        A CSV file names its columns in the first line: path, title, icon, description, properties. For
+        example, the path “Floor 2/Room 7” creates “Floor 2” and “Room 7” inside it.
+      </p>
+      <footer className="dialog-footer">
+        <Button onPress={onClose}>Cancel</Button>
+      </footer>
+    </>
+  );
+}
+
+interface BusyProps {
+  readonly text: string;
+  readonly cancelLabel?: string;
+  readonly onClose: () => void;
+}
+
+function Busy({ text, cancelLabel = 'Cancel', onClose }: BusyProps) {
+  return (
+    <>
+      <p role="status">
+        <Name>{text}</Name>
+      </p>
+      <progress className="transfer-progress" aria-label="Progress" />
+      <footer className="dialog-footer">
+        <Button autoFocus onPress={onClose}>
+          {cancelLabel}
+        </Button>
+      </footer>
+    </>
+  );
+}
+
+interface ReadingProps {
+  readonly fileName: string;
+  readonly count: number;
+  readonly onClose: () => void;
+}
+
+function Reading({ fileName, count, onClose }: ReadingProps) {
+  const progress = count === 0 ? '' : ` ${formatCount(count)}`;
+  return <Busy text={`Reading “${fileName}”…${progress}`} onClose={onClose} />;
+}
+
+interface InterruptedProps {
+  readonly problem: string;
+  readonly onRetry: () => void;
+  readonly onClose: () => void;
+}
+
+/** The outcome is unknown: the server may have received the request. */
+function Interrupted({ problem, onRetry, onClose }: InterruptedProps) {
+  return (
+    <>
+      <div className="problem" role="alert">
+        <p>{problem}</p>
+        <p>
+          The server imports all folders or none. You can try again: it does not make the same import twice.
+        </p>
+      </div>
+      <footer className="dialog-footer">
+        <Button onPress={onClose}>Cancel import</Button>
+        <Button tone="primary" icon="refresh" autoFocus onPress={onRetry}>
+          Try again
+        </Button>
+      </footer>
+    </>
+  );
+}
+
+interface ImportResultProps {
+  readonly folder: TransferFolder;
+  readonly result: Result;
+  readonly onClose: () => void;
+}
+
+function ImportResult({ folder, result, onClose }: ImportResultProps) {
+  const { createdCount, updatedCount, keptCount, canUndo } = result;
+  return (
+    <>
+      <div role="status">
+        <p>
+          Created {formatCount(createdCount)} in “<Name>{folder.name}</Name>”.
+        </p>
+        {updatedCount > 0 && <p>Updated {formatCount(updatedCount)}.</p>}
+        {keptCount > 0 && <p>Kept {formatCount(keptCount)} unchanged.</p>}
+        {!canUndo && createdCount + updatedCount > 0 && (
+          <p className="soft">
+            This import cannot be undone here. The history of “<Name>{folder.name}</Name>” lists it.
+          </p>
+        )}
+      </div>
+      <footer className="dialog-footer">
+        {canUndo && (
+          <Button
+            icon="undo"
+            onPress={() => {
+              undoLast();
+              onClose();
+            }}
+          >
+            Undo
+          </Button>
+        )}
+        <span className="grow" />
+        <Button onPress={onClose}>Done</Button>
+        <Button
+          tone="primary"
+          autoFocus
+          onPress={() => {
+            onClose();
+            navigate(`/folders/${folder.id}?tab=folders`);
+          }}
+        >
+          Show the folder
+        </Button>
+      </footer>
+    </>
+  );
+}
