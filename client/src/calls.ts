@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The operation to run, if the document has several. */
   readonly operationName?: string | undefined;
-  /** Timeout of each attempt, in seconds. Default: the client's `timeoutSeconds`. */
+  /** Timeout of each attempt, in seconds. Default: the client's `timeoutSeconds`, and 600 for imports and exports. */
   readonly timeoutSeconds?: number | undefined;
   /**
    * For a mutation: the `Idempotency-Key`, to repeat it later without making the change twice. Default: a new key for each

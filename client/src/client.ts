@@ -6,14 +6,23 @@ import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument } from './document.ts';
 import { EspalierError } from './errors.ts';
 import { createFolders, type Folders } from './folders.ts';
+import type { ConnectionState } from './connection.ts';
 import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
 import { Requests } from './requests.ts';
-import { Session, type Credentials, type SessionEvent } from './session.ts';
+import { Session, type Credentials, type SessionEvent, type SignalOptions } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
 import { requireWebSocket } from './tracked-socket.ts';
 import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
 
-export type { CallOptions, Credentials, RunDocument, SessionEvent, SubscribeOptions };
+export type {
+  CallOptions,
+  ConnectionState,
+  Credentials,
+  RunDocument,
+  SessionEvent,
+  SignalOptions,
+  SubscribeOptions,
+};
 
 export interface ClientOptions {
   /**
@@ -68,21 +77,21 @@ export interface Client {
    * Starts a session and replaces the current one, which stays valid on the server. If the new session belongs to another
    * user, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
    */
-  login(credentials: Credentials): Promise<void>;
+  login(credentials: Credentials, options?: SignalOptions): Promise<void>;
   /**
    * Ends the session. Does nothing if there is none. If the server cannot be reached, the tokens are deleted here, the
    * promise rejects, and the session stays valid on the server until it expires.
    */
-  logout(): Promise<void>;
+  logout(options?: SignalOptions): Promise<void>;
   /** Checks whether this client has a session. Sends no request. */
-  isLoggedIn(): Promise<boolean>;
+  isLoggedIn(options?: SignalOptions): Promise<boolean>;
   /** Sends the auth token to the server and resolves to whether it is valid now. */
-  verify(): Promise<boolean>;
+  verify(options?: SignalOptions): Promise<boolean>;
   /**
    * Returns a valid auth token for your own requests, and refreshes it when it is about to expire. If the server rejected a
    * token, pass it as `refused` to get another one.
    */
-  authToken(options?: { refused?: string | undefined; signal?: AbortSignal | undefined }): Promise<string>;
+  authToken(options?: SignalOptions & { refused?: string | undefined }): Promise<string>;
   /**
    * Runs a query and returns its data. GraphQL errors reject with an `EspalierError`; partial data is in `error.data`.
    *
@@ -152,6 +161,15 @@ export interface Client {
    * function that removes the listener.
    */
   onSession(listener: (event: SessionEvent) => void): () => void;
+  /** The state of the socket that subscriptions and watched trees share. */
+  readonly connectionState: ConnectionState;
+  /**
+   * Calls the listener with each new connection state. Returns a function that removes the listener.
+   *
+   * @example
+   * client.onConnection((state) => console.log(state === 'waiting' ? 'Offline. Reconnecting soon.' : state));
+   */
+  onConnection(listener: (state: ConnectionState) => void): () => void;
   /** Closes the socket and releases all resources: subscriptions and watched trees end. The session stays valid. */
   close(): void;
 }
@@ -197,10 +215,10 @@ export function createClient(options: ClientOptions): Client {
     get socket() {
       return socket.client;
     },
-    login: (credentials) => session.login(credentials),
-    logout: () => session.logout(),
-    isLoggedIn: () => session.isLoggedIn(),
-    verify: () => session.verify(),
+    login: (credentials, signalOptions) => session.login(credentials, signalOptions),
+    logout: (signalOptions) => session.logout(signalOptions),
+    isLoggedIn: (signalOptions) => session.isLoggedIn(signalOptions),
+    verify: (signalOptions) => session.verify(signalOptions),
     authToken: (tokenOptions) => session.authToken(tokenOptions),
     query,
     mutate,
@@ -216,6 +234,10 @@ export function createClient(options: ClientOptions): Client {
       return (await mutate<Data, object>(mutation, { input: { userId } }, callOptions)).startViewAs;
     },
     onSession: (listener) => session.listen(listener),
+    get connectionState() {
+      return socket.connection.state;
+    },
+    onConnection: (listener) => socket.connection.listen(listener),
     close() {
       closing.abort();
       socket.close();

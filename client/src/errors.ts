@@ -112,3 +112,18 @@ export function graphError(errors: readonly GraphErrorShape[], details: ErrorDet
     errors,
   });
 }
+
+/** Converts the error that ended a subscription. */
+export function subscriptionError(error: unknown): unknown {
+  if (isGraphErrors(error)) return graphError(error);
+  const { code, reason } = error as { code?: unknown; reason?: string };
+  if (typeof code !== 'number') return error;
+  if (isViewEnd({ reason })) return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended.');
+  const message = `The socket was closed with ${code} ${reason}`.trim();
+  return new EspalierError(code === 1009 ? 'TOO_LARGE' : 'NOT_ESPALIER', message);
+}
+
+/** The server has closed the socket because the view token is no longer valid. The auth token is. */
+export function isViewEnd({ reason }: { readonly reason?: string | undefined }): boolean {
+  return reason === 'INVALID_VIEW_TOKEN';
+}

@@ -19,7 +19,7 @@ import {
 import { createPersonalFolders, type PersonalFolders } from './personal-folders.ts';
 import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
-export interface ImportOptions {
+export interface ImportOptions extends CallOptions {
   /** The folder to import into. Default: the root. */
   readonly parentId?: string | undefined;
   /**
@@ -31,9 +31,6 @@ export interface ImportOptions {
   readonly dryRun?: boolean | undefined;
   /** Rejects with CONFLICT if the folder to import into has another version. */
   readonly expectedVersion?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Timeout of each attempt, in seconds. Default: 600. */
-  readonly timeoutSeconds?: number | undefined;
 }
 
 export interface ImportResult {
@@ -48,14 +45,14 @@ export interface ImportResult {
 
 export interface Folders extends PersonalFolders {
   /** Returns the root of the tree, which every user can see. */
-  root(): Promise<FolderDetails>;
+  root(options?: CallOptions): Promise<FolderDetails>;
   /** Returns a folder, or undefined if it does not exist or you cannot see it. */
-  byId(id: string): Promise<FolderDetails | undefined>;
+  byId(id: string, options?: CallOptions): Promise<FolderDetails | undefined>;
   /**
    * Returns the folder at a path, for example `/Places/Harbour Campus`, or undefined if it does not exist or you cannot see
    * it.
    */
-  byPath(path: string): Promise<FolderDetails | undefined>;
+  byPath(path: string, options?: CallOptions): Promise<FolderDetails | undefined>;
   /** Lists the sub-folders in natural order. Pages are read while you iterate. */
   children(id: string, options?: ListOptions): AsyncIterableIterator<Folder>;
   /** Lists all descendants. Each folder comes directly before its own descendants. */
@@ -72,38 +69,28 @@ export interface Folders extends PersonalFolders {
     options?: ListOptions & { readonly under?: string | undefined },
   ): AsyncIterableIterator<FolderDetails>;
   /** Creates a folder. Rejects with CONFLICT if a sibling has the same name. */
-  create(folder: NewFolder): Promise<FolderDetails>;
+  create(folder: NewFolder, options?: CallOptions): Promise<FolderDetails>;
   /** Changes the fields that you pass. Null removes a text or all properties. */
-  update(id: string, changes: FolderChanges): Promise<FolderDetails>;
+  update(id: string, changes: FolderChanges, options?: CallOptions): Promise<FolderDetails>;
   /**
    * Moves a folder with its descendants, and renames it if you pass a `name`. Rejects with CYCLE if the new parent is one of these,
    * and with CONFLICT if the new parent has a sub-folder with the same name.
    */
-  move(
-    id: string,
-    parentId: string,
-    options?: { readonly name?: string | undefined; readonly expectedVersion?: number | undefined },
-  ): Promise<FolderDetails>;
+  move(id: string, parentId: string, options?: MoveOptions): Promise<FolderDetails>;
   /**
    * Moves a folder to the trash and returns the number of deleted folders. Rejects with CONFLICT if it has sub-folders and
    * `recursive` is not set.
    */
-  delete(
-    id: string,
-    options?: { readonly recursive?: boolean | undefined; readonly expectedVersion?: number | undefined },
-  ): Promise<number>;
+  delete(id: string, options?: DeleteOptions): Promise<number>;
   /** Lists the deleted folders that you can restore, most recently deleted first. */
   trash(options?: ListOptions): AsyncIterableIterator<TrashedFolder>;
   /** Restores a deleted folder. Default: under its former parent and name. */
-  restore(
-    id: string,
-    options?: { readonly parentId?: string | undefined; readonly name?: string | undefined },
-  ): Promise<FolderDetails>;
+  restore(id: string, options?: RestoreOptions): Promise<FolderDetails>;
   /**
    * Permanently deletes a folder in the trash, with everything inside. You cannot restore it. Rejects with FORBIDDEN if you do
    * not manage the folder.
    */
-  purge(id: string): Promise<void>;
+  purge(id: string, options?: CallOptions): Promise<void>;
   /**
    * Permanently deletes all folders in the trash that you manage, and returns their number, without the folders inside them. You
    * cannot restore them.
@@ -122,17 +109,35 @@ export interface Folders extends PersonalFolders {
   export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
 }
 
-export interface DuplicateOptions extends ImportOptions {
+export interface MoveOptions extends CallOptions {
+  /** The new name. Default: the same. */
   readonly name?: string | undefined;
   readonly expectedVersion?: number | undefined;
 }
 
-export interface EmptyTrashOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
+export interface DeleteOptions extends CallOptions {
+  /** Also deletes everything inside. */
+  readonly recursive?: boolean | undefined;
+  readonly expectedVersion?: number | undefined;
+}
+
+export interface RestoreOptions extends CallOptions {
+  readonly parentId?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface DuplicateOptions extends CallOptions {
+  readonly parentId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly expectedVersion?: number | undefined;
+}
+
+export interface EmptyTrashOptions extends CallOptions {
   /** Purges only folders that were deleted before this time. */
   readonly deletedBefore?: Date | string | undefined;
 }
 
-export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
+export interface ExportOptions extends CallOptions {
   /** Maximum number of levels. 1 exports only the sub-folders. */
   readonly depth?: number | undefined;
 }
@@ -141,7 +146,7 @@ export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSe
 const defaultPageSize = 500;
 const searchPageSize = 100;
 /** An import of 100,000 folders takes minutes. */
-const bulkTimeoutSeconds = 600;
+const bulkOptions = { timeoutSeconds: 600 };
 
 export function createFolders(client: DocumentRunner): Folders {
   return {
@@ -153,23 +158,23 @@ export function createFolders(client: DocumentRunner): Folders {
 }
 
 function createReads(client: DocumentRunner): Pick<Folders, 'root' | 'byId' | 'byPath' | 'export'> {
-  const find = async (query: string, variables: object = {}) => {
+  const find = async (query: string, variables: object, options: CallOptions | undefined) => {
     type Data = { folder: FolderResult<FolderDetails> | null };
-    const { folder } = await client.query<Data, object>(query, variables);
+    const { folder } = await client.query<Data, object>(query, variables, options);
     return folder ? toFolder(folder) : undefined;
   };
   return {
-    root: async () => (await find(`{folder{${detailFields}}}`))!,
-    byId: (id) => find(`query($id:ID!){folder(id:$id){${detailFields}}}`, { id }),
-    byPath: (path) => find(`query($path:String!){folder(path:$path){${detailFields}}}`, { path }),
+    root: async (options) => (await find(`{folder{${detailFields}}}`, {}, options))!,
+    byId: (id, options) => find(`query($id:ID!){folder(id:$id){${detailFields}}}`, { id }, options),
+    byPath: (path, options) =>
+      find(`query($path:String!){folder(path:$path){${detailFields}}}`, { path }, options),
     async export(id, { depth, ...options } = {}) {
       const query =
         'query($id:ID,$depth:Int){exportFolders(id:$id,depth:$depth){path title icon description properties}}';
       type Data = { exportFolders: PathToImport[] };
       const variables = { id, depth };
-      return (
-        await client.query<Data, object>(query, variables, { timeoutSeconds: bulkTimeoutSeconds, ...options })
-      ).exportFolders;
+      return (await client.query<Data, object>(query, variables, { ...bulkOptions, ...options }))
+        .exportFolders;
     },
   };
 }
@@ -253,27 +258,30 @@ function createChanges(
     (await change<{ folderCount: number }>(name, input, 'folderCount', options)).folderCount;
   const importFolders = (
     folders: { tree: readonly FolderToImport[] } | { list: readonly PathToImport[] },
-    { signal, timeoutSeconds = bulkTimeoutSeconds, ...input }: ImportOptions = {},
+    { parentId, onExisting, dryRun, expectedVersion, ...options }: ImportOptions = {},
   ) => {
+    const input = { parentId, onExisting, dryRun, expectedVersion, ...folders };
     const selection = 'createdCount updatedCount keptCount isDryRun';
-    const options = { signal, timeoutSeconds };
-    return change<ImportResult>('importFolders', { ...input, ...folders }, selection, options);
+    return change<ImportResult>('importFolders', input, selection, { ...bulkOptions, ...options });
   };
 
   return {
-    create: (folder) => changeFolder('createFolder', folder),
-    update: (id, changes) => changeFolder('updateFolder', { ...changes, id }),
-    move: (id, parentId, options) => changeFolder('moveFolder', { ...options, id, parentId }),
-    delete: (id, options) => changeMany('deleteFolder', { ...options, id }),
-    restore: (id, options) => changeFolder('restoreFolder', { ...options, id }),
-    purge: async (id) => void (await changeMany('purgeFolder', { id })),
+    create: (folder, options) => changeFolder('createFolder', folder, options),
+    update: (id, changes, options) => changeFolder('updateFolder', { ...changes, id }, options),
+    move: (id, parentId, { name, expectedVersion, ...options } = {}) =>
+      changeFolder('moveFolder', { id, parentId, name, expectedVersion }, options),
+    delete: (id, { recursive, expectedVersion, ...options } = {}) =>
+      changeMany('deleteFolder', { id, recursive, expectedVersion }, options),
+    restore: (id, { parentId, name, ...options } = {}) =>
+      changeFolder('restoreFolder', { id, parentId, name }, options),
+    purge: async (id, options) => void (await changeMany('purgeFolder', { id }, options)),
     emptyTrash: ({ deletedBefore, ...options } = {}) =>
-      changeMany('emptyTrash', { deletedBefore }, { timeoutSeconds: bulkTimeoutSeconds, ...options }),
+      changeMany('emptyTrash', { deletedBefore }, { ...bulkOptions, ...options }),
     duplicate: (id, { parentId, name, expectedVersion, ...options } = {}) =>
       changeFolder(
         'duplicateFolder',
         { id, parentId, name, expectedVersion },
-        { timeoutSeconds: bulkTimeoutSeconds, ...options },
+        { ...bulkOptions, ...options },
       ),
     importTree: (tree, options) => importFolders({ tree }, options),
     importList: (list, options) => importFolders({ list }, options),

@@ -240,4 +240,44 @@ describe('client socket', { timeout: 30_000 }, () => {
     const error = await failed;
     assert.ok(error instanceof EspalierError && error.code === 'LOGGED_OUT');
   });
+
+  test('reports the state of the connection', async (context) => {
+    const close = onSubscribe((socket) => socket.close(1011, 'Because.'));
+    const { client } = await serve(context, close, sendOnSubscribe);
+    assert.equal(client.connectionState, 'idle');
+    const states: string[] = [];
+    client.onConnection(() => {
+      throw new Error('A failing listener breaks nothing.');
+    });
+    const stop = client.onConnection((state) => {
+      assert.equal(client.connectionState, state);
+      states.push(state);
+    });
+    const results = client.subscribe('subscription{a}');
+    assert.ok((await results.next()).value);
+    const reconnecting = ['connecting', 'connected', 'waiting', 'connecting', 'connected'];
+    assert.deepEqual(states, reconnecting);
+    // The socket stays open for a while, for the next subscription.
+    await results.return!();
+    assert.equal(client.connectionState, 'connected');
+    stop();
+    client.close();
+    assert.equal(client.connectionState, 'closed');
+    assert.deepEqual(states, reconnecting);
+    await client.subscribe('subscription{a}').next();
+    assert.equal(client.connectionState, 'closed');
+  });
+
+  test('is idle again after a subscription ends before the connection, and when it cannot succeed', async (context) => {
+    const close = onSubscribe((socket) => socket.close(4400, 'Because.'));
+    const { client } = await serve(context, close);
+    const controller = new AbortController();
+    const aborted = client.subscribe('subscription{a}', {}, { signal: controller.signal });
+    assert.equal(client.connectionState, 'connecting');
+    controller.abort();
+    await assert.rejects(aborted.next());
+    assert.equal(client.connectionState, 'idle');
+    await assert.rejects(client.subscribe('subscription{a}').next());
+    assert.equal(client.connectionState, 'idle');
+  });
 });

@@ -6,13 +6,16 @@
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
+import { Connection } from './connection.ts';
 import { documentText, type GraphDocument } from './document.ts';
 import {
   EspalierError,
   graphError,
   isGraphErrors,
   isTransient,
+  isViewEnd,
   loggedOutError,
+  subscriptionError,
   type GraphErrorShape,
 } from './errors.ts';
 import { bearer } from './requests.ts';
@@ -67,6 +70,7 @@ const pongTimeoutSeconds = 10;
 const isTransientCode = (code: number) => code === 4500 || (code > 1001 && code < 2000 && code !== 1009);
 
 export class GraphSocket {
+  readonly connection = new Connection();
   readonly #options: GraphSocketOptions;
   readonly #active = new Set<ActiveSubscription>();
   readonly #stopListening: () => void;
@@ -86,7 +90,6 @@ export class GraphSocket {
   #isGoingAway = false;
   /** Closed with 1000 while subscriptions were running: graphql-ws would reconnect without a pause, in a loop. */
   #isClosedEarly = false;
-  #isClosed = false;
   #cancelDeadline: (() => void) | undefined;
   #endPause: (() => void) | undefined;
   #endLinger: (() => void) | undefined;
@@ -103,6 +106,10 @@ export class GraphSocket {
         if (this.#isShared) this.#client?.terminate();
       }
     });
+  }
+
+  get #isClosed(): boolean {
+    return this.connection.state === 'closed';
   }
 
   /** The graphql-ws client, for other libraries. */
@@ -129,7 +136,7 @@ export class GraphSocket {
 
   /** Ends all subscriptions and opens no further socket. */
   close(): void {
-    this.#isClosed = true;
+    this.connection.set('closed');
     this.#stopListening();
     for (const { subscription } of [...this.#active]) subscription.end();
     this.#endLinger?.();
@@ -148,9 +155,13 @@ export class GraphSocket {
 
   async #begin(active: ActiveSubscription, operation: Operation, isRetry = false): Promise<void> {
     const { subscription, stopping } = active;
+    if (this.connection.state === 'idle') this.connection.set('connecting');
     for (let tries = 0; ; tries++) {
       try {
-        if (isRetry || tries) await wait(backoffMs(this.#attempts++, maxPauseMs), stopping.signal);
+        if (isRetry || tries) {
+          if (!this.#socket) this.connection.set('waiting');
+          await wait(backoffMs(this.#attempts++, maxPauseMs), stopping.signal);
+        }
         // Without a session no socket opens. With one, an expired token is refreshed first.
         await this.#options.session.authToken({ signal: stopping.signal });
         break;
@@ -172,7 +183,8 @@ export class GraphSocket {
       },
       error: (error) => {
         const { code } = error as { code?: number };
-        if (typeof code !== 'number' || !isTransientCode(code)) return subscription.fail(toError(error));
+        if (typeof code !== 'number' || !isTransientCode(code))
+          return subscription.fail(subscriptionError(error));
         this.#begin(active, operation, true).catch((failure: unknown) => subscription.fail(failure));
       },
       complete: () => subscription.end(),
@@ -210,6 +222,7 @@ export class GraphSocket {
     const unsubscribe = () => active.unsubscribe?.();
     if (this.#active.size > 0) return unsubscribe();
     this.#endPause?.();
+    if (!this.#socket && !this.#isShared) this.connection.set('idle');
     if (!mayLinger || !this.#socket) return unsubscribe();
     // A subscription that was never sent keeps no socket open; another one may already do so.
     if (!active.unsubscribe) return;
@@ -232,6 +245,7 @@ export class GraphSocket {
     };
     const onNew = (socket: WebSocket) => {
       this.#opened = socket;
+      this.connection.set('connecting');
       deadline(timeoutSeconds);
       // A socket that is closed while it connects emits an error, and some implementations require a listener.
       socket.addEventListener('error', () => undefined);
@@ -255,6 +269,7 @@ export class GraphSocket {
       retryWait: () => this.#pause(),
       on: {
         connected: (socket) => {
+          this.connection.set('connected');
           this.#cancelDeadline?.();
           this.#socket = socket as WebSocket;
           this.#connectedAt = this.#options.clock.now();
@@ -313,10 +328,12 @@ export class GraphSocket {
     }
     this.#sent.clear();
     this.#socket = this.#opened = undefined;
+    this.connection.set(this.#active.size > 0 ? 'waiting' : 'idle');
   }
 
   async #pause(): Promise<void> {
     if (this.#isClosed) return;
+    this.connection.set('waiting');
     const ms = this.#isGoingAway ? Math.random() * 50 : backoffMs(this.#attempts++, maxPauseMs);
     this.#isGoingAway = false;
     await new Promise<void>((resolve) => {
@@ -327,19 +344,4 @@ export class GraphSocket {
       };
     });
   }
-}
-
-/** The server has closed the socket because the view token is no longer valid. The auth token is. */
-function isViewEnd({ reason }: { readonly reason?: string | undefined }): boolean {
-  return reason === 'INVALID_VIEW_TOKEN';
-}
-
-/** Converts the error that ended a subscription. */
-function toError(error: unknown): unknown {
-  if (isGraphErrors(error)) return graphError(error);
-  const { code, reason } = error as { code?: unknown; reason?: string };
-  if (typeof code !== 'number') return error;
-  if (isViewEnd({ reason })) return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended.');
-  const message = `The socket was closed with ${code} ${reason}`.trim();
-  return new EspalierError(code === 1009 ? 'TOO_LARGE' : 'NOT_ESPALIER', message);
 }

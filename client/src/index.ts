@@ -5,9 +5,11 @@ export {
   type CallOptions,
   type Client,
   type ClientOptions,
+  type ConnectionState,
   type Credentials,
   type RunDocument,
   type SessionEvent,
+  type SignalOptions,
   type StartedView,
   type SubscribeOptions,
 } from './client.ts';
@@ -28,12 +30,15 @@ export type {
   TrashedFolder,
 } from './folder.ts';
 export type {
+  DeleteOptions,
   DuplicateOptions,
   EmptyTrashOptions,
   ExportOptions,
   Folders,
   ImportOptions,
   ImportResult,
+  MoveOptions,
+  RestoreOptions,
 } from './folders.ts';
 export { compareSiblings } from './natural-order.ts';
 export type { ListOptions } from './pages.ts';

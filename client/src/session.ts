@@ -5,6 +5,7 @@
 
 import type { Clock } from './clock.ts';
 import { EspalierError, loggedOutError } from './errors.ts';
+import { Listeners } from './listeners.ts';
 import { TransientFailure, type ApiResponse, type Requests } from './requests.ts';
 import { readClaims, type Tokens, type TokenStorage } from './token-storage.ts';
 import { abortable, after, wait } from './timers.ts';
@@ -12,6 +13,11 @@ import { abortable, after, wait } from './timers.ts';
 export interface Credentials {
   readonly username: string;
   readonly password: string;
+}
+
+export interface SignalOptions {
+  /** Aborts the call: it rejects with the reason of the signal. Other calls, and a refresh that they share, continue. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type SessionEvent =
@@ -43,7 +49,7 @@ export class Session {
   readonly #requests: Requests;
   readonly #storage: TokenStorage;
   readonly #clock: Clock;
-  readonly #listeners = new Set<(event: SessionEvent) => void>();
+  readonly #listeners = new Listeners<SessionEvent>();
   readonly #stopStorageListener: (() => void) | undefined;
   /** The tokens of the last event that listeners received. */
   #announced: Tokens | undefined;
@@ -63,18 +69,29 @@ export class Session {
     });
   }
 
-  async login({ username, password }: Credentials): Promise<void> {
-    const tokens = await this.#requests.retry(async () => {
+  async login({ username, password }: Credentials, { signal }: SignalOptions = {}): Promise<void> {
+    const body = JSON.stringify({ username, password });
+    const work = async () => {
       const sentAt = this.#clock.now();
-      const body = JSON.stringify({ username, password });
-      const response = await this.#requests.post('/login', { body });
+      const response = await this.#requests.post('/login', { body, signal });
       return response instanceof TransientFailure ? response : this.#parseTokens(response, sentAt);
-    });
+    };
+    const tokens = await this.#requests.retry(work, { signal });
     await this.#storage.write(tokens);
     this.#notify('login', tokens);
   }
 
-  async logout(): Promise<void> {
+  /** Once it has started, an abort ends only the wait and the request: the tokens are deleted here in any case. */
+  async logout({ signal }: SignalOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    const tokens = await abortable(this.#forget(), signal);
+    if (!tokens) return;
+    const options = { signal, seconds: logoutRetrySeconds };
+    await this.#requests.retry(() => this.#revoke(tokens, signal), options);
+  }
+
+  /** Deletes the stored tokens, and returns them. */
+  async #forget(): Promise<Tokens | undefined> {
     this.#logoutController.abort(loggedOutError());
     this.#logoutController = new AbortController();
     await this.#refreshing?.catch(() => undefined);
@@ -83,20 +100,22 @@ export class Session {
       if (stored) await this.#storage.write(undefined);
       return stored;
     });
-    if (!tokens) return;
-    this.#notify('logout', undefined);
-    await this.#requests.retry(() => this.#revoke(tokens), { seconds: logoutRetrySeconds });
+    if (tokens) this.#notify('logout', undefined);
+    return tokens;
   }
 
-  async isLoggedIn(): Promise<boolean> {
-    return (await this.#read()) !== undefined;
+  async isLoggedIn({ signal }: SignalOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    return (await abortable(this.#read(), signal)) !== undefined;
   }
 
-  async verify(): Promise<boolean> {
-    const tokens = await this.#read();
+  async verify({ signal }: SignalOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    const tokens = await abortable(this.#read(), signal);
     if (!tokens) return false;
     const body = JSON.stringify({ authToken: tokens.authToken });
-    const response = await this.#requests.retry(() => this.#requests.post('/login/verify', { body }));
+    const send = () => this.#requests.post('/login/verify', { body, signal });
+    const response = await this.#requests.retry(send, { signal });
     if (response.status === 204) return true;
     const error = this.#requests.toError(response);
     if (error.code === 'INVALID_AUTH_TOKEN') return false;
@@ -107,7 +126,8 @@ export class Session {
   async authToken({
     refused,
     signal,
-  }: { refused?: string | undefined; signal?: AbortSignal | undefined } = {}) {
+  }: SignalOptions & { refused?: string | undefined } = {}): Promise<string> {
+    signal?.throwIfAborted();
     const tokens = await abortable(this.#read(), signal);
     if (!tokens) throw loggedOutError(this.#hasEnded);
     const isUsable = tokens.authToken !== refused;
@@ -126,10 +146,7 @@ export class Session {
   }
 
   listen(listener: (event: SessionEvent) => void): () => void {
-    // A wrapper, because the same function can be registered twice.
-    const wrapped = (event: SessionEvent) => listener(event);
-    this.#listeners.add(wrapped);
-    return () => this.#listeners.delete(wrapped);
+    return this.#listeners.add(listener);
   }
 
   close(): void {
@@ -238,13 +255,17 @@ export class Session {
   }
 
   /** Logs out with the auth token while it is valid: that works even if the refresh token has been used. */
-  async #revoke({ authToken, refreshToken, expiresAt }: Tokens): Promise<void | TransientFailure> {
+  async #revoke(
+    { authToken, refreshToken, expiresAt }: Tokens,
+    signal: AbortSignal | undefined,
+  ): Promise<void | TransientFailure> {
     if (expiresAt > this.#clock.now()) {
-      const response = await this.#requests.post('/logout', { authToken });
+      const response = await this.#requests.post('/logout', { authToken, signal });
       if (response instanceof TransientFailure) return response;
       if (response.status === 204) return;
     }
-    const response = await this.#requests.post('/logout', { body: JSON.stringify({ refreshToken }) });
+    const body = JSON.stringify({ refreshToken });
+    const response = await this.#requests.post('/logout', { body, signal });
     if (response instanceof TransientFailure) return response;
     if (response.status === 204) return;
     const error = this.#requests.toError(response);
@@ -273,14 +294,7 @@ export class Session {
     }
     this.#announced = tokens;
     this.#hasEnded = type === 'ended';
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener({ type });
-      } catch (error) {
-        // Browsers print it to their console. A failing listener must not break the session.
-        (globalThis as { reportError?: (error: unknown) => void }).reportError?.(error);
-      }
-    }
+    this.#listeners.notify({ type });
   }
 }
 

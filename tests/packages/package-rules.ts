@@ -2,7 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { init, parse } from 'es-module-lexer';
 import { root, type Exports, type PackedPackage } from './packed.ts';
 
@@ -62,11 +62,13 @@ const isPage = (name: string) => name === '@espalier/console';
 function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] {
   const entryPoints = new Set(targetsOf(manifest.exports ?? {}).map(({ target }) => target));
   const isModule = (name: string) => entryPoints.has(`./${name}.js`) || !bundled.has(manifest.name);
+  // Minified modules have source maps, so that errors and debuggers show the sources.
+  const modules = (name: string) => [`${name}.js`, ...(bundled.has(manifest.name) ? [`${name}.js.map`] : [])];
   const sources = isPage(manifest.name) ? [] : globSync('src/**/*.ts', { cwd: join(root, workspace) });
   const built = sources
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
-    .flatMap((name) => [...(isModule(name) ? [`${name}.js`] : []), `${name}.d.ts`]);
+    .flatMap((name) => [...(isModule(name) ? modules(name) : []), `${name}.d.ts`]);
   // The pages that `espalier docs` prints.
   const pages = manifest.bin ? globSync('{,how-to/}*.md', { cwd: join(root, 'docs') }) : [];
   const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
@@ -145,16 +147,35 @@ function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
 
 /** Checks that no text refers to missing sources or contains the build path. */
 function faultsOfTexts({ manifest, files, folder }: PackedPackage): string[] {
-  const maps = isPage(manifest.name) ? files.filter((name) => name.endsWith('.map')) : [];
+  const maps = files.filter((name) => name.endsWith('.map'));
+  const ownMaps = bundled.has(manifest.name) ? maps : [];
   const texts = files.filter((name) => /\.(js|ts|css|html|json)$/.test(name));
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   return [
-    ...maps.map((name) => `holds ${name}`),
-    ...texts.flatMap((name) => {
-      const text = readFileSync(join(folder, name), 'utf8');
+    ...(isPage(manifest.name) ? maps.map((name) => `holds ${name}`) : []),
+    ...ownMaps.flatMap((name) => faultsOfMap(name, read(name))),
+    ...[...texts, ...ownMaps].flatMap((name) => {
+      const text = read(name);
+      const named = /^\/[/*][#@] sourceMappingURL=(?!data:)(\S+)/m.exec(text)?.[1];
+      const expected = ownMaps.includes(`${name}.map`) ? basename(`${name}.map`) : undefined;
       return [
-        ...(/^\/[/*][#@] sourceMappingURL=(?!data:)/m.test(text) ? [`names a source map in ${name}`] : []),
+        ...(named === expected
+          ? []
+          : [named ? `names a source map in ${name}` : `names no source map in ${name}`]),
         ...(text.includes(root) ? [`contains the build path in ${name}`] : []),
       ];
     }),
   ];
+}
+
+/** The sources are not packed, so a map must contain them. */
+function faultsOfMap(name: string, text: string): string[] {
+  const { sources, sourcesContent = [] } = JSON.parse(text) as {
+    sources: string[];
+    sourcesContent?: (string | null)[];
+  };
+  return sources.flatMap((source, index) => [
+    ...(sourcesContent[index] ? [] : [`lacks the source ${source} in ${name}`]),
+    ...(/^(\/|[a-z]+:)/.test(source) ? [`has the absolute path ${source} in ${name}`] : []),
+  ]);
 }
