@@ -68,6 +68,19 @@ describe(`access commands on ${sqlite.name}`, () => {
     );
   });
 
+  test('list everyone who has access, with the grant that decides', async () => {
+    await testbed.runOk('grant', 'set', '/Places/Floor 2', 'read', '--group', 'gardeners');
+    const listed = await testbed.runOk('grant', 'who', '/Places/Floor 2');
+    assert.match(listed, /^User +Level +Because of\n/);
+    assert.match(listed, /^admin +MANAGE +administrator$/m);
+    assert.match(listed, /^Anna +READ +READ to group Gardeners on \/Places\/Floor 2$/m);
+    type Access = { user: { username: string }; level: string; grant: object | null };
+    const users = await testbed.json<Access[]>('grant', 'who', '/Places/Floor 2');
+    assert.ok(users.some(({ user, grant }) => user.username === 'admin' && grant === null));
+    assert.match(await testbed.runRefused('grant', 'who', '/none'), /^1: There is no folder \/none/);
+    await testbed.runOk('grant', 'rm', '/Places/Floor 2', '--group', 'gardeners');
+  });
+
   test('explain level, reason and the deciding grant', async () => {
     await testbed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(

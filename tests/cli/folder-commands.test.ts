@@ -161,6 +161,40 @@ describe('the folder commands', () => {
     assert.deepEqual(await paths('/rm'), ['new', 'new/b', 'new/b/c']);
   });
 
+  test('duplicate copies a folder with its contents; purge and trash --empty need a confirmation', async () => {
+    await testbed.tree.import(['dup/a/b', 'dup/other']);
+    assert.equal(await testbed.output('folder', 'duplicate', '/dup/a'), 'Copied /dup/a to /dup/a (copy).\n');
+    const copy = await testbed.json<{ path: string }>(
+      'folder',
+      'duplicate',
+      '/dup/a',
+      '--to',
+      '/dup/other',
+      '--name',
+      'c',
+    );
+    assert.equal(copy.path, '/dup/other/c');
+    const copied = ['a', 'a/b', 'a (copy)', 'a (copy)/b', 'other', 'other/c', 'other/c/b'];
+    assert.deepEqual(await paths('/dup'), copied);
+    const [deleted] = await testbed.json<{ id: string }[]>('folder', 'delete', '-r', '/dup/other/c');
+    await refused(2, /To confirm, use --yes/, 'purge', deleted!.id);
+    assert.equal(
+      await testbed.output('folder', 'purge', deleted!.id, '--yes'),
+      `Purged the folder ${deleted!.id}.\n`,
+    );
+    await refused(1, /./, 'restore', deleted!.id);
+    await testbed.output('folder', 'delete', '-r', '/dup');
+    await refused(2, /To confirm, use --yes/, 'trash', '--empty');
+    const { folderCount } = await testbed.json<{ folderCount: number }>(
+      'folder',
+      'trash',
+      '--empty',
+      '--yes',
+    );
+    assert.ok(folderCount > 0);
+    assert.equal(await testbed.output('folder', 'trash'), 'The trash is empty.\n');
+  });
+
   test('set changes only the given fields and properties', async () => {
     const id = await testbed.tree.create('set', undefined, { title: 'old', properties: { a: 1, b: 2 } });
     const set = (...args: string[]) => testbed.output('folder', 'set', '/set', ...args);

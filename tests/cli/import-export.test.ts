@@ -112,8 +112,11 @@ describe('import and export', () => {
         assert.deepEqual(await testbed.tree.paths(await testbed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
-    await refused(1, /"a" is not free.* Nothing was imported\. To add/, [top, '/directory 0']);
-    await refused(1, /\/directory 0\/a already exists/, ['--dry-run', top, '/directory 0']);
+    await refused(1, /"a" is not free.* Nothing was imported\. To import into existing/, [
+      top,
+      '/directory 0',
+    ]);
+    await refused(1, /"a" is not free/, ['--dry-run', top, '/directory 0']);
     assert.match(
       await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
       /^Would import 4 folders into \/not there\/yet\./,
@@ -141,6 +144,30 @@ describe('import and export', () => {
     await refused(1, / {2}Line 2: The line is not valid JSON: /, [
       file('z.ndjson', '{"path":"a"}\n{\n{"path":"b"}\n'),
     ]);
+  });
+
+  test('merge with existing folders only with --merge, which a dry run previews', async () => {
+    const csv = 'path,title\nm,New title\nm/old,\nm/new,\n';
+    await testbed.output('folder', 'create', '-p', '/merged/m/old', '--title', 'Old');
+    const args = ['folder', 'import', file('merge.csv', csv), '/merged'];
+    const refusal = await testbed.run(args);
+    assert.equal(refusal.code, 1);
+    assert.match(refusal.errors, /Nothing was imported\. To import into existing folders, use --merge/);
+    const counts = async (...more: string[]) => {
+      type Result = { folderCount: number; updatedCount: number; keptCount: number; isDryRun: boolean };
+      const result = await testbed.json<Result>(...args, ...more);
+      return [result.folderCount, result.updatedCount, result.keptCount, result.isDryRun];
+    };
+    assert.deepEqual(await counts('--merge', 'update', '-n'), [1, 1, 1, true]);
+    assert.equal(await testbed.output('folder', 'list', '/merged/m'), 'old\n');
+    assert.deepEqual(await counts('--merge', 'keep'), [1, 0, 2, false]);
+    assert.equal(await testbed.output('folder', 'list', '/merged/m'), 'new\nold\n');
+    assert.match(await testbed.output('folder', 'show', '/merged/m/old'), /Title +Old/);
+    assert.match(
+      await testbed.output(...args, '--merge', 'update'),
+      /^Imported 0 folders into \/merged \(1 updated, 2 unchanged\) in /,
+    );
+    assert.match(await testbed.output('folder', 'show', '/merged/m'), /Title +New title/);
   });
 
   test('write no formula into CSV', async () => {

@@ -64,6 +64,15 @@ describe('a stored login', () => {
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
     assert.deepEqual([who.code, who.errors], [3, 'espalier: You are not logged in. Run espalier login.\n']);
+    // The next login uses the same server, and not the default address.
+    const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
+      input: administrator.password,
+      environment: elsewhere('leaving'),
+    });
+    assert.deepEqual(
+      [relogin.code, relogin.output],
+      [0, `Logged in as admin at ${testbed.tree.testbed.url}.\n`],
+    );
   });
 
   test('is selected by its profile', async () => {
@@ -102,6 +111,15 @@ describe('a stored login', () => {
     assert.match(
       errors,
       /^espalier: The file .*default.json does not contain a valid session. Run espalier login.\n$/,
+    );
+    const withoutUrl = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
+      input: administrator.password,
+      environment: elsewhere('damaged'),
+    });
+    assert.equal(withoutUrl.code, 2);
+    assert.match(
+      withoutUrl.errors,
+      /the server of the last login is unknown\. Specify the server with --url\.\n$/,
     );
     assert.equal((await logIn('damaged')).code, 0);
   });
@@ -199,6 +217,28 @@ describe('an unexpected server', () => {
         `^espalier: ${url} does not respond. Retrying.\\nespalier: ${url} cannot be reached: .*\\n$`,
       ),
     );
+  });
+
+  test('is reported as a server without TLS at an https address', async () => {
+    const page: RequestListener = (_, response) => response.end();
+    await withServer(page, async (url) => {
+      const { code, errors } = await logInAt(url.replace('http:', 'https:'));
+      assert.equal(code, 4);
+      assert.match(
+        errors,
+        /^espalier: The server at https:\S+ does not use TLS\. If this is intended, use http:\S+\n$/,
+      );
+    });
+  });
+
+  test('is reported as JSON with a code if the command prints JSON', async () => {
+    const { code, output, errors } = await runEspalier(['whoami', '--json'], {
+      environment: { XDG_CONFIG_HOME: join(folder, 'nobody') },
+    });
+    assert.deepEqual([code, output], [3, '']);
+    assert.deepEqual(JSON.parse(errors), {
+      error: { code: 'LOGGED_OUT', message: 'You are not logged in. Run espalier login.' },
+    });
   });
 
   test('is recognized if it answers with a page', async () => {

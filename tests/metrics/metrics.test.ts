@@ -165,7 +165,7 @@ describe('the metrics port', () => {
     const testbed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
     const { port } = new URL(testbed.metricsUrl!);
     await assert.rejects(Testbed.start(sqlite, { settings: { METRICS_PORT: port } }), {
-      message: `Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_METRICS_PORT or --metrics-port.`,
+      message: `Port ${port} on 127.0.0.1 is used by another web server. Stop it, or choose another port with ESPALIER_METRICS_PORT or --metrics-port.`,
     });
     await testbed.stop();
   });

@@ -133,7 +133,9 @@ describe('espalier serve', () => {
         assert.equal(output, '');
         assert.match(
           withoutSyncWarning(errors),
-          new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`),
+          new RegExp(
+            `^espalier: Port ${port} on 127.0.0.1 is used by another program\\. Stop it, .*--port\\.\\n$`,
+          ),
         );
       });
 
@@ -248,7 +250,7 @@ describe('espalier serve', () => {
 
   test('stops on an invalid value and names it and the accepted values', async () => {
     const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.equal(output, '');
     assert.equal(
       errors,
@@ -271,7 +273,7 @@ describe('espalier serve', () => {
   test('suggests the nearest name for an unknown variable and an unknown flag', async () => {
     const { code, errors } = await run(['serve', '--prot', '1']);
     assert.equal(code, 2);
-    assert.match(errors, /There is no flag --prot\. Did you mean --port\?/);
+    assert.match(errors, /Unknown option '--prot'\. Did you mean --port\?/);
     const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
     await server.waitUntilRunning();
     const ended = await server.end('SIGTERM');
@@ -339,7 +341,10 @@ describe('espalier serve', () => {
 
   test('lists every command and setting in its help, and exits with 2 for an unknown command', async () => {
     assert.match((await runHosted([])).output, /serve +Run the server/);
-    assert.match((await runHosted(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
+    assert.match(
+      (await runHosted(['serve', '--help'])).output,
+      /--access-token-seconds <value>[^]*\(env:\s+ESPALIER_ACCESS_TOKEN_SECONDS,\s+default:\s+600\)/,
+    );
     assert.match((await runHosted(['help', 'serve'])).output, /--admin-password-file <path>/);
     for (const args of [['--version'], ['version'], ['serve', '--version']]) {
       assert.match((await runHosted(args)).output, /^\d+\.\d+\.\d+\n$/);
@@ -347,6 +352,6 @@ describe('espalier serve', () => {
     assert.equal((await runHosted(['constructor'])).code, 2);
     const { code, errors } = await runHosted(['sevre']);
     assert.equal(code, 2);
-    assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);
+    assert.match(errors, /^espalier: Unknown command 'sevre'\. Did you mean serve\?/);
   });
 });

@@ -106,7 +106,7 @@ test('a second cluster on the port of the first does not start', async () => {
     assert.equal(second.exitCode, 1);
     assert.equal(
       second.log.split('\n').at(-2),
-      `espalier: Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_PORT or --port.`,
+      `espalier: Port ${port} on 127.0.0.1 is used by another Espalier server. Stop it, or choose another port with ESPALIER_PORT or --port.`,
     );
   } finally {
     await second.kill();
@@ -147,7 +147,7 @@ describe('two workers on SQLite', () => {
     test(`do not start with ${what}, and print the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
       await node.ended();
-      assert.equal(node.exitCode, 1);
+      assert.equal(node.exitCode, 2);
       assert.equal(node.log, `espalier: ${message}: it takes a whole number from 1 to 64.\n`);
     });
   }
@@ -162,7 +162,7 @@ describe('two workers on SQLite', () => {
     assert.equal(node.exitCode, 1);
     assert.equal(
       node.log.split('\n').at(-2),
-      `espalier: Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_PORT or --port.`,
+      `espalier: Port ${port} on 127.0.0.1 is used by another program. Stop it, or choose another port with ESPALIER_PORT or --port.`,
     );
   });
 

@@ -160,7 +160,46 @@ const remove = apiCommand({
   },
 });
 
-export const grant: Group = { commands: { list, create, delete: remove } };
+interface EffectiveAccess {
+  readonly user: NamedUser;
+  readonly level: string;
+  /** Null for administrators. */
+  readonly grant: GrantDetails | null;
+}
+
+const who = apiCommand({
+  about: 'List everyone who has access to a folder, with the grant that decides',
+  words: [folderWord],
+  options: { json },
+  details:
+    'Requires MANAGE on the folder. Includes inherited access and administrators, who have MANAGE on every folder.',
+  examples: ['espalier grant who "/Places/Floor 2"', 'espalier grant who /Places --json'],
+  async run(connection, { words: [reference] }) {
+    const { client, signal } = connection;
+    const { id, path } = await findFolderReference(connection, reference!);
+    const query = `query ($id: ID!, $first: Int, $after: String) {
+      folder(id: $id) { effectiveAccess(first: $first, after: $after) {
+        items { user { id username } level grant { ${grantFields} } } ${pageInfo}
+      } }
+    }`;
+    type Answer = { folder: { effectiveAccess: Page<EffectiveAccess> } | null };
+    const users = await everyItem<EffectiveAccess>(async (slice) => {
+      const answer = await client.query<Answer>(query, { id, ...slice }, { signal });
+      if (answer.folder) return answer.folder.effectiveAccess;
+      throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(path)} no longer exists.`);
+    });
+    const rows = users.map((each) => [
+      escapeControls(each.user.username),
+      each.level,
+      each.grant
+        ? `${each.grant.level} to ${subjectOf(each.grant)} on ${escapeControls(each.grant.folder.path)}`
+        : 'administrator',
+    ]);
+    return { data: users, text: () => table(['User', 'Level', 'Because of'], rows, 'No users have access.') };
+  },
+});
+
+export const grant: Group = { commands: { list, who, create, delete: remove } };
 
 interface Explanation {
   readonly user: NamedUser;

@@ -23,6 +23,8 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+const probeTimeoutMs = 1_000;
+
 /**
  * Rejects if the first address cannot be bound. A second address that cannot be bound is skipped, except with
  * `requireUnused` if it is in use: the next worker would share it with the other server.
@@ -96,7 +98,7 @@ export async function listenOrExplain<T>(
     if (code === 'EADDRINUSE') {
       const flag = setting.toLowerCase().replace('_', '-');
       throw new StartError(
-        `Port ${port} on ${host} is taken. Choose another with ESPALIER_${setting} or --${flag}.`,
+        `Port ${port} on ${host} is used by ${await nameProgram(host, port)}. Stop it, or choose another port with ESPALIER_${setting} or --${flag}.`,
         { cause },
       );
     }
@@ -110,6 +112,22 @@ export async function listenOrExplain<T>(
       );
     }
     throw cause;
+  }
+}
+
+/** Names the program on a port by its response to a request. */
+async function nameProgram(host: string, port: number): Promise<string> {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}/openapi.json`;
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(probeTimeoutMs) });
+    const { info } = (await response.json().catch(() => ({}))) as { info?: { title?: unknown } };
+    if (info?.title === 'Espalier') return 'another Espalier server';
+    const server = response.headers.get('server') ?? '';
+    return /^[\w./ ()-]{1,60}$/.test(server) ? `another web server (${server})` : 'another web server';
+  } catch {
+    // It does not speak HTTP, or does not respond in time.
+    return 'another program';
   }
 }
 

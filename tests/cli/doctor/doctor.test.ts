@@ -163,7 +163,8 @@ describe('espalier doctor', () => {
       Array.from({ length: 2_000 }, (_, index) => `Folder ${index}`),
     );
     const descriptor = openSync(file, 'r+');
-    writeSync(descriptor, Buffer.alloc(2_000, 0xaa), 0, 2_000, 60 * 4096 + 1_000);
+    const pages = Buffer.alloc(30 * 4096, 0xaa);
+    writeSync(descriptor, pages, 0, pages.length, 40 * 4096 + 1_000);
     closeSync(descriptor);
     assert.match((await runDoctor()).bad.join(), /^problem: .* is damaged: /);
     writeFileSync(file, Buffer.alloc(50_000, 1));

@@ -1,8 +1,7 @@
 /** The input and the results of the checks. The database and the server are queried only once. */
 
-import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import { type Settings, databaseOptionsFrom } from '../../config/config.ts';
 import { sqliteFilePath } from '../../database/open-database.ts';
@@ -137,17 +136,24 @@ export function sendRequest(
     sent.once('response', (response) => {
       const { statusCode = 0, headers: responseHeaders } = response;
       const atMs = clock.now();
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        if ((size += chunk.length) > maxBodyBytes) response.destroy(new Error('the response is too large'));
-      });
-      text(response).then(
-        (read) => resolve({ status: statusCode, headers: responseHeaders, body: read, atMs }),
-        reject,
+      readStart(response).then(
+        (body) => resolve({ status: statusCode, headers: responseHeaders, body, atMs }),
+        (error: NodeJS.ErrnoException) => reject(describeError(error)),
       );
     });
     sent.end(body);
   });
+}
+
+/** Reads the body up to a limit. The rest of a longer one is not needed. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part);
+    if ((size += part.length) > maxBodyBytes) break;
+  }
+  return Buffer.concat(parts).subarray(0, maxBodyBytes).toString();
 }
 
 function describeError(error: NodeJS.ErrnoException): Error {

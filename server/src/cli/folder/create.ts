@@ -1,13 +1,12 @@
-/** `espalier folder create`: creates folders. */
+/** `espalier folder create` and `duplicate`: new folders. */
 
-import { EspalierError, type Client, type FolderDetails, type PathToImport } from '@espalier/client';
+import type { Client, FolderDetails, PathToImport } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { json } from '../command.ts';
 import { escapeControls, print, printJson } from '../terminal/output.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
-import { importList } from './import/import-upload.ts';
 
 type Texts = Omit<PathToImport, 'path'>;
 
@@ -65,18 +64,34 @@ async function make(client: Client, path: string, texts: Texts): Promise<FolderD
   return client.folders.create({ ...texts, parentId: parent.id, name });
 }
 
+/** Keeps folders that another client has created in the meantime. */
 async function makePath(client: Client, path: string, texts: Texts, signal: AbortSignal): Promise<Made> {
   const { nearest, missing } = await findNearest(client, path);
   if (missing.length === 0) return { folder: nearest, count: 0 };
-  try {
-    const list = [{ ...texts, path: missing.join('/') }];
-    const count = await importList(client, { parentId: nearest.id, list }, { signal });
-    return { folder: await findFolder(client, path), count };
-  } catch (error) {
-    // Another client created some of the parents in the meantime.
-    const isTaken = error instanceof EspalierError && error.code === 'CONFLICT';
-    const isNearer = isTaken && (await findNearest(client, path)).missing.length < missing.length;
-    if (!isNearer) throw error;
-    return makePath(client, path, texts, signal);
-  }
+  const list = [{ ...texts, path: missing.join('/') }];
+  const options = { parentId: nearest.id, onExisting: 'KEEP', signal } as const;
+  const { createdCount } = await client.folders.importList(list, options);
+  return { folder: await findFolder(client, path), count: createdCount };
 }
+
+export const duplicate = apiCommand({
+  about: 'Copy a folder with everything inside that you see',
+  aliases: ['cp'],
+  words: [folderWord],
+  options: {
+    to: { value: 'path', about: 'Copy into this folder instead of the same parent' },
+    name: { value: 'name', about: 'The name of the copy; default in the same parent: "NAME (copy)"' },
+    json,
+  },
+  details: 'Copies all folders or none. Grants are not copied.',
+  examples: [
+    'espalier folder duplicate "/Places/Floor 2" --name "Floor 3"',
+    'espalier folder duplicate /Templates/Building --to /Places',
+  ],
+  async run({ client, signal }, { words: [input], options: { to, name } }) {
+    const { id, path } = await findFolder(client, input);
+    const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
+    const copy = await client.folders.duplicate(id, { parentId, name, signal });
+    return { data: copy, text: `Copied ${escapeControls(path)} to ${escapeControls(copy.path)}.` };
+  },
+});

@@ -16,12 +16,12 @@ import {
   printLines,
   toMinute,
 } from '../terminal/output.ts';
-import { create } from './create.ts';
+import { create, duplicate } from './create.ts';
 import { exportFolders } from './export.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { importFolders } from './import/import.ts';
 import { move } from './move.ts';
-import { remove, restore, trash } from './trash.ts';
+import { purge, remove, restore, trash } from './trash.ts';
 import { tree } from './tree.ts';
 import { update } from './update.ts';
 import { watch } from './watch.ts';
@@ -190,9 +190,11 @@ export const folder: Group = {
     create,
     update,
     move,
+    duplicate,
     delete: remove,
     trash,
     restore,
+    purge,
     import: importFolders,
     export: exportFolders,
     watch,

@@ -1,4 +1,4 @@
-/** `espalier folder delete`, `trash` and `restore`: deleted folders, which can be restored for some days. */
+/** `espalier folder delete`, `trash`, `restore` and `purge`: deleted folders, which can be restored for some days. */
 
 import { EspalierError, type Client } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
@@ -6,6 +6,7 @@ import { itemsOf, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord, idIn } from '../api/resolve-names.ts';
 import { json } from '../command.ts';
 import {
+  countFolders,
   escapeControls,
   formatNumber,
   print,
@@ -14,7 +15,10 @@ import {
   printLines,
   toMinute,
 } from '../terminal/output.ts';
+import { confirm, yes } from '../terminal/prompts.ts';
 import { childPath, findFolder } from './folder-path.ts';
+
+const idWord = { name: 'id', about: 'The id of the folder, from espalier folder trash' };
 
 export const remove = apiCommand({
   about: 'Move folders to the trash',
@@ -62,14 +66,38 @@ const query = `query($first: Int, $after: String) { trash(first: $first, after: 
   ${pageInfo} } }`;
 
 export const trash = apiCommand({
-  about: 'List deleted folders that can be restored',
-  options: { json },
+  about: 'List deleted folders that can be restored, or purge all of them',
+  options: {
+    empty: { about: 'Purge all folders in the trash that you manage; they cannot be restored' },
+    yes,
+    json,
+  },
   details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
-  examples: ['espalier folder trash'],
+  examples: ['espalier folder trash', 'espalier folder trash --empty --yes'],
   async run({ client, signal }, { options }) {
+    if (options.empty) {
+      await confirm('Purge all folders in the trash that you manage', options.yes);
+      const folderCount = await client.folders.emptyTrash({ signal });
+      return { data: { folderCount }, text: `Purged ${countFolders(folderCount)}.` };
+    }
     const trashed = listTrash(client, signal);
     if (options.json) await printJsonList(trashed);
     else await printTable(trashed);
+    return undefined;
+  },
+});
+
+export const purge = apiCommand({
+  about: 'Purge a deleted folder, which then cannot be restored',
+  words: [idWord],
+  options: { yes, json },
+  details: 'Requires MANAGE on the folder.',
+  examples: ['espalier folder purge 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
+  async run({ client }, { words: [input = ''], options }) {
+    const id = idIn(input) ?? input;
+    await confirm(`Purge the folder ${escapeControls(id)} with the folders inside`, options.yes);
+    await client.folders.purge(id);
+    return { data: { purgedFolderId: id }, text: `Purged the folder ${escapeControls(id)}.` };
   },
 });
 
@@ -100,7 +128,7 @@ async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
 
 export const restore = apiCommand({
   about: 'Restore a deleted folder',
-  words: [{ name: 'id', about: 'The id of the folder, from espalier folder trash' }],
+  words: [idWord],
   options: {
     to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
     name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },

@@ -36,15 +36,21 @@ function whoDid({ by, byId }: Entry): string {
   return byId === null ? '(server)' : `id:${byId}`;
 }
 
-/** A deleted object has the name from the entry, or its id. */
+/** A folder has its path at the time of the change. A deleted user or group has the name from the entry, or its id. */
 function objectsOf(entry: Entry): string[] {
-  const { folderId, folder, userId, user, groupId, group, sessionId } = entry;
+  const { folderId, folder, path, formerPath, userId, user, groupId, group, sessionId } = entry;
   const remembered = (name: string) => {
     const value = entry.after?.[name] ?? entry.before?.[name];
     return typeof value === 'string' ? `${escapeControls(value)} (deleted)` : undefined;
   };
+  const folderText = () => {
+    const shown = path ?? folder?.path;
+    if (shown === undefined) return undefined;
+    const from = formerPath === null ? '' : ` from ${escapeControls(formerPath)}`;
+    return `${escapeControls(shown)}${folder ? '' : ' (deleted)'}${from}`;
+  };
   return [
-    folderId && (folder ? escapeControls(folder.path) : (remembered('name') ?? `id:${folderId}`)),
+    folderId && (folderText() ?? remembered('name') ?? `id:${folderId}`),
     userId && `user ${user ? escapeControls(user.username) : (remembered('username') ?? `id:${userId}`)}`,
     groupId && `group ${group ? escapeControls(group.name) : (remembered('name') ?? `id:${groupId}`)}`,
     sessionId && `session ${sessionId}`,

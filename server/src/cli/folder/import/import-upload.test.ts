@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createClient, memoryStorage } from '@espalier/client';
+import { createClient, memoryStorage, type ImportResult } from '@espalier/client';
 import { Stopped } from '../../api/connection.ts';
 import { ImportUpload } from './import-upload.ts';
 
@@ -19,7 +19,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, sent: Sent[])
 
 async function withUpload(
   answer: Answer,
-  work: (send: (signal: AbortSignal) => Promise<number>) => Promise<void>,
+  work: (send: (signal: AbortSignal) => Promise<ImportResult>) => Promise<void>,
 ): Promise<Sent[]> {
   const sent: Sent[] = [];
   const server = createServer((request, response) => void answer(request, response, sent));
@@ -49,12 +49,13 @@ const stopsWith = (message: RegExp) => (error: unknown) =>
   error instanceof Stopped && message.test(error.message);
 
 test('an import is sent whole, and answers how many were made', async () => {
+  const result = { createdCount: 7, updatedCount: 0, keptCount: 0, isDryRun: false };
   const [only] = await withUpload(
     async (request, response, sent) => {
       await receive(request, sent);
-      reply(response, { data: { importFolders: { folderCount: 7 } } });
+      reply(response, { data: { importFolders: result } });
     },
-    async (send) => assert.equal(await send(new AbortController().signal), 7),
+    async (send) => assert.deepEqual(await send(new AbortController().signal), result),
   );
   const { variables } = JSON.parse(only!.body) as { variables: unknown };
   assert.deepEqual(variables, { input });

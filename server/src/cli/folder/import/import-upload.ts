@@ -3,33 +3,24 @@
  * which.
  */
 
-import { EspalierError, type CallOptions, type Client, type PathToImport } from '@espalier/client';
+import {
+  EspalierError,
+  type Client,
+  type ImportOptions,
+  type ImportResult,
+  type PathToImport,
+} from '@espalier/client';
 import { Stopped } from '../../api/connection.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
-export interface ImportInput {
-  readonly parentId: string;
+export type ImportInput = Pick<ImportOptions, 'parentId' | 'onExisting'> & {
   readonly list: readonly PathToImport[];
-}
-
-const importMutation =
-  'mutation($input: ImportFoldersInput!) { importFolders(input: $input) { folderCount } }';
-
-/** Returns the number of created folders. */
-export async function importList(client: Client, input: ImportInput, options: CallOptions): Promise<number> {
-  type Answer = { importFolders: { folderCount: number } };
-  const { importFolders } = await client.mutate<Answer, { input: ImportInput }>(
-    importMutation,
-    { input },
-    options,
-  );
-  return importFolders.folderCount;
-}
+};
 
 const chunkBytes = 64 * 1024;
 const kilobyte = 1_000;
 /** A large import takes the server much longer than other changes. */
-const importTimeoutSeconds = 3_600;
+export const importTimeoutSeconds = 3_600;
 const keyHeader = 'idempotency-key';
 
 /**
@@ -68,13 +59,12 @@ export class ImportUpload {
     });
   };
 
-  /** Returns the number of created folders. */
-  async send(client: Client, input: ImportInput, signal: AbortSignal): Promise<number> {
+  async send(client: Client, { list, ...input }: ImportInput, signal: AbortSignal): Promise<ImportResult> {
     signal.throwIfAborted();
     this.#phase = 'sending';
     const leaving = new AbortController();
-    const options = { signal: leaving.signal, timeoutSeconds: importTimeoutSeconds };
-    const importing = importList(client, input, options);
+    const options = { ...input, signal: leaving.signal, timeoutSeconds: importTimeoutSeconds };
+    const importing = client.folders.importList(list, options);
     const stopped = new Promise<undefined>((resolve) => {
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
@@ -83,7 +73,7 @@ export class ImportUpload {
     importing.catch(() => undefined);
     this.#phase = 'stopping';
     try {
-      if (this.#isSent) await this.#stop(client, input.parentId);
+      if (this.#isSent) await this.#stop(client, input.parentId!);
     } finally {
       leaving.abort();
     }

@@ -1,7 +1,13 @@
 /** `espalier folder import`: creates many folders at once, all or none, from a directory or a file. */
 
 import { endpoints } from '@espalier/contract';
-import { EspalierError, type Client, type FolderDetails, type PathToImport } from '@espalier/client';
+import {
+  EspalierError,
+  type Client,
+  type FolderDetails,
+  type ImportResult,
+  type PathToImport,
+} from '@espalier/client';
 import type { CheckedFolders, FileFormat } from '@espalier/client/files';
 import { systemClock } from '../../../clock.ts';
 import { StartError } from '../../../config/start-error.ts';
@@ -11,13 +17,14 @@ import { command, json, type Output } from '../../command.ts';
 import { countFolders, escapeControls, formatNumber } from '../../terminal/output.ts';
 import { createProgress, type Progress } from '../../terminal/progress.ts';
 import { fileFormats } from '../folder-options.ts';
-import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
+import { findFolder, findNearest, namesOf, noSuchFolder, pathOf } from '../folder-path.ts';
 import type { Source } from './directory-source.ts';
-import { ImportUpload } from './import-upload.ts';
+import { importTimeoutSeconds, ImportUpload } from './import-upload.ts';
 
 /** Leaves space for the query in the request body. */
 const maxBytes = endpoints.graph.request.limitBytes - 4_096;
 const maxListed = 10;
+const merges = ['keep', 'update'] as const;
 /** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
 const retrySeconds = 60;
 /** Time to undo an import, which may need a request to the server. */
@@ -38,17 +45,29 @@ export const importFolders = command({
     parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
     files: { about: 'In a directory, also create a folder for each file' },
     all: { short: 'a', about: 'In a directory, include names that start with a dot' },
-    dryRun: { short: 'n', about: 'Check the import and count the new folders without creating them' },
+    merge: {
+      value: 'mode',
+      choices: merges,
+      about: 'Import into folders that exist: keep their texts and properties, or update them',
+    },
+    dryRun: {
+      short: 'n',
+      about: 'Check the import on the server and count the folders without changing any',
+    },
     json,
   },
   settings: connectionSettings,
   details: `Imports all folders or none, even if it is interrupted. The contents of a directory go into <to-path>; symbolic links are not
-followed. The first line of a CSV file names the columns: path, title, icon, description, properties (a JSON object) or
+followed. Without --merge, the import fails if one of the folders exists. With --merge keep, it creates the missing folders and
+leaves the others unchanged. With --merge update, it also sets the texts and properties that the source contains. Run it with
+--dry-run first.
+
+The first line of a CSV file names the columns: path, title, icon, description, properties (a JSON object) or
 properties.<name>. A JSON file contains a list of folders, nested ({"name": …, "folders": […]}) or flat ({"path": …}). An
 NDJSON file contains one flat folder per line. Reads all files that espalier folder export writes.`,
   examples: [
     'espalier folder import ./plans /Places --files',
-    'espalier folder import rooms.csv /Places --dry-run',
+    'espalier folder import rooms.csv /Places --merge update --dry-run',
     'espalier folder export /Places | espalier folder import - /Copy -p --format json',
   ],
   async run({ words: [source = '', to = '/'], options, flags }) {
@@ -67,19 +86,20 @@ NDJSON file contains one flat folder per line. Reads all files that espalier fol
   },
 });
 
-interface ImportOptions {
+interface CommandOptions {
   readonly source: string;
   readonly to: string;
   readonly format: FileFormat | undefined;
   readonly parents: boolean;
   readonly files: boolean;
   readonly all: boolean;
+  readonly merge: (typeof merges)[number] | undefined;
   readonly dryRun: boolean;
 }
 
 async function importInto(
   { client, signal }: Connection,
-  input: ImportOptions,
+  input: CommandOptions,
   { progress, upload }: { readonly progress: Progress; readonly upload: ImportUpload },
 ): Promise<Output> {
   // Loaded only here, so that other commands about folders start faster.
@@ -100,29 +120,40 @@ async function importInto(
   const prefix = missing.join('/');
   if (prefix) requireValid(checkFolders([{ where: '', folder: { path: prefix } }]));
   const list = prefix ? below(prefix, source.folders) : source.folders;
-  const expected = list.length > 0 ? source.folderCount + missing.length : 0;
   const into = pathOf([...namesOf(parent.path), ...missing]);
   if (Buffer.byteLength(JSON.stringify(list)) > maxBytes) throw tooLarge(list.length);
-  let made = 0;
-  if (input.dryRun) await checkTops(client, parent, list);
-  else if (list.length > 0) {
-    made = await upload.send(client, { parentId: parent.id, list }, signal).catch((error: unknown) => {
-      throw explain(error);
-    });
-  }
+  const result = await sendTo(client, parent.id, list, input, { upload, signal });
   progress.end();
   const seconds = (systemClock.now() - begunAt) / 1000;
-  const { dryRun: isDryRun } = input;
-  const folderCount = isDryRun ? expected : made;
+  const { createdCount, updatedCount, keptCount, isDryRun } = result;
+  const { skipped } = source;
   return {
-    data: { folderCount, path: into, isDryRun, seconds, skipped: source.skipped },
-    text: describeResult({ ...source, expected, made, into, seconds, isDryRun }),
+    data: { folderCount: createdCount, updatedCount, keptCount, path: into, isDryRun, seconds, skipped },
+    text: describeResult({ ...source, ...result, into, seconds }),
   };
+}
+
+async function sendTo(
+  client: Client,
+  parentId: string,
+  list: readonly PathToImport[],
+  { merge, dryRun }: CommandOptions,
+  { upload, signal }: { readonly upload: ImportUpload; readonly signal: AbortSignal },
+): Promise<ImportResult> {
+  if (list.length === 0) return { createdCount: 0, updatedCount: 0, keptCount: 0, isDryRun: dryRun };
+  const onExisting = merge && ({ keep: 'KEEP', update: 'UPDATE' } as const)[merge];
+  try {
+    if (!dryRun) return await upload.send(client, { parentId, onExisting, list }, signal);
+    const options = { parentId, onExisting, dryRun, signal, timeoutSeconds: importTimeoutSeconds };
+    return await client.folders.importList(list, options);
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
 async function destination(
   client: Client,
-  { to, parents }: ImportOptions,
+  { to, parents }: CommandOptions,
 ): Promise<{ parent: FolderDetails; missing: readonly string[] }> {
   if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
   const { nearest: parent, missing } = await findNearest(client, to);
@@ -135,32 +166,12 @@ function below(prefix: string, folders: readonly PathToImport[]): PathToImport[]
   return folders.map((entry) => ({ ...entry, path: `${prefix}/${entry.path.replace(/^\//, '')}` }));
 }
 
-/** Checks that the names at the top are free, for as many as one query can read. */
-async function checkTops(
-  client: Client,
-  parent: FolderDetails,
-  list: readonly PathToImport[],
-): Promise<void> {
-  const tops = [...new Set(list.map(({ path }) => namesOf(path)[0]!))].slice(0, 100);
-  if (tops.length === 0) return;
-  const paths = Object.fromEntries(tops.map((name, index) => [`p${index}`, childPath(parent.path, name)]));
-  const declared = Object.keys(paths).map((name) => `$${name}: String`);
-  const fields = Object.keys(paths).map((name) => `${name}: folder(path: $${name}) { path }`);
-  type Answer = Record<string, { path: string } | null>;
-  const found = await client.query<Answer, object>(
-    `query(${declared.join(', ')}) { ${fields.join(' ')} }`,
-    paths,
-  );
-  const taken = Object.values(found).find((folder) => folder !== null);
-  if (taken) throw new EspalierError('CONFLICT', `${taken.path} already exists, so the import would fail.`);
-}
-
 function explain(error: unknown): unknown {
   if (!(error instanceof EspalierError)) return error;
   const { code, message, status } = error;
   const [first = ''] = message.split(/(?<=\.) /);
   const explanation = {
-    CONFLICT: `${first} Nothing was imported. To add to an existing folder, import into it.`,
+    CONFLICT: `${first} Nothing was imported. To import into existing folders, use --merge keep or --merge update.`,
     TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, for example one directory at a time.`,
     UNREACHABLE: `${message} The server imports all folders or none. Check whether the import was made before you repeat it.`,
   }[code as string];
@@ -186,18 +197,17 @@ function tooLarge(entries: number): StartError {
 }
 
 function describeResult(
-  done: Source & {
-    readonly expected: number;
-    readonly made: number;
-    readonly into: string;
-    readonly seconds: number;
-    readonly isDryRun: boolean;
-  },
+  done: Source & ImportResult & { readonly into: string; readonly seconds: number },
 ): string {
   const skipped = done.skipped.length > 0 ? ` Skipped: ${done.skipped.join(', ')}.` : '';
   if (done.folders.length === 0) return `There is nothing to import.${skipped}`;
-  const into = `into ${escapeControls(done.into)}`;
-  if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
+  const { updatedCount: updated, keptCount: kept } = done;
+  const others = [
+    ...(updated > 0 ? [`${formatNumber(updated)} ${done.isDryRun ? 'to update' : 'updated'}`] : []),
+    ...(kept > 0 ? [`${formatNumber(kept)} unchanged`] : []),
+  ].join(', ');
+  const into = `${countFolders(done.createdCount)} into ${escapeControls(done.into)}${others && ` (${others})`}`;
+  if (done.isDryRun) return `Would import ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
-  return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;
+  return `Imported ${into} in ${seconds} s.${skipped}`;
 }
