@@ -131,7 +131,37 @@ export const deleteFolder: Action<
     }
   `,
   cliArguments: ({ input: { id, recursive, expectedVersion } }) =>
-    expectedVersion === undefined ? ['folder', 'delete', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
+    expectedVersion === undefined
+      ? ['folder', 'delete', ...(recursive ? ['-r'] : []), `id:${id}`]
+      : undefined,
+};
+
+export const duplicateFolder: Action<
+  Input<{ id: string }>,
+  { duplicateFolder: { folderCount: number; folder: FolderRow } }
+> = {
+  label: 'Duplicate folder',
+  document: /* GraphQL */ `
+    mutation ($input: DuplicateFolderInput!) {
+      duplicateFolder(input: $input) {
+        folderCount
+        folder {
+          id
+          name
+          title
+          icon
+          accessLevel
+          version
+          parent {
+            id
+          }
+          folders(first: 1) {
+            totalCount
+          }
+        }
+      }
+    }
+  `,
 };
 
 /** Only the viewer sees it, and only in their lists. */

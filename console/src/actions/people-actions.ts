@@ -57,6 +57,18 @@ export const updateUser: Action<
   },
 };
 
+/** Its result is a token, so it is never offered for copying. */
+export const startViewAs: Action<Input<{ userId: string }>, { startViewAs: { viewToken: string } }> = {
+  label: 'View as user',
+  document: /* GraphQL */ `
+    mutation ($input: StartViewAsInput!) {
+      startViewAs(input: $input) {
+        viewToken
+      }
+    }
+  `,
+};
+
 export const deleteUser: Action<Input<{ id: string }>, { deleteUser: { deletedUserId: string } }> = {
   label: 'Delete user',
   document: /* GraphQL */ `

@@ -3,6 +3,7 @@
 import { authorizedFetch } from '@espalier/client';
 import { Kind, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import { client } from '../session/client.ts';
+import { currentView } from '../session/view-as.ts';
 
 interface Operation {
   readonly query: string;
@@ -44,7 +45,11 @@ export function isSubscription(document: DocumentNode, operationName?: string | 
 async function request(operation: Operation): Promise<ExecutionResult> {
   const answer = await send(`${client.url}/graphql`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' },
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json',
+      ...(currentView && { 'Espalier-View-As': currentView.viewToken }),
+    },
     body: JSON.stringify(operation),
   });
   return (await answer.json()) as ExecutionResult;

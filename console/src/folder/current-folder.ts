@@ -2,6 +2,7 @@
 
 import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
+import { currentView } from '../session/view-as.ts';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
@@ -77,8 +78,17 @@ export function useCurrentFolder(id: string) {
 
 const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 };
 
+/** In a view, nobody has WRITE, because a view is read only. */
 export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
-  return rank[level] >= rank[needed];
+  return rank[level] >= rank[needed] && !(currentView && needed === 'WRITE');
+}
+
+/** A copy needs only the right to read, and to write into the parent. */
+export function canDuplicate({
+  accessLevel,
+  parent,
+}: Pick<CurrentFolder, 'accessLevel' | 'parent'>): boolean {
+  return parent !== null && hasLevel(accessLevel, 'READ') && hasLevel(parent.accessLevel, 'WRITE');
 }
 
 /** Deleting and moving also change the parent. */

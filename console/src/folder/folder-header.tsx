@@ -7,7 +7,8 @@ import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
 import { useLive } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
-import { toFolderRef } from '../tree/edit/folder-operations.ts';
+import { currentView } from '../session/view-as.ts';
+import { copyFolder, toFolderRef } from '../tree/edit/folder-operations.ts';
 import { FavoriteButton, toggleFavorite, useIsFavorite } from '../tree/personal-folders.tsx';
 import { openTransfer } from '../tree/transfer/transfer.tsx';
 import { LevelChip } from '../ui/access-level.tsx';
@@ -16,7 +17,7 @@ import { FolderIcon, Icon } from '../ui/icons.tsx';
 import { Name } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
 import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
-import { canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
+import { canDuplicate, canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
 
 export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   const { name, ancestors, parent } = folder;
@@ -54,6 +55,7 @@ function FolderActions({ folder, open }: FolderActionsProps) {
     ),
   ];
   const moreActions: readonly MenuAction[] = [
+    ...when(canDuplicate(folder), { label: 'Duplicate', icon: 'copy', onAction: () => duplicate(folder) }),
     ...when(mayWrite, {
       label: 'Import…',
       icon: 'upload',
@@ -83,6 +85,10 @@ function FolderActions({ folder, open }: FolderActionsProps) {
       </span>
     </div>
   );
+}
+
+function duplicate(folder: CurrentFolder): void {
+  void copyFolder(toFolderRef(folder));
 }
 
 function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: CurrentFolder }) {
@@ -123,6 +129,13 @@ function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind'
     run: () => open(kind),
   });
   const isFavorite = useIsFavorite(folder.id);
+  const favorite: Command = {
+    id: 'folder-page-favorite',
+    label: `${isFavorite ? 'Remove from favorites' : 'Add to favorites'} (${folder.name})`,
+    group: 'Folder',
+    keywords: 'star bookmark',
+    run: () => void toggleFavorite(folder, !isFavorite),
+  };
   const transferCommand = (transfer: 'import' | 'export', label: string): Command => ({
     ...command('new', label),
     id: `folder-page-${transfer}`,
@@ -134,13 +147,18 @@ function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind'
       ? [command('new', 'New folder inside…'), command('rename', 'Rename…')]
       : []),
     ...(canRemove(folder) ? [command('move', 'Move to…'), command('delete', 'Delete…')] : []),
-    {
-      id: 'folder-page-favorite',
-      label: `${isFavorite ? 'Remove from favorites' : 'Add to favorites'} (${folder.name})`,
-      group: 'Folder',
-      keywords: 'star bookmark',
-      run: () => void toggleFavorite(folder, !isFavorite),
-    },
+    ...(currentView ? [] : [favorite]),
+    ...(canDuplicate(folder)
+      ? [
+          {
+            id: 'folder-page-duplicate',
+            label: `Duplicate (${folder.name})`,
+            group: 'Folder',
+            keywords: 'copy clone',
+            run: () => duplicate(folder),
+          },
+        ]
+      : []),
     ...(hasLevel(folder.accessLevel, 'WRITE') ? [transferCommand('import', 'Import…')] : []),
     transferCommand('export', 'Export…'),
   ]);

@@ -16,6 +16,7 @@ import {
 } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
+import { leaveEndedView } from '../session/view-as.ts';
 import {
   changesDocument,
   isAccessChange,
@@ -80,7 +81,8 @@ function useChangeSubscription(
       after,
       signal,
       onEvent,
-      isFinalError: (error) => error instanceof EspalierError && error.code === 'LOGGED_OUT',
+      isFinalError: (error) =>
+        leaveEndedView(error) || (error instanceof EspalierError && error.code === 'LOGGED_OUT'),
       // A socket that is already open sends no "connected" event.
       onAttempt: () => isSocketOpen.current && setStatus('live'),
       onFailure: () => setStatus('lost'),

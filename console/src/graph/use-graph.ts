@@ -1,9 +1,17 @@
 /** Reads the graph from a component, with a shared query cache. */
 
-import { QueryClient, useQuery, type UseQueryOptions, type UseQueryResult } from '@tanstack/react-query';
+import {
+  QueryCache,
+  QueryClient,
+  useQuery,
+  type UseQueryOptions,
+  type UseQueryResult,
+} from '@tanstack/react-query';
 import { client } from '../session/client.ts';
+import { leaveEndedView } from '../session/view-as.ts';
 
 export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: leaveEndedView }),
   defaultOptions: {
     queries: {
       // The client itself retries while the server cannot be reached.

@@ -2,6 +2,7 @@
 
 import { createClient, tabStorage } from '@espalier/client';
 import { apiRoot } from '../console-address.ts';
+import { currentView } from './view-as.ts';
 
 export const client = createClient({
   url: apiRoot,
@@ -9,4 +10,5 @@ export const client = createClient({
   storage: tabStorage({ name: `console:${apiRoot}` }),
   // Report failures soon, because a person is waiting. Subscriptions reconnect by themselves.
   retrySeconds: 8,
+  viewAs: currentView?.viewToken,
 });

@@ -3,12 +3,14 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
+import { currentView, leaveEndedView, leaveView } from './view-as.ts';
 import { countSignOuts, clearUserData, listUnsaved } from './session-data.ts';
 
 interface Viewer {
   readonly id: string;
   readonly username: string;
   readonly isAdministrator: boolean;
+  /** In a view, it differs from the id of the session, so that stored data of the two users is kept apart. */
   readonly sessionId: string;
 }
 
@@ -64,7 +66,8 @@ interface ViewerResponse {
 async function readViewer(): Promise<Viewer> {
   const { viewer } = await client.query<ViewerResponse>(viewerDocument);
   const { user, session } = viewer;
-  return { ...user, isAdministrator: user.isAdministrator === true, sessionId: session.id };
+  const sessionId = currentView ? `${session.id}/${user.id}` : session.id;
+  return { ...user, isAdministrator: user.isAdministrator === true, sessionId };
 }
 
 /**
@@ -81,6 +84,8 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
   };
   const end = () => {
     lastRead++;
+    // The form is for the administrator. A view is read only, so nothing is lost.
+    if (currentView) return leaveView({ isStopped: false });
     show(viewer ? { kind: 'ended', viewer } : { kind: 'signedOut' });
   };
   /** Removes all data of a user before the next one signs in. */
@@ -91,6 +96,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
   const leave = () => {
     lastRead++;
     clear();
+    if (currentView) return leaveView({ isStopped: true });
     show({ kind: 'signedOut' });
   };
   const enter = (next: Viewer) => {
@@ -108,6 +114,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
       if (next) enter(next);
       else end();
     } catch (error) {
+      if (leaveEndedView(error)) return;
       const isOver = !(await client.isLoggedIn());
       if (isOvertaken()) return;
       if (isOver) end();

@@ -12,6 +12,7 @@ import {
 } from 'react-aria-components';
 import { navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
+import { currentView } from '../session/view-as.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { setTheme, useTheme, type Theme } from './theme.tsx';
 import { Name } from '../ui/text.tsx';
@@ -42,10 +43,12 @@ export function AccountMenu({ onSignOut }: { onSignOut: () => void }) {
             if (id === 'signOut') onSignOut();
           }}
         >
-          <MenuItem id="account" className="menu-item">
-            <Icon name="user" /> Your account
-          </MenuItem>
-          <Separator className="separator" />
+          {!currentView && (
+            <MenuItem id="account" className="menu-item">
+              <Icon name="user" /> Your account
+            </MenuItem>
+          )}
+          {!currentView && <Separator className="separator" />}
           <MenuSection
             selectionMode="single"
             disallowEmptySelection

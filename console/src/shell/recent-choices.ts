@@ -1,5 +1,7 @@
 /** Stores the recent choices of each user in the palette, in the local storage of this browser. */
 
+import { currentView } from '../session/view-as.ts';
+
 export interface RecentChoice {
   readonly id: string;
   /** Only for a folder or person: their label and address, so that they can be shown without a search. */
@@ -9,7 +11,9 @@ export interface RecentChoice {
 const maxChoices = 12;
 const storageKey = (viewerId: string) => `espalier:recent:${viewerId}`;
 
+/** A view has none, because the choices of the viewed user are private. */
 export function readRecent(viewerId: string): readonly RecentChoice[] {
+  if (currentView) return [];
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey(viewerId)) ?? '[]');
     return Array.isArray(stored)
@@ -21,6 +25,7 @@ export function readRecent(viewerId: string): readonly RecentChoice[] {
 }
 
 export function rememberRecent(viewerId: string, choice: RecentChoice): void {
+  if (currentView) return;
   const others = readRecent(viewerId).filter(({ id }) => id !== choice.id);
   try {
     localStorage.setItem(storageKey(viewerId), JSON.stringify([choice, ...others].slice(0, maxChoices)));

@@ -5,6 +5,7 @@ import { useLocation, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
 import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
+import { currentView } from '../session/view-as.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, Logo } from '../ui/icons.tsx';
 import { Empty, Loading, NoAccess, Failed } from '../ui/states.tsx';
@@ -15,6 +16,7 @@ import { Navigation } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
+import { reportEndedView, ViewFrame } from './view-frame.tsx';
 import { useLive, type LiveStatus } from '../graph/live.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 
@@ -38,29 +40,16 @@ export function Shell() {
   useEffect(() => {
     document.title = screen ? `${screen.label} · Espalier` : 'Espalier';
   }, [screen]);
+  useEffect(reportEndedView, []);
   useShellKeys({ openPalette, openShortcuts });
 
   return (
-    <div className="shell">
+    <div className={currentView ? 'shell viewed' : 'shell'}>
       <a className="skip" href="#screen">
         Skip to content
       </a>
-      <header className="top-bar">
-        <Link to="/folders" className="brand" aria-label="Espalier">
-          <Logo />
-          <span>Espalier</span>
-        </Link>
-        <div className="palette-opener">
-          <Button icon="search" onPress={openPalette}>
-            <span className="palette-hint">Search or run…</span>
-            <span aria-hidden="true">
-              <Keys of="Ctrl K" />
-            </span>
-          </Button>
-        </div>
-        <Connection />
-        <AccountMenu onSignOut={requestSignOut} />
-      </header>
+      {currentView && <ViewFrame view={currentView} />}
+      <TopBar openPalette={openPalette} onSignOut={requestSignOut} />
       <Navigation current={segment} />
       <div className="screen" id="screen" tabIndex={-1}>
         <ErrorBoundary key={segment}>
@@ -79,8 +68,42 @@ export function Shell() {
   );
 }
 
+interface TopBarProps {
+  readonly openPalette: () => void;
+  readonly onSignOut: () => void;
+}
+
+function TopBar({ openPalette, onSignOut }: TopBarProps) {
+  return (
+    <header className="top-bar">
+      <Link to="/folders" className="brand" aria-label="Espalier">
+        <Logo />
+        <span>Espalier</span>
+      </Link>
+      <div className="palette-opener">
+        <Button icon="search" onPress={openPalette}>
+          <span className="palette-hint">Search or run…</span>
+          <span aria-hidden="true">
+            <Keys of="Ctrl K" />
+          </span>
+        </Button>
+      </div>
+      <Connection />
+      <AccountMenu onSignOut={onSignOut} />
+    </header>
+  );
+}
+
 function ScreenContent({ screen: { segment, isForAdministrators, label, Component } }: { screen: Screen }) {
   const { isAdministrator } = useViewer();
+  if (segment === 'account' && currentView) {
+    return (
+      <main className="page">
+        <h1 className="visually-hidden">{label}</h1>
+        <NoAccess>Stop the view to open your account.</NoAccess>
+      </main>
+    );
+  }
   if (isForAdministrators && !isAdministrator) {
     return (
       <main className="page">

@@ -9,6 +9,7 @@ import { personalKey, queries, useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { client } from '../session/client.ts';
 import { useViewer } from '../session/session.tsx';
+import { currentView } from '../session/view-as.ts';
 import { IconButton } from '../ui/button.tsx';
 import type { IconName } from '../ui/icons.tsx';
 
@@ -29,9 +30,9 @@ const folderLists: readonly FolderList[] = [
   { kind: 'shared', label: 'Shared with me', shortLabel: 'Shared', icon: 'group' },
 ];
 
-/** Nothing is shared with administrators, because their access needs no grant. */
+/** Nothing is shared with administrators, because their access needs no grant. A view has no favorites and no visits. */
 export function listsFor({ isAdministrator }: { readonly isAdministrator: boolean }): readonly FolderList[] {
-  return folderLists.filter(({ kind }) => kind !== 'shared' || !isAdministrator);
+  return folderLists.filter(({ kind }) => (kind === 'shared' ? !isAdministrator : !currentView));
 }
 
 export interface ListedFolder {
@@ -93,6 +94,7 @@ export function isCachedFavorite(id: string): boolean {
 /** Adds a folder to the favorites, or removes it. Disabled until the favorites are loaded. */
 export function FavoriteButton({ folder }: { folder: Pick<ListedFolder, 'id' | 'name'> }) {
   const isFavorite = useIsFavorite(folder.id);
+  if (currentView) return null;
   return (
     <IconButton
       label="Favorite"
@@ -133,7 +135,7 @@ const visitDocument = /* GraphQL */ `
 /** Adds a folder to the recent folders of the viewer, unless it is null. */
 export function useVisit(id: string | null): void {
   useEffect(() => {
-    if (id === null) return;
+    if (id === null || currentView) return;
     const visit = async () => {
       try {
         await client.mutate(visitDocument, { input: { folderId: id } });

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import type { AccessLevel } from '../../graph/live.tsx';
 import { useJournalTail } from '../../graph/use-journal-tail.ts';
+import { currentView } from '../../session/view-as.ts';
 import { useViewer } from '../../session/session.tsx';
 import { accessLevels, formatLevel } from '../../ui/access-level.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -65,7 +66,7 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
 
 function OwnGrants({ folder, grants }: { folder: CurrentFolder; grants: readonly Grant[] }) {
   const [isGranting, setGranting] = useState(false);
-  const manages = hasLevel(folder.accessLevel, 'MANAGE');
+  const manages = hasLevel(folder.accessLevel, 'MANAGE') && !currentView;
   return (
     <>
       <GrantSection

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { perform, reportFailure } from '../../actions/perform.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { Link } from '../../router.tsx';
+import { currentView } from '../../session/view-as.ts';
 import { useViewer } from '../../session/session.tsx';
 import { FolderPicker, type PickedFolder } from '../../tree/search/folder-picker.tsx';
 import { ActionMenu, Button } from '../../ui/button.tsx';
@@ -38,7 +39,8 @@ type TrashDialog =
   | { readonly kind: 'empty'; readonly latest: TrashedFolder };
 
 const keyOf = ({ folderId }: TrashedFolder) => folderId;
-const mayPurge = ({ accessLevel }: TrashedFolder) => accessLevel === 'MANAGE';
+/** A view is read only. */
+const mayPurge = ({ accessLevel }: TrashedFolder) => accessLevel === 'MANAGE' && !currentView;
 
 export function TrashScreen() {
   const { isAdministrator } = useViewer();
@@ -66,18 +68,11 @@ export function TrashScreen() {
         // The API has no total count for the trash.
         list={{ ...trash, data: items && { items } }}
         keyOf={keyOf}
-        bulkActions={(folders) => (
-          <>
-            <Button size="small" icon="undo" onPress={() => setDialog({ kind: 'restore', folders })}>
-              Restore…
-            </Button>
-            {folders.some(mayPurge) && (
-              <Button size="small" icon="trash" onPress={() => setDialog({ kind: 'purge', folders })}>
-                Delete permanently…
-              </Button>
-            )}
-          </>
-        )}
+        {...(!currentView && {
+          bulkActions: (folders: readonly TrashedFolder[]) => (
+            <TrashBulkActions folders={folders} setDialog={setDialog} />
+          ),
+        })}
         empty={
           <Empty
             icon="trash"
@@ -92,6 +87,26 @@ export function TrashScreen() {
       />
       {dialog && <OpenDialog dialog={dialog} onClose={() => setDialog(null)} />}
     </main>
+  );
+}
+
+interface TrashBulkActionsProps {
+  readonly folders: readonly TrashedFolder[];
+  readonly setDialog: (dialog: TrashDialog) => void;
+}
+
+function TrashBulkActions({ folders, setDialog }: TrashBulkActionsProps) {
+  return (
+    <>
+      <Button size="small" icon="undo" onPress={() => setDialog({ kind: 'restore', folders })}>
+        Restore…
+      </Button>
+      {folders.some(mayPurge) && (
+        <Button size="small" icon="trash" onPress={() => setDialog({ kind: 'purge', folders })}>
+          Delete permanently…
+        </Button>
+      )}
+    </>
   );
 }
 
@@ -219,7 +234,9 @@ function createColumns(setDialog: (dialog: TrashDialog) => void): readonly Table
       minTableWidth: 640,
       render: ({ purgedAt }) => <Time at={purgedAt} isDeadline />,
     },
-    actionsColumn((folder) => <TrashActions folder={folder} setDialog={setDialog} />),
+    ...(currentView
+      ? []
+      : [actionsColumn<TrashedFolder>((folder) => <TrashActions folder={folder} setDialog={setDialog} />)]),
   ];
 }
 

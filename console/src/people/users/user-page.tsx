@@ -1,11 +1,13 @@
 /** The page of a user: properties, groups, access, sessions and activity. */
 
 import { useEffect, useState } from 'react';
+import { startViewAs } from '../../actions/people-actions.ts';
 import { performOrReport } from '../../actions/perform.ts';
 import { useGraph } from '../../graph/use-graph.ts';
 import { usePages, type Page } from '../../graph/use-pages.ts';
 import { Link } from '../../router.tsx';
 import { useSession, useViewer } from '../../session/session.tsx';
+import { startView } from '../../session/view-as.ts';
 import { ActionMenu, Button, type MenuAction } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -97,6 +99,12 @@ function useOwnName(user: UserSummary | null | undefined, isFetching: boolean): 
   }, [hasOldName, reload]);
 }
 
+/** Reports an error as a toast. */
+async function viewAs({ id, username }: UserSummary): Promise<void> {
+  const result = await performOrReport({ action: startViewAs, variables: { input: { userId: id } } });
+  if (result) startView({ viewToken: result.startViewAs.viewToken, userId: id, username });
+}
+
 const dialogs = {
   rename: RenameUserDialog,
   password: ResetPasswordDialog,
@@ -112,6 +120,16 @@ function Header({ user }: { user: UserSummary }) {
   const { username, isAdministrator, isDisabled } = user;
   const isOneself = user.id === viewer.id;
   const actions: MenuAction[] = [
+    ...(isAdministrator || isDisabled
+      ? []
+      : ([
+          {
+            label: `View as ${username}`,
+            icon: 'eye',
+            help: 'Shows the tree with the rights of the user, read only. The journal records it.',
+            onAction: () => void viewAs(user),
+          },
+        ] as const)),
     {
       label: isAdministrator ? 'Make a regular user…' : 'Make an administrator…',
       icon: 'shield',

@@ -3,13 +3,15 @@
 import {
   createFolder,
   deleteFolder,
+  duplicateFolder,
   moveFolder,
   restoreFolder,
   updateFolder,
   type FolderTexts,
 } from '../../actions/folder-actions.ts';
 import { performEach, type BulkAction } from '../../actions/bulk.ts';
-import { perform, reportFailure } from '../../actions/perform.ts';
+import { perform, performOrReport, reportFailure } from '../../actions/perform.ts';
+import { toasts } from '../../actions/toasts.ts';
 import { folderVersions } from '../../actions/undo-steps.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import {
@@ -80,6 +82,36 @@ export async function createNewFolder(
     folders: { totalCount: 0 },
   });
   return created.folder.id;
+}
+
+/** A longer copy is announced before it is done. */
+const announcedMs = 1_000;
+
+/** Copies a folder with everything inside into the same parent. Reports an error as a toast. */
+export async function copyFolder({ id, name, parentId }: FolderRef): Promise<void> {
+  const staleQueries = folderKeys(parentId);
+  const announce = () => toasts.add({ tone: 'note', text: `Duplicating “${name}”…` });
+  const timer = setTimeout(announce, announcedMs);
+  const result = await performOrReport({
+    action: duplicateFolder,
+    variables: { input: { id } },
+    doneText: ({ duplicateFolder: { folder, folderCount } }) =>
+      `Duplicated “${name}” as “${folder.name}”${formatCountInside(folderCount - 1)}`,
+    staleQueries,
+    undoSteps: ({ duplicateFolder: { folder } }) => [
+      {
+        subject: `“${folder.name}”`,
+        task: () => ({
+          action: deleteFolder,
+          variables: { input: { id: folder.id, recursive: true, expectedVersion: currentVersion(folder) } },
+          optimisticUpdate: () => removeOptimistically(store, folder.id),
+          staleQueries: [...staleQueries, ['trash']],
+        }),
+      },
+    ],
+  });
+  clearTimeout(timer);
+  if (result) store.upsert(result.duplicateFolder.folder);
 }
 
 /** Returns the new version of the folder. Rejects with the server's error. */

@@ -1,23 +1,33 @@
 /** The actions that a viewer may perform on a folder of the tree, from the access levels on it and on its parent. */
 
 import type { AccessLevel, FolderRow } from '../../graph/live.tsx';
+import { currentView } from '../../session/view-as.ts';
 import type { TreeStore } from '../state/tree-store.ts';
 
 interface FolderRights {
   readonly create: boolean;
   readonly rename: boolean;
+  /** A copy needs only the right to read, and to write into the parent. */
+  readonly duplicate: boolean;
   /** Move and delete, which also change the parent. */
   readonly remove: boolean;
 }
 
+/** A view is read only. */
 function mayWrite(level: AccessLevel | undefined): boolean {
-  return level === 'WRITE' || level === 'MANAGE';
+  return (level === 'WRITE' || level === 'MANAGE') && !currentView;
 }
 
 export function rightsOf(store: TreeStore, folder: FolderRow): FolderRights {
   const canWrite = mayWrite(folder.accessLevel);
   const parent = folder.parent && store.folder(folder.parent.id);
-  return { create: canWrite, rename: canWrite, remove: canWrite && mayWrite(parent?.accessLevel) };
+  const canWriteParent = mayWrite(parent?.accessLevel);
+  return {
+    create: canWrite,
+    rename: canWrite,
+    duplicate: folder.accessLevel !== 'NONE' && canWriteParent,
+    remove: canWrite && canWriteParent,
+  };
 }
 
 /** Returns whether all these folders can move into the target, and at least one is not there yet. */

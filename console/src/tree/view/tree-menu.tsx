@@ -9,6 +9,7 @@ export type TreeMenuItemId =
   | 'create'
   | 'rename'
   | 'move'
+  | 'duplicate'
   | 'delete'
   | 'import'
   | 'export'

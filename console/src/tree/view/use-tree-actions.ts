@@ -6,9 +6,10 @@ import { toasts, undoLast } from '../../actions/toasts.ts';
 import type { FolderRow } from '../../graph/live.tsx';
 import { describeProblem } from '../../graph/problem.ts';
 import { toAddress, navigate } from '../../router.tsx';
+import { currentView } from '../../session/view-as.ts';
 import { copyText } from '../../ui/copy.tsx';
 import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
-import { moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
+import { copyFolder, moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
 import { readMovePreview } from '../edit/move-dialog.tsx';
 import type { PickedFolder } from '../search/folder-picker.tsx';
 import { openTransfer } from '../transfer/transfer.tsx';
@@ -78,6 +79,7 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     else if (choice === 'create') create(folder);
     else if (choice === 'rename') rename(folder);
     else if (choice === 'move' || choice === 'delete') openRemovalDialog(folder, choice);
+    else if (choice === 'duplicate') void copyFolder(toFolderRef(folder));
     else if (choice === 'favorite') void toggleFavorite(folder, !isCachedFavorite(folder.id));
     else if (choice === 'import' || choice === 'export') {
       openTransfer({ kind: choice, folder, onClose: () => enterAfterDialog(enter) });
@@ -161,12 +163,20 @@ export function listMenuItems(
           }),
           ...when<TreeMenuItem>(rights.rename, { id: 'rename', label: 'Rename', icon: 'edit', keys: 'F2' }),
         ],
-    rights.remove
-      ? [
-          { id: 'move', label: `Move${counted} to…`, icon: 'move' },
-          { id: 'delete', label: `Delete${counted}…`, icon: 'trash', keys: 'Delete' },
-        ]
-      : [],
+    [
+      ...when<TreeMenuItem>(rights.duplicate && count === 1, {
+        id: 'duplicate',
+        label: 'Duplicate',
+        icon: 'copy',
+      }),
+      ...when<TreeMenuItem>(rights.remove, { id: 'move', label: `Move${counted} to…`, icon: 'move' }),
+      ...when<TreeMenuItem>(rights.remove, {
+        id: 'delete',
+        label: `Delete${counted}…`,
+        icon: 'trash',
+        keys: 'Delete',
+      }),
+    ],
     count > 1
       ? []
       : [
@@ -176,11 +186,11 @@ export function listMenuItems(
     count > 1
       ? []
       : [
-          {
+          ...when<TreeMenuItem>(!currentView, {
             id: 'favorite',
             label: isCachedFavorite(folder.id) ? 'Remove from favorites' : 'Add to favorites',
             icon: 'star',
-          },
+          }),
           { id: 'link', label: 'Copy link', icon: 'copy' },
           { id: 'path', label: 'Copy path', icon: 'copy' },
         ],
