@@ -141,4 +141,105 @@ describe('screens of the console on SQLite', () => {
     await new TreePage(one).row('Floor 3').waitFor();
     await tree.mutate('revokeAccess', { folderId, userId: demo.userIds.margaret });
   });
+
+  test('duplicates a folder with everything inside, and undoes it', async () => {
+    const { demo } = testbed;
+    const page = await testbed.openSignedIn('ada', `/folders/${await demo.idOf('/Projects/Library move')}`);
+    const tree = new TreePage(page);
+    await tree.choose('Library move', 'Duplicate');
+    await tree.message('Duplicated “Library move” as “Library move (copy)” with 2 inside').waitFor();
+    await tree.toggle('Library move (copy)');
+    await tree.waitUntilVisible('Crates', 'Shelf plan');
+    await page
+      .getByRole('region', { name: 'Folder', exact: true })
+      .getByRole('button', { name: 'Duplicate' })
+      .click();
+    await tree.waitUntilVisible('Library move (copy 2)');
+    await tree.undo('as “Library move (copy)”');
+    await tree.waitUntilGone('Library move (copy)');
+    await tree.undo('as “Library move (copy 2)”');
+    await tree.waitUntilGone('Library move (copy 2)');
+  });
+
+  test('finds folders by words of their path, and opens a pasted id or path', async () => {
+    const page = await testbed.openSignedIn('admin', '/folders');
+    const field = page.getByRole('combobox', { name: 'Find a folder' });
+    await field.fill('hill floor');
+    const option = page.getByRole('option').filter({ hasText: 'Places / Hill Campus' }).first();
+    await option.waitFor();
+    assert.deepEqual(await option.locator('mark').allInnerTexts(), ['Floor', 'Hill']);
+    await field.fill('');
+    const paste = (text: string) =>
+      field.evaluate((input: unknown, data) => {
+        const { DataTransfer, ClipboardEvent } = globalThis as unknown as Record<
+          string,
+          new (...args: unknown[]) => never
+        >;
+        const clipboardData = new DataTransfer!() as { setData(type: string, text: string): void };
+        clipboardData.setData('text/plain', data);
+        const event = new ClipboardEvent!('paste', { clipboardData, bubbles: true, cancelable: true });
+        (input as { dispatchEvent(event: unknown): void }).dispatchEvent(event);
+      }, text);
+    await paste('/Places/Hill Campus/Floor 3');
+    await page.getByRole('heading', { level: 1, name: 'Floor 3' }).waitFor();
+    await paste(await testbed.demo.idOf('/Suppliers/Acme Lifts'));
+    await page.getByRole('heading', { level: 1, name: 'Acme Lifts' }).waitFor();
+  });
+
+  test('shows gauges of the server on the overview', async () => {
+    const page = await testbed.openSignedIn('admin', '/overview');
+    const gauges = page.getByRole('region', { name: 'Stored' });
+    await gauges.waitFor();
+    const text = (await gauges.innerText()).replace(/\s+/g, ' ');
+    assert.match(text, /Folders 3,\d\d\d with the trash Users 6 .*Database [\d.]+ [kM]B/);
+    assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup None/);
+  });
+
+  test('views the tree as another user, framed and read only, in one tab', async () => {
+    const { demo } = testbed;
+    const page = await testbed.openSignedIn('admin', `/users/${demo.userIds.ada}`);
+    await page.getByRole('button', { name: 'More actions for ada' }).click();
+    await page.getByRole('menuitem', { name: 'View as ada' }).click();
+    const frame = page.getByRole('region', { name: 'View as another user' });
+    await frame.getByText('You see the tree as ada. Read only.').waitFor();
+    await page.getByRole('grid', { name: 'Shared with me' }).getByRole('link', { name: 'Projects' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    const tree = new TreePage(page);
+    await tree.toggle('Projects');
+    await tree.waitUntilVisible('Zero waste');
+    assert.equal(await tree.row('Archive').count(), 0);
+    const folder = page.getByRole('region', { name: 'Folder', exact: true });
+    assert.equal(
+      await folder.getByRole('button', { name: /New folder|Rename|Save|Favorite|Delete/ }).count(),
+      0,
+    );
+    await tree.row('Zero waste').click({ button: 'right' });
+    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Open', 'Copy link', 'Copy path']);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('link', { name: 'Users' }).count(), 0);
+
+    const other = await testbed.newTab({}, page.context());
+    await other.goto(testbed.address('/users'));
+    await other.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
+    await page.reload();
+    await frame.waitFor();
+    await frame.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('heading', { level: 1, name: 'ada' }).waitFor();
+    assert.equal(await frame.count(), 0);
+  });
+
+  test('leaves a view that the server has ended, with a message', async () => {
+    const { demo, tree } = testbed;
+    testbed.expectFaults(/status of 403/, /WebSocket/);
+    const page = await testbed.openSignedIn('admin', `/users/${demo.userIds.margaret}`);
+    await page.getByRole('button', { name: 'More actions for margaret' }).click();
+    await page.getByRole('menuitem', { name: 'View as margaret' }).click();
+    await page.getByText('You see the tree as margaret. Read only.').waitFor();
+    await testbed.waitUntilLive(page);
+    await tree.mutate('updateUser', { id: demo.userIds.margaret, isDisabled: true });
+    await page.getByText('The view as margaret has ended.').waitFor();
+    await page.getByRole('button', { name: 'Account of admin' }).waitFor();
+    assert.equal(await page.getByRole('region', { name: 'View as another user' }).count(), 0);
+    await tree.mutate('updateUser', { id: demo.userIds.margaret, isDisabled: false });
+  });
 });

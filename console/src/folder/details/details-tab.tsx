@@ -1,6 +1,7 @@
 /** Shows the facts of a folder, and its texts and properties, which users with write access can edit. */
 
 import { useGraph } from '../../graph/use-graph.ts';
+import { currentView } from '../../session/view-as.ts';
 import { useViewer } from '../../session/session.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Name } from '../../ui/text.tsx';
@@ -132,7 +133,11 @@ function ReadOnlyDetails({
           </dl>
         )}
       </section>
-      <p className="hint">You can read this folder. Only users with Write access can change it.</p>
+      <p className="hint">
+        {currentView
+          ? 'A view as another user is read only.'
+          : 'You can read this folder. Only users with Write access can change it.'}
+      </p>
     </>
   );
 }

@@ -6,6 +6,7 @@ import {
   roundCeiling,
   formatCount,
   describeSeries,
+  formatBytes,
   formatLogCommand,
   type ActivityMinute,
 } from './activity-series.ts';
@@ -51,4 +52,14 @@ test('searches the log from the first minute with a count', () => {
     formatLogCommand(failedLogins, { condition: '.status == 401', explanation: '' }, minutes),
     `jq -cR 'fromjson? | select(.time >= ${Date.parse('2026-11-15T14:00:00.000Z')} and .status == 401)' espalier.log`,
   );
+});
+
+test('formats sizes with a unit', () => {
+  assert.deepEqual([0, 999, 1_250, 5_400_000, 123_456_789_012].map(formatBytes), [
+    '0 bytes',
+    '999 bytes',
+    '1.3 kB',
+    '5.4 MB',
+    '123 GB',
+  ]);
 });

@@ -112,3 +112,17 @@ export function formatLogCommand(
   // Lines that are not JSON are skipped.
   return `jq -cR 'fromjson? | select(${since}${condition})' espalier.log`;
 }
+
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte', 'petabyte'] as const;
+
+/** For example "1.2 GB". */
+export function formatBytes(bytes: number): string {
+  const power = Math.max(0, Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)));
+  const value = bytes / 1000 ** power;
+  return value.toLocaleString('en', {
+    style: 'unit',
+    unit: byteUnits[power]!,
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: value < 10 ? 1 : 0,
+  });
+}

@@ -1,6 +1,7 @@
 /** The overview of the server: health checks, current load, and the activity of the last hour. */
 
 import type { UseQueryResult } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
 import { describeProblem } from '../../graph/problem.ts';
 import { useGraph } from '../../graph/use-graph.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -8,8 +9,7 @@ import { Link } from '../../router.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
 import { formatClock, Time } from '../../ui/time.tsx';
 import { ActivityChart } from './activity-chart.tsx';
-import { allSeries, type ActivityMinute } from './activity-series.ts';
-import { useState } from 'react';
+import { allSeries, formatBytes, type ActivityMinute } from './activity-series.ts';
 import './overview.css';
 
 const document = /* GraphQL */ `
@@ -21,6 +21,13 @@ const document = /* GraphQL */ `
       database {
         kind
         schemaVersion
+      }
+      gauges {
+        folders
+        users
+        databaseBytes
+        freeDiskBytes
+        lastBackupAt
       }
       health {
         name
@@ -49,6 +56,15 @@ interface Server {
   readonly startedAt: string;
   readonly node: string;
   readonly database: { readonly kind: 'SQLITE' | 'POSTGRESQL'; readonly schemaVersion: number };
+  readonly gauges: {
+    readonly folders: number;
+    readonly users: number;
+    readonly databaseBytes: number;
+    /** Null with PostgreSQL. */
+    readonly freeDiskBytes: number | null;
+    /** Null if there is no scheduled backup. */
+    readonly lastBackupAt: string | null;
+  };
   readonly health: readonly HealthCheck[];
   readonly activity: {
     readonly minutes: readonly ActivityMinute[];
@@ -79,6 +95,7 @@ export function OverviewScreen() {
               <Health checks={server.health} isStale={answer.error !== null} />
               <Facts server={server} />
             </div>
+            <Stored gauges={server.gauges} />
             <Now activity={server.activity} />
             <LastHour server={server} />
           </>
@@ -121,22 +138,62 @@ function Facts({ server: { version, node, database, startedAt } }: { server: Ser
   );
 }
 
-function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity: Server['activity'] }) {
-  const numbers = [
-    { label: <Link to="/sessions">Live sessions</Link>, count: liveSessions, help: 'on all nodes' },
-    { label: 'Sockets', count: sockets, help: 'open on this node' },
-    { label: 'Subscriptions', count: subscriptions, help: 'open on this node' },
-  ];
+interface Gauge {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly help: string;
+  /** The screen that lists the counted things. */
+  readonly to?: string;
+}
+
+function Stored({ gauges }: { gauges: Server['gauges'] }) {
+  const { folders, users, databaseBytes, freeDiskBytes, lastBackupAt } = gauges;
   return (
-    <section aria-label="Now">
-      <h2 className="visually-hidden">Now</h2>
+    <Gauges
+      label="Stored"
+      gauges={[
+        { label: 'Folders', value: folders.toLocaleString('en'), help: 'with the trash', to: '/folders' },
+        { label: 'Users', value: users.toLocaleString('en'), help: 'with disabled users', to: '/users' },
+        { label: 'Database', value: formatBytes(databaseBytes), help: 'in size' },
+        freeDiskBytes === null
+          ? { label: 'Free disk', value: '–', help: 'unknown with PostgreSQL' }
+          : { label: 'Free disk', value: formatBytes(freeDiskBytes), help: 'for the database' },
+        lastBackupAt === null
+          ? { label: 'Last backup', value: 'None', help: 'by schedule' }
+          : { label: 'Last backup', value: <Time at={lastBackupAt} />, help: 'by schedule' },
+      ]}
+    />
+  );
+}
+
+function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity: Server['activity'] }) {
+  return (
+    <Gauges
+      label="Now"
+      gauges={[
+        {
+          label: 'Live sessions',
+          value: liveSessions.toLocaleString('en'),
+          help: 'on all nodes',
+          to: '/sessions',
+        },
+        { label: 'Sockets', value: sockets.toLocaleString('en'), help: 'open on this node' },
+        { label: 'Subscriptions', value: subscriptions.toLocaleString('en'), help: 'open on this node' },
+      ]}
+    />
+  );
+}
+
+function Gauges({ label: heading, gauges }: { label: string; gauges: readonly Gauge[] }) {
+  return (
+    <section aria-label={heading}>
+      <h2 className="visually-hidden">{heading}</h2>
       <dl className="overview-numbers">
-        {numbers.map(({ label, count, help }, index) => (
-          <div key={index} className="card">
-            <dt>{label}</dt>
+        {gauges.map(({ label, value, help, to }) => (
+          <div key={label} className="card">
+            <dt>{to === undefined ? label : <Link to={to}>{label}</Link>}</dt>
             <dd>
-              <span className="overview-number number">{count.toLocaleString('en')}</span>{' '}
-              <span className="soft">{help}</span>
+              <span className="overview-number number">{value}</span> <span className="soft">{help}</span>
             </dd>
           </div>
         ))}

@@ -113,13 +113,11 @@ const dialogs = {
   delete: DeleteUserDialog,
 };
 
-function Header({ user }: { user: UserSummary }) {
-  const viewer = useViewer();
-  const [open, setOpen] = useState<keyof typeof dialogs | null>(null);
-  const OpenDialog = open && dialogs[open];
+type Dialog = keyof typeof dialogs;
+
+function listActions(user: UserSummary, open: (dialog: Dialog) => void): readonly MenuAction[] {
   const { username, isAdministrator, isDisabled } = user;
-  const isOneself = user.id === viewer.id;
-  const actions: MenuAction[] = [
+  return [
     ...(isAdministrator || isDisabled
       ? []
       : ([
@@ -133,7 +131,7 @@ function Header({ user }: { user: UserSummary }) {
     {
       label: isAdministrator ? 'Make a regular user…' : 'Make an administrator…',
       icon: 'shield',
-      onAction: () => setOpen('administrator'),
+      onAction: () => open('administrator'),
     },
     isDisabled
       ? {
@@ -144,9 +142,17 @@ function Header({ user }: { user: UserSummary }) {
               userChange(user, { isDisabled: false }, { isDisabled: true }, `Enabled ${username}`),
             ),
         }
-      : { label: 'Disable…', icon: 'close', onAction: () => setOpen('disable') },
-    { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => setOpen('delete') },
+      : { label: 'Disable…', icon: 'close', onAction: () => open('disable') },
+    { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => open('delete') },
   ];
+}
+
+function Header({ user }: { user: UserSummary }) {
+  const viewer = useViewer();
+  const [open, setOpen] = useState<Dialog | null>(null);
+  const OpenDialog = open && dialogs[open];
+  const { username, isAdministrator, isDisabled } = user;
+  const isOneself = user.id === viewer.id;
   return (
     <header className="page-header">
       <h1>
@@ -165,7 +171,7 @@ function Header({ user }: { user: UserSummary }) {
             <Button icon="key" onPress={() => setOpen('password')}>
               Reset password
             </Button>
-            <ActionMenu label={`More actions for ${username}`} actions={actions} />
+            <ActionMenu label={`More actions for ${username}`} actions={listActions(user, setOpen)} />
           </>
         )}
       </div>

@@ -13,7 +13,7 @@ import { flushSync } from 'react-dom';
 import { Icon } from '../../ui/icons.tsx';
 import { isComposing } from '../../ui/typing.ts';
 import { SearchResults } from './search-results.tsx';
-import { useFolderSearch, type FolderMatch } from './use-folder-search.ts';
+import { hasIdOrPath, isIdOrPath, useFolderSearch, type FolderMatch } from './use-folder-search.ts';
 import './folder-search.css';
 
 interface FolderSearchProps {
@@ -54,9 +54,12 @@ export function FolderSearch(props: FolderSearchProps) {
             aria-activedescendant={items[activeIndex] ? `${listId}-${activeIndex}` : undefined}
             autoComplete="off"
             spellCheck={false}
-            placeholder={label}
+            placeholder="Name, path or id"
             value={text}
             onChange={(event) => search.change(event.target.value)}
+            onPaste={(event) => {
+              if (text === '' && search.jump(event.clipboardData.getData('text'))) event.preventDefault();
+            }}
             onKeyDown={(event) => handleKey(event, search, onLeave)}
           />
           {text !== '' && <ClearButton field={field} onClear={() => search.change('')} />}
@@ -125,8 +128,8 @@ function useSearchState(
 ) {
   const [text, setText] = useState('');
   const [activeIndex, setActiveIndex] = useState(0);
-  /** Enter was pressed before the results arrived, so it picks the first one when they do. */
-  const [isEnterPending, setEnterPending] = useState(false);
+  /** What to pick when the results arrive: the first one after Enter, or the one with the pasted id or path. */
+  const [pending, setPending] = useState<'first' | 'pasted' | null>(null);
   const results = useFolderSearch(text);
   const isSearching = text.trim() !== '';
   const items = isSearching ? (results.data?.items ?? []) : [];
@@ -134,7 +137,7 @@ function useSearchState(
   const change = (next: string) => {
     setText(next);
     setActiveIndex(0);
-    setEnterPending(false);
+    setPending(null);
   };
   /** Synchronous, so that the content below can take the focus. */
   const end = () => flushSync(() => change(''));
@@ -144,18 +147,26 @@ function useSearchState(
     onPick(folder);
   };
   const pickActive = () => {
-    setEnterPending(false);
-    const folder = items[activeIndex];
+    setPending(null);
+    const folder = pending === 'pasted' ? items.find((item) => hasIdOrPath(item, text)) : items[activeIndex];
     if (folder) pick(folder);
   };
   useEffect(() => {
     // `pick` uses flushSync, which is not allowed while React renders.
-    const timer = isEnterPending && results.isCurrent ? setTimeout(pickActive) : undefined;
+    const timer = pending !== null && results.isCurrent ? setTimeout(pickActive) : undefined;
     return () => clearTimeout(timer);
   });
   const enter = () => {
     if (results.isCurrent) pickActive();
-    else setEnterPending(isSearching);
+    else setPending(isSearching ? 'first' : null);
+  };
+  /** Opens the folder with the pasted id or path at once. Returns false if the text is neither. */
+  const jump = (pasted: string) => {
+    const idOrPath = pasted.trim();
+    if (!isIdOrPath(idOrPath)) return false;
+    change(idOrPath);
+    setPending('pasted');
+    return true;
   };
   const step = (by: number) => {
     const next = Math.max(0, Math.min(items.length - 1, activeIndex + by));
@@ -163,5 +174,5 @@ function useSearchState(
     if (next === items.length - 1 && results.hasMore && !results.isReadingMore) results.readMore();
     document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' });
   };
-  return { text, activeIndex, results, items, isSearching, change, end, pick, enter, step };
+  return { text, activeIndex, results, items, isSearching, change, end, pick, enter, jump, step };
 }

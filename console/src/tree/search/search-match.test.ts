@@ -18,6 +18,12 @@ test('finds the text without regard to case and accents', () => {
   assert.equal(highlight('Places', ' '), 'Places');
 });
 
+test('finds each word of a text that does not match as a whole', () => {
+  assert.equal(highlight('Harbour Campus', 'floor harb'), '[Harb]our Campus');
+  assert.equal(highlight('Floor 2', '/Places/Floor 2'), '[Floor] [2]');
+  assert.equal(highlight('Floor 2', 'floor 2'), '[Floor 2]');
+});
+
 test('loses no letter', () => {
   fc.assert(
     fc.property(

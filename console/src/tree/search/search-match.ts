@@ -1,29 +1,38 @@
-/** Finds the searched text in a name as the server does: without regard to case and accents. */
+/** Finds the searched text in a name or path as the server does: without regard to case and accents. */
 
 interface TextPart {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** Splits a text into the parts before, inside and after the match. */
+/** Splits a text into parts inside and outside of the match: of the whole searched text, or else of each of its words. */
 export function splitMatch(text: string, searchText: string): readonly TextPart[] {
-  const plainSearch = plainText(searchText.trim());
   const letters = [...text.normalize('NFC')];
   const plain = letters.map(plainText);
-  const start = plainSearch === '' ? -1 : plain.join('').indexOf(plainSearch);
-  if (start < 0) return [{ text, isMatch: false }];
-  let [offset, first, last] = [0, -1, -1];
+  const ranges = findMatches(plain.join(''), plainText(searchText.trim()));
+  if (ranges.length === 0) return [{ text, isMatch: false }];
+  const parts: { text: string; isMatch: boolean }[] = [];
+  let offset = 0;
   plain.forEach((letter, index) => {
-    if (first < 0 && offset + letter.length > start) first = index;
-    if (offset < start + plainSearch.length) last = index;
-    offset += letter.length;
+    const end = offset + letter.length;
+    const isMatch = ranges.some(([from, until]) => offset < until && end > from);
+    const last = parts.at(-1);
+    if (last?.isMatch === isMatch) last.text += letters[index];
+    else parts.push({ text: letters[index]!, isMatch });
+    offset = end;
   });
-  const parts: TextPart[] = [
-    { text: letters.slice(0, first).join(''), isMatch: false },
-    { text: letters.slice(first, last + 1).join(''), isMatch: true },
-    { text: letters.slice(last + 1).join(''), isMatch: false },
-  ];
-  return parts.filter((part) => part.text !== '');
+  return parts;
+}
+
+function findMatches(
+  plain: string,
+  plainSearch: string,
+): readonly (readonly [from: number, until: number])[] {
+  const words = plain.includes(plainSearch) ? [plainSearch] : plainSearch.split(/[\s/]+/);
+  return words
+    .map((word) => [plain.indexOf(word), word.length] as const)
+    .filter(([from, length]) => from >= 0 && length > 0)
+    .map(([from, length]) => [from, from + length] as const);
 }
 
 /** Removes accents and case. */

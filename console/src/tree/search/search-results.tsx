@@ -23,7 +23,10 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
   if (data.items.length === 0) {
     return (
       <Empty icon="search" title={`No folder matches “${searchText}”`}>
-        <p>The search covers the names and titles of all folders that you can see. Try fewer letters.</p>
+        <p>
+          Search for a name or title, for words of the path, for a path or for an id. For example “harbour
+          floor” finds /Places/Harbour Campus/Floor 2.
+        </p>
       </Empty>
     );
   }
@@ -57,7 +60,7 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
               )}
             </span>
             <span className="tree-result-path">
-              <Name>{formatLocation(folder)}</Name>
+              <Highlighted text={formatLocation(folder)} searchText={searchText} />
             </span>
           </li>
         ))}

@@ -69,3 +69,11 @@ export function formatPath({ ancestors, name }: FolderMatch): string {
   if (ancestors.length === 0) return '/';
   return ['', ...ancestors.slice(1).map((ancestor) => ancestor.name), name].join('/');
 }
+
+export function isIdOrPath(text: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) || /^\/[^\n]*$/.test(text);
+}
+
+export function hasIdOrPath(folder: FolderMatch, text: string): boolean {
+  return folder.id === text.toLowerCase() || formatPath(folder) === text.replace(/(?<=.)\/$/, '');
+}
