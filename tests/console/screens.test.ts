@@ -152,8 +152,9 @@ describe('screens of the console on SQLite', () => {
     await tree.waitUntilVisible('Crates', 'Shelf plan');
     await page
       .getByRole('region', { name: 'Folder', exact: true })
-      .getByRole('button', { name: 'Duplicate' })
+      .getByRole('button', { name: 'More actions' })
       .click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
     await tree.waitUntilVisible('Library move (copy 2)');
     await tree.undo('as “Library move (copy)”');
     await tree.waitUntilGone('Library move (copy)');
@@ -214,7 +215,12 @@ describe('screens of the console on SQLite', () => {
       0,
     );
     await tree.row('Zero waste').click({ button: 'right' });
-    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Open', 'Copy link', 'Copy path']);
+    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), [
+      'Open',
+      'Export…',
+      'Copy link',
+      'Copy path',
+    ]);
     await page.keyboard.press('Escape');
     assert.equal(await page.getByRole('link', { name: 'Users' }).count(), 0);
 
