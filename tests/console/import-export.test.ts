@@ -306,7 +306,7 @@ describe('import and export in the console on SQLite', () => {
   /** Holds or fails the import itself, but not its dry run. */
   const interceptImport = async (handle: (route: Route, attempt: number) => Promise<void>) => {
     const keys: (string | undefined)[] = [];
-    const isImport = (body: string) => body.includes('ImportFolders(') && !body.includes('"dryRun":true');
+    const isImport = (body: string) => body.includes('{importFolders(') && !body.includes('"dryRun":true');
     const intercept = async (route: Route) => {
       const request = route.request();
       if (!isImport(request.postData() ?? '')) return route.continue();

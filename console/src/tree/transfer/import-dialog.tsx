@@ -1,6 +1,6 @@
 /** The dialog that imports a file into a folder: choose, preview, import, result. */
 
-import type { ErrorCode } from '@espalier/client';
+import type { ErrorCode, ImportResult } from '@espalier/client';
 import { FileError } from '@espalier/client/files';
 import { useEffect, useRef, useState } from 'react';
 import { DropZone } from 'react-aria-components';
@@ -15,13 +15,12 @@ import {
   formatCount,
   ImportRun,
   readImportFile,
-  type ImportCounts,
   type ImportFile,
   type OnExisting,
   type TransferFolder,
 } from './import-run.ts';
 
-type Result = ImportCounts & { readonly canUndo: boolean };
+type Result = ImportResult & { readonly canUndo: boolean };
 
 type Step =
   | { readonly kind: 'choose'; readonly problem?: string }
@@ -72,7 +71,7 @@ export function ImportDialog({ folder, file, onClose }: ImportDialogProps) {
           ) : (
             <Interrupted problem={step.problem} onRetry={retry} onClose={close} />
           ))}
-        {step.kind === 'done' && <ImportResult folder={folder} result={step.result} onClose={onClose} />}
+        {step.kind === 'done' && <ResultSummary folder={folder} result={step.result} onClose={onClose} />}
       </div>
     </Dialog>
   );
@@ -228,13 +227,13 @@ function Interrupted({ problem, onRetry, onClose }: InterruptedProps) {
   );
 }
 
-interface ImportResultProps {
+interface ResultSummaryProps {
   readonly folder: TransferFolder;
   readonly result: Result;
   readonly onClose: () => void;
 }
 
-function ImportResult({ folder, result, onClose }: ImportResultProps) {
+function ResultSummary({ folder, result, onClose }: ResultSummaryProps) {
   const { createdCount, updatedCount, keptCount, canUndo } = result;
   return (
     <>

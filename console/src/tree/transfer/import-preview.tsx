@@ -1,5 +1,6 @@
 /** The preview of an import: its first folders, its problems, and what the server would do. */
 
+import type { ImportResult } from '@espalier/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
@@ -12,7 +13,6 @@ import {
   type ImportFile,
   formatCount,
   previewImport,
-  type ImportCounts,
   type OnExisting,
   type TransferFolder,
 } from './import-run.ts';
@@ -86,7 +86,7 @@ const choices = [
 ] as const;
 
 interface EffectsProps {
-  readonly counts: ImportCounts | undefined;
+  readonly counts: ImportResult | undefined;
   readonly error: unknown;
   readonly retry: () => void;
 }

@@ -3,7 +3,7 @@
  * that can be cancelled, repeated and undone.
  */
 
-import { newIdempotencyKey } from '@espalier/client';
+import { newIdempotencyKey, type ImportOptions, type ImportResult } from '@espalier/client';
 import {
   cancelImport,
   decodeText,
@@ -110,45 +110,19 @@ function formatBytes(bytes: number): string {
 export type TransferFolder = Pick<FolderRef, 'id' | 'name'>;
 
 /** What to do with folders that exist: refuse the import, keep them, or set the texts of the file. */
-export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
+export type OnExisting = NonNullable<ImportOptions['onExisting']>;
 
-export interface ImportCounts {
-  readonly createdCount: number;
-  readonly updatedCount: number;
-  readonly keptCount: number;
-}
-
-const importDocument = /* GraphQL */ `
-  mutation ImportFolders($input: ImportFoldersInput!) {
-    importFolders(input: $input) {
-      createdCount
-      updatedCount
-      keptCount
-      parent {
-        path
-      }
-    }
-  }
-`;
-
-interface Response {
-  readonly importFolders: ImportCounts & { readonly parent: { readonly path: string } };
-}
-
-/** A large import takes minutes. */
-const timeoutSeconds = 600;
 /** An import with more folders at the top cannot be undone in the console. */
 const maxUndoneFolders = 20;
 
 /** Counts what the import would do. Rejects with the error that it would have. */
-export async function previewImport(
-  folder: TransferFolder,
-  file: ImportFile,
+export function previewImport(
+  { id: parentId }: TransferFolder,
+  { folders }: ImportFile,
   onExisting: OnExisting,
   signal: AbortSignal,
-): Promise<ImportCounts> {
-  const input = { parentId: folder.id, list: file.folders, onExisting, dryRun: true };
-  return (await client.mutate<Response>(importDocument, { input }, { signal, timeoutSeconds })).importFolders;
+): Promise<ImportResult> {
+  return client.folders.importList(folders, { parentId, onExisting, dryRun: true, signal });
 }
 
 export class ImportRun {
@@ -166,16 +140,18 @@ export class ImportRun {
   }
 
   /** The server makes the import at most once, so this can be repeated after a failure. */
-  async send(): Promise<ImportCounts & { readonly canUndo: boolean }> {
+  async send(): Promise<ImportResult & { readonly canUndo: boolean }> {
     const { id } = this.#folder;
-    const input = { parentId: id, list: this.#file.folders, onExisting: this.#onExisting };
-    const options = { signal: this.#leaving.signal, idempotencyKey: this.#key, timeoutSeconds };
+    const options = {
+      parentId: id,
+      onExisting: this.#onExisting,
+      signal: this.#leaving.signal,
+      idempotencyKey: this.#key,
+    };
     try {
-      const { importFolders: result } = await whileSignedIn(
-        client.mutate<Response>(importDocument, { input }, options),
-      );
+      const result = await whileSignedIn(client.folders.importList(this.#file.folders, options));
       this.#isSettled = true;
-      return { ...result, canUndo: await this.#report(result, result.parent.path) };
+      return { ...result, canUndo: await this.#report(result) };
     } finally {
       void queries.invalidateQueries({ queryKey: ['folder', id] });
     }
@@ -205,12 +181,9 @@ export class ImportRun {
   }
 
   /** Returns whether the message has an undo. */
-  async #report(
-    { createdCount, updatedCount, keptCount }: ImportCounts,
-    parentPath: string,
-  ): Promise<boolean> {
+  async #report({ createdCount, updatedCount, keptCount }: ImportResult): Promise<boolean> {
     const isNew = updatedCount === 0 && keptCount === 0;
-    const tops = isNew ? await findTops(parentPath, this.#file).catch(() => []) : [];
+    const tops = isNew ? await findTops(this.#folder, this.#file).catch(() => []) : [];
     const undoSteps = tops.map((folder): UndoStep => ({
       subject: `“${folder.name}”`,
       task: () => ({
@@ -232,12 +205,15 @@ interface TopFolder {
 }
 
 /** Returns the new folders at the top of the import, or none if they are many. */
-async function findTops(parentPath: string, { folders }: ImportFile): Promise<readonly TopFolder[]> {
+async function findTops({ id }: TransferFolder, { folders }: ImportFile): Promise<readonly TopFolder[]> {
   const names = new Set(
     folders.map(({ path }) => path.replace(/^\//, '').split('/', 1)[0]!.normalize('NFC')),
   );
   if (names.size > maxUndoneFolders) return [];
-  const paths = [...names].map((name) => `${parentPath === '/' ? '' : parentPath}/${name}`);
+  const parent = await client.folders.byId(id);
+  if (!parent) return [];
+  const parentPath = parent.path === '/' ? '' : parent.path;
+  const paths = [...names].map((name) => `${parentPath}/${name}`);
   const declared = paths.map((_, index) => `$p${index}: String`).join(', ');
   const fields = paths
     .map((_, index) => `f${index}: folder(path: $p${index}) { id name version }`)
