@@ -35,7 +35,8 @@ export const exportFolders = command({
   },
   settings: connectionSettings,
   details: `Exports the folders inside the folder, but not the folder itself. Without a path, exports the whole tree. The export is one
-consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only.`,
+consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only. In CSV, a
+text that a spreadsheet would run as a formula starts with an apostrophe, which an import removes.`,
   examples: [
     'espalier folder export /Places --format csv -o places.csv',
     'espalier folder export > tree.json',
