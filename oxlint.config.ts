@@ -34,7 +34,7 @@ const server: Layout = {
     startup: [...foundation, ...domain, 'observability', 'graph', 'http', 'maintenance'],
     cluster: [...foundation, 'http', 'observability', 'sessions/attempt-queues.ts', 'startup'],
     'server.ts': [...foundation, ...domain, 'maintenance', 'observability', 'graph', 'http', 'startup'],
-    cli: [...foundation, ...domain, 'maintenance', 'startup', 'server.ts', 'cluster'],
+    cli: [...foundation, ...domain, 'maintenance', 'observability', 'startup', 'server.ts', 'cluster'],
   },
 };
 

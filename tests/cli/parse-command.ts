@@ -1,7 +1,13 @@
 /** Finds commands and parses their arguments without running them. */
 
 import { Command as CommanderCommand } from 'commander';
-import { addCommand, prepare, type Command, type CommandInput } from '../../server/src/cli/command.ts';
+import {
+  addCommand,
+  loadGroup,
+  prepare,
+  type Command,
+  type CommandInput,
+} from '../../server/src/cli/command.ts';
 import { allCommands, createProgram } from '../../server/src/cli/commands.ts';
 
 export interface FoundCommand {
@@ -18,12 +24,13 @@ export async function findCommand(words: readonly string[]): Promise<FoundComman
   const definition = await allCommands.find(({ name }) => name === first)?.load();
   if (!first || !definition) return undefined;
   if (!('commands' in definition)) return { name: first, definition, rest: words.slice(1) };
-  const entries = Object.entries(definition.commands);
+  const { commands } = await loadGroup(definition);
+  const entries = Object.entries(commands);
   const named = entries.find(([verb, { aliases }]) => verb === second || aliases?.includes(second ?? ''));
   if (named) return { name: `${first} ${named[0]}`, definition: named[1], rest: more };
-  const byDefault = entries.find(([, { isGroupDefault }]) => isGroupDefault);
-  if (!byDefault || (second !== undefined && !second.startsWith('-'))) return undefined;
-  return { name: `${first} ${byDefault[0]}`, definition: byDefault[1], rest: words.slice(1) };
+  const { groupDefault } = definition;
+  if (groupDefault === undefined || (second !== undefined && !second.startsWith('-'))) return undefined;
+  return { name: `${first} ${groupDefault}`, definition: commands[groupDefault]!, rest: words.slice(1) };
 }
 
 export function parseCommand(name: string, definition: Command, args: readonly string[]): CommandInput {

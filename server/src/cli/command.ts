@@ -82,8 +82,6 @@ export interface Definition<O extends Options> {
   readonly hidesSettings?: boolean;
   readonly details?: string;
   readonly examples: readonly string[];
-  /** The name of the group alone runs this command: `keys` is `keys list`. */
-  readonly isGroupDefault?: boolean;
   /** The command prints warnings about its settings itself. */
   readonly printsWarnings?: boolean;
   readonly run: (input: CommandInput<O>) => Promise<Output | void> | Output | void;
@@ -95,7 +93,28 @@ export type Command = Omit<Definition<Options>, 'run'> & {
 
 /** Commands about one thing, by verb: `folder list`. */
 export interface Group {
+  readonly commands: Readonly<Record<string, Command | (() => Promise<Command>)>>;
+  /** The name of the group alone runs this command: `keys` is `keys list`. */
+  readonly groupDefault?: string;
+}
+
+/** A group whose commands are loaded. */
+export interface LoadedGroup {
   readonly commands: Readonly<Record<string, Command>>;
+}
+
+/** The aliases of verbs that are the same in all groups. A command can have further ones. */
+const verbAliases: Readonly<Record<string, string>> = { ls: 'list', rm: 'delete', mv: 'move' };
+
+/** Loads one command of the group by its verb, or all of them if there is no such verb. */
+export async function loadGroup({ commands }: Group, word = ''): Promise<LoadedGroup> {
+  const verb = verbAliases[word] ?? word;
+  const wanted = Object.hasOwn(commands, verb) ? [verb] : Object.keys(commands);
+  const loaded = wanted.map(async (each) => {
+    const found = commands[each]!;
+    return [each, typeof found === 'function' ? await found() : found] as const;
+  });
+  return { commands: Object.fromEntries(await Promise.all(loaded)) };
 }
 
 /** The heading of settings in help. */
@@ -117,7 +136,7 @@ export function addCommand(
   parent: CommanderCommand,
   name: string,
   about: string,
-  definition: Command | Group,
+  definition: Command | LoadedGroup,
 ): CommanderCommand {
   const added = prepare(parent.command(name).summary(about));
   if ('commands' in definition) {

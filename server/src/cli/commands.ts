@@ -4,7 +4,15 @@
  */
 
 import { Command as CommanderCommand } from 'commander';
-import { addCommand, examplesOf, prepare, type Command, type Group } from './command.ts';
+import {
+  addCommand,
+  examplesOf,
+  loadGroup,
+  prepare,
+  type Command,
+  type Group,
+  type LoadedGroup,
+} from './command.ts';
 import { exitCodes } from './failures.ts';
 import { version } from './package-files.ts';
 
@@ -134,7 +142,7 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
 export const allCommands = Object.values(commandGroups).flat();
 
 /** Creates the tree of commands, with the definition of one command or group, or by default of all. */
-export async function createProgram(name?: string): Promise<CommanderCommand> {
+export async function createProgram(name?: string, verb?: string): Promise<CommanderCommand> {
   const program = prepare(new CommanderCommand('espalier'))
     .description('Server and command line of Espalier: one shared tree of folders, with access rights.')
     .usage('<command> [options]')
@@ -142,8 +150,9 @@ export async function createProgram(name?: string): Promise<CommanderCommand> {
   for (const [title, commands] of Object.entries(commandGroups)) {
     program.commandsGroup(`${title}:`);
     for (const { name: each, about, load } of commands) {
-      if (name === undefined || name === each) addCommand(program, each, about, await load());
-      else program.command(each).description(about);
+      if (name === undefined || name === each) {
+        addCommand(program, each, about, await loadDefinition(await load(), verb));
+      } else program.command(each).description(about);
     }
   }
   return program.addHelpText(
@@ -152,12 +161,16 @@ export async function createProgram(name?: string): Promise<CommanderCommand> {
   );
 }
 
+async function loadDefinition(definition: Command | Group, verb?: string): Promise<Command | LoadedGroup> {
+  return 'commands' in definition ? loadGroup(definition, verb) : definition;
+}
+
 /** `espalier keys --json` is `espalier keys list --json`. */
 export async function findGroupDefault(name: string): Promise<string | undefined> {
   const listed = allCommands.find((each) => each.name === name);
   const definition = await listed?.load();
   if (!definition || !('commands' in definition)) return undefined;
-  return Object.entries(definition.commands).find(([, { isGroupDefault }]) => isGroupDefault)?.[0];
+  return definition.groupDefault;
 }
 
 const examples = [

@@ -5,7 +5,15 @@
 
 import { flagsOf } from '../config/config.ts';
 import { plainText } from '../config/setting.ts';
-import { command, json, toFlag, type Command, type Completes, type Group } from './command.ts';
+import {
+  command,
+  json,
+  loadGroup,
+  toFlag,
+  type Command,
+  type Completes,
+  type LoadedGroup,
+} from './command.ts';
 import { allCommands } from './commands.ts';
 import { version } from './package-files.ts';
 
@@ -107,18 +115,22 @@ export async function complete(typed: readonly string[]): Promise<readonly strin
   }
   const definition = await listed.load();
   return 'commands' in definition
-    ? completeGroup(definition, words.slice(1), last)
+    ? completeGroup(await loadGroup(definition), definition.groupDefault, words.slice(1), last)
     : completeCommand(definition, words.slice(1), last);
 }
 
-function completeGroup({ commands }: Group, words: readonly string[], last: string): readonly string[] {
+function completeGroup(
+  { commands }: LoadedGroup,
+  groupDefault: string | undefined,
+  words: readonly string[],
+  last: string,
+): readonly string[] {
   const [verb, ...rest] = words;
   const entries = Object.entries(commands);
   const named = entries.find(([name, { aliases }]) => name === verb || aliases?.includes(verb ?? ''));
   if (named) return completeCommand(named[1], rest, last);
-  const byDefault = entries.find(([, { isGroupDefault }]) => isGroupDefault);
   const isFlag = (verb ?? last).startsWith('-');
-  if (byDefault && isFlag) return completeCommand(byDefault[1], words, last);
+  if (groupDefault !== undefined && isFlag) return completeCommand(commands[groupDefault]!, words, last);
   if (verb !== undefined) return [];
   return isFlag ? ['--help'] : entries.map(([name, { about }]) => toProposal({ name, about }));
 }

@@ -1,11 +1,10 @@
 /** The entry point of the command line: runs a command, and turns an error into one line and an exit code. */
 
-import { CommanderError } from 'commander';
 import { formatJson } from '@espalier/contract';
 import { flagName } from '../config/config.ts';
 import { commandLineSettings } from '../config/server-settings.ts';
-import { createProgram, findGroupDefault } from './commands.ts';
 import { describeFailure } from './failures.ts';
+import { version } from './package-files.ts';
 import { ignoreOutputErrors, print } from './terminal/output.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -28,12 +27,18 @@ async function run(input: readonly string[]): Promise<void> {
     await print((await complete(input.slice(1))).join('\n'));
     return;
   }
-  const args = await resolveWords(moveFlagsToEnd(input));
-  const program = await createProgram(args[0]);
+  // Needs no commands, so it does not load them.
+  if (input.length === 1 && /^(-v|--version)$/.test(input[0]!)) return print(version());
+  const { createProgram, findGroupDefault } = await import('./commands.ts');
+  const args = await resolveWords(moveFlagsToEnd(input), findGroupDefault);
+  const program = await createProgram(args[0], args[1]);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    // Commander ends with such an error after it has printed help or the version.
+    if ((error as { code?: unknown }).code !== 'commander.helpDisplayed') {
+      if ((error as { code?: unknown }).code !== 'commander.version') throw error;
+    }
   }
 }
 
@@ -50,7 +55,10 @@ function moveFlagsToEnd(args: readonly string[]): readonly string[] {
 }
 
 /** `help folder list` is `folder list --help`, and `keys` is `keys list`. */
-async function resolveWords(args: readonly string[]): Promise<readonly string[]> {
+async function resolveWords(
+  args: readonly string[],
+  findGroupDefault: (name: string) => Promise<string | undefined>,
+): Promise<readonly string[]> {
   const [first, second, ...rest] = args;
   if (first === undefined) return ['--help'];
   if (first === 'help') return [...args.slice(1), '--help'];

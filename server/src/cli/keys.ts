@@ -51,7 +51,6 @@ function requireSameSeal(
 const list = command({
   about: 'List the keys that sign auth tokens',
   aliases: ['ls'],
-  isGroupDefault: true,
   options: { json },
   settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
   details: `One key signs. A published key will sign later. The other keys verify tokens that they signed before. You can also run
@@ -246,4 +245,4 @@ After the restart, do one of the following:
 Run espalier keys list for the ids and to see which key signs.`;
 }
 
-export const keys: Group = { commands: { list, rotate, retire, seal } };
+export const keys: Group = { commands: { list, rotate, retire, seal }, groupDefault: 'list' };

@@ -11,7 +11,7 @@ import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.t
 import { command } from './command.ts';
 import { ExitError } from './failures.ts';
 import { consoleFolder, version } from './package-files.ts';
-import { serveLog } from './serve-log.ts';
+import { serveLog } from '../observability/serve-log.ts';
 import {
   databaseLinkWarning,
   exposureWarning,
@@ -19,8 +19,8 @@ import {
   tooManyWorkersWarning,
   trustedProxyWarning,
   unsealedWarning,
-} from './settings-warnings.ts';
-import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
+} from '../config/settings-warnings.ts';
+import { catchStopSignals, endOnBug, type StopSignal } from '../startup/signals.ts';
 
 /** A server in this process, or a cluster of workers. */
 interface Running {
@@ -84,7 +84,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   if (server) {
     serverLog.warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
-    serverLog.started(server);
+    serverLog.started({ url: server.url, metricsUrl: server.metricsUrl, version: version() });
     console.log(howToTry(server, administrator));
     try {
       await Promise.race([stop.requested, ...(server.broken ? [server.broken] : [])]);

@@ -6,8 +6,8 @@ import { systemClock } from '../clock.ts';
 import { startServer } from '../server.ts';
 import { PrimaryLink } from '../cluster/primary-link.ts';
 import { describeFailure } from './failures.ts';
-import { LogDestination } from './log-destination.ts';
-import { endOnBug } from './signals.ts';
+import { LogDestination } from '../observability/log-destination.ts';
+import { endOnBug } from '../startup/signals.ts';
 import { consoleFolder, version } from './package-files.ts';
 
 const setupTimeoutMs = 30_000;

@@ -14,7 +14,7 @@ import {
   tooManyWorkersWarning,
   trustedProxyWarning,
   unsealedWarning,
-} from '../settings-warnings.ts';
+} from '../../config/settings-warnings.ts';
 import {
   type CheckContext,
   type Finding,

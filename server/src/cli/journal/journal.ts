@@ -21,7 +21,6 @@ const pollMs = 2_000;
 const list = apiCommand({
   about: 'List changes with their author and the previous values, or follow them',
   aliases: ['ls'],
-  isGroupDefault: true,
   options: {
     ...filterOptions,
     first: {
@@ -59,7 +58,7 @@ of each kind. In CSV, a name that a spreadsheet would treat as a formula starts 
   },
 });
 
-export const journal: Group = { commands: { list } };
+export const journal: Group = { commands: { list }, groupDefault: 'list' };
 
 function readerOf({ client, signal }: ApiConnection, filter: JournalFilter): ReadPage<Entry> {
   return async (slice) => {

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
-import { formatLogLine } from './terminal/format-log-line.ts';
+import { formatLogLine } from './format-log-line.ts';
 
 /** Lines that could not be written, up to this size. Later lines are lost. */
 const maxUnwrittenBytes = 2 ** 20;

@@ -1,7 +1,7 @@
 /** Formats a JSON log line for a terminal. Control characters are escaped. */
 
 import { pino } from 'pino';
-import { escapeControls, escapeLines } from './output.ts';
+import { escapeControls } from '@espalier/contract';
 
 interface LogLine {
   readonly level: number;
@@ -41,7 +41,7 @@ function formatError(error: unknown): string {
   if (error === undefined || error === null) return '';
   const { stack, message } = error as { stack?: string; message?: string };
   const text = stack ?? message ?? JSON.stringify(error);
-  return `${escapeLines(text).replace(/^/gm, '    ')}\n`;
+  return `${text.split(/\r?\n/).map(escapeControls).join('\n').replace(/^/gm, '    ')}\n`;
 }
 
 function localTime(at: number): string {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { readSettings } from '../config/config.ts';
 import { serveLog, type ServeLog } from './serve-log.ts';
-import { version } from './package-files.ts';
 
 const url = 'http://localhost:4000';
 const environment = {
@@ -26,7 +25,7 @@ afterEach(() => {
 function live(serverLog: ServeLog): string {
   serverLog.warn(undefined);
   serverLog.warn('This is not safe.');
-  serverLog.started({ url, metricsUrl: undefined });
+  serverLog.started({ url, metricsUrl: undefined, version: '1.2.3' });
   serverLog.stopping('SIGTERM');
   serverLog.stopped();
   return readFileSync(join(folder, 'log'), 'utf8');
@@ -45,7 +44,7 @@ test('logs the start and the end as JSON lines if the log is collected', () => {
     });
   assert.deepEqual(lines, [
     { level: 40, msg: 'This is not safe.' },
-    { level: 30, version: version(), url, database: 'postgresql', workers: 2, msg: 'started' },
+    { level: 30, version: '1.2.3', url, database: 'postgresql', workers: 2, msg: 'started' },
     { level: 30, signal: 'SIGTERM', msg: 'stopping' },
     { level: 30, msg: 'stopped' },
   ]);

@@ -8,7 +8,6 @@ import { pino, type Logger } from 'pino';
 import type { Settings } from '../config/config.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { LogDestination } from './log-destination.ts';
-import { version } from './package-files.ts';
 
 export interface ServeLog {
   readonly log: Logger;
@@ -16,7 +15,11 @@ export interface ServeLog {
   warn(text: string | undefined): void;
   /** Important for an operator who moved the database or mistyped its path. A first start is not a warning. */
   madeNew(): void;
-  started(server: { readonly url: string; readonly metricsUrl: string | undefined }): void;
+  started(server: {
+    readonly url: string;
+    readonly metricsUrl: string | undefined;
+    readonly version: string;
+  }): void;
   stopping(signal: NodeJS.Signals): void;
   /** Also flushes the log. */
   stopped(): void;
@@ -40,10 +43,10 @@ export function serveLog(
     madeNew() {
       if (!isTerminal) log.info({ database: redactPassword(databaseUrl) }, 'made a new, empty installation');
     },
-    started({ url, metricsUrl }) {
+    started({ url, metricsUrl, version }) {
       if (isTerminal) return;
       const database = databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
-      log.info({ version: version(), url, metricsUrl, database, workers }, 'started');
+      log.info({ version, url, metricsUrl, database, workers }, 'started');
     },
     stopping(signal) {
       if (!isTerminal) log.info({ signal }, 'stopping');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from '../config/config.ts';
+import { readSettings } from './config.ts';
 import { trustedProxyWarning } from './settings-warnings.ts';
 
 const warningOf = (value: string) =>

@@ -11,7 +11,7 @@ import { Passwords, requireGoodPassword } from '../accounts/passwords.ts';
 import { systemClock } from '../clock.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';
-import { revokeUserSessions } from '../sessions/revocation.ts';
+import { revokeUserSessions } from './revocation.ts';
 import { StartError } from '../config/start-error.ts';
 
 export async function requireNamed(reader: Reader, username: string): Promise<User> {
