@@ -82,6 +82,8 @@ const noTexts: FolderTexts = { title: null, icon: null, description: null, prope
 const sliceRows = 1_000;
 /** Texts may be long. */
 const textsPerSlice = 250;
+/** Existing folders change in one transaction, which other changes wait for. */
+export const maxChangedFolders = 10_000;
 
 export async function matchImport(
   view: TreeView,
@@ -92,6 +94,11 @@ export async function matchImport(
   await matcher.findExisting();
   await matcher.findUpdates();
   const { tops, existing, updates } = matcher;
+  const changedIds = new Set([
+    ...tops.map(({ parent }) => parent.id),
+    ...[...updates.values()].map(({ folder }) => folder.id),
+  ]);
+  if (changedIds.size > maxChangedFolders) throw tooManyChanged(changedIds.size);
   return { tops, existing, updates };
 }
 
@@ -210,6 +217,13 @@ class ImportMatcher implements ImportMatch {
     this.#rowsById ??= new Map(this.#plan.rows.map((row) => [row.id, row]));
     return this.#rowsById.get(parentId);
   }
+}
+
+function tooManyChanged(count: number): Refusal {
+  return new Refusal(
+    'TOO_EXPENSIVE',
+    `The import changes ${count} existing folders; one import may change ${maxChangedFolders}. Import the folders in several parts.`,
+  );
 }
 
 function isSameFolder(one: MatchedFolder, other: MatchedFolder): boolean {

@@ -52,6 +52,7 @@ const boundedLists: Readonly<Record<string, string>> = {
   'JournalEntry.ancestorIds': 'The tree is at most 256 levels deep.',
   'JournalEntry.formerAncestorIds': 'The tree is at most 256 levels deep.',
   'Session.refreshes': 'Holds the latest 20 refreshes.',
+  'Viewer.recentFolders': 'Holds the latest 20 visits.',
   'TrashPage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
   'ChangePage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
   'Query.exportFolders': 'Holds at most ESPALIER_MAX_EXPORT_FOLDERS folders.',
