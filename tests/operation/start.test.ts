@@ -350,8 +350,12 @@ describe('espalier serve', () => {
       assert.match((await runHosted(args)).output, /^\d+\.\d+\.\d+\n$/);
     }
     assert.equal((await runHosted(['constructor'])).code, 2);
-    const { code, errors } = await runHosted(['sevre']);
-    assert.equal(code, 2);
-    assert.match(errors, /^espalier: Unknown command 'sevre'\. Did you mean serve\?/);
+    for (const args of [['sevre'], ['sevre', '--help'], ['help', 'sevre']]) {
+      const { code, errors } = await runHosted(args);
+      assert.equal(code, 2);
+      assert.match(errors, /^espalier: Unknown command 'sevre'\. Did you mean serve\?/);
+    }
+    assert.equal((await runHosted(['folder', 'lits', '--help'])).code, 2);
+    assert.doesNotMatch((await runHosted(['doctor', '--help'])).output, /--max-folders/);
   });
 });

@@ -78,8 +78,8 @@ export interface Definition<O extends Options> {
   readonly options?: O;
   /** Settings that the command also accepts as flags. */
   readonly settings?: readonly Setting[];
-  /** Leaves the settings out of the help, for a command that accepts all of them. */
-  readonly hidesSettings?: boolean;
+  /** Settings that the help leaves out. */
+  readonly hiddenSettings?: readonly Setting[];
   readonly details?: string;
   readonly examples: readonly string[];
   /** The command prints warnings about its settings itself. */
@@ -154,7 +154,8 @@ export function addCommand(
   for (const word of definition.words ?? []) added.addArgument(toArgument(word));
   for (const [key, option] of Object.entries(definition.options ?? {}))
     added.addOption(toOption(key, option));
-  for (const setting of definition.settings ?? []) addSetting(added, setting, definition.hidesSettings);
+  for (const setting of definition.settings ?? []) addSetting(added, setting);
+  for (const setting of definition.hiddenSettings ?? []) addSetting(added, setting, true);
   return added.addHelpText('after', examplesOf(examples)).action(() => runCommand(definition, added));
 }
 
@@ -222,9 +223,11 @@ function addSetting(added: CommanderCommand, setting: Setting, isHidden = false)
   for (const flag of flagsOf(setting)) {
     const isFile = flag.endsWith('-file') && setting.mayBeFile;
     const value = setting.isSwitch ? '' : isFile ? ' <path>' : ' <value>';
-    const about = isFile
-      ? `Read ${setting.isSecret ? `${plainText(setting.about)} It is read` : `--${flag.replace(/-file$/, '')}`} from this file.`
-      : `${plainText(setting.about)}${setting.isSwitch ? '' : ` Takes ${setting.accepts}.`}`;
+    const accepts = isFile ? 'the path of a file that contains the value' : setting.accepts;
+    const about =
+      isFile && !setting.isSecret
+        ? `Read --${flag.replace(/-file$/, '')} from this file.`
+        : `${plainText(setting.about)}${setting.isSwitch ? '' : ` Takes ${accepts}.`}`;
     const byDefault = setting.default && !isFile ? `, default: ${setting.default}` : '';
     const text = `${about} (env: ${variable}${isFile ? '_FILE' : ''}${byDefault})`;
     const option = new CommanderOption(`--${flag}${value}`, text).helpGroup(settingsGroup);
@@ -244,13 +247,16 @@ async function runCommand(definition: Command, parsed: CommanderCommand): Promis
   await (isJson ? printJson(data) : print(typeof text === 'string' ? text : text()));
 }
 
-function inputOf({ options = {}, settings = [] }: Command, parsed: CommanderCommand): CommandInput {
+function inputOf(
+  { options = {}, settings = [], hiddenSettings = [] }: Command,
+  parsed: CommanderCommand,
+): CommandInput {
   const values: Readonly<Record<string, unknown>> = parsed.opts();
   const ofOptions = Object.entries(options).map(([key, { value, isRepeatable }]) => {
     if (value === undefined) return [key, values[key] === true];
     return [key, values[key] ?? (isRepeatable ? [] : undefined)];
   });
-  const ofSettings = settings
+  const ofSettings = [...settings, ...hiddenSettings]
     .flatMap((setting) => flagsOf(setting))
     .flatMap((flag) => {
       const value = values[toKey(flag)];

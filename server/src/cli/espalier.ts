@@ -1,5 +1,6 @@
 /** The entry point of the command line: runs a command, and turns an error into one line and an exit code. */
 
+import type { Command } from 'commander';
 import { formatJson } from '@espalier/contract';
 import { flagName } from '../config/config.ts';
 import { commandLineSettings } from '../config/server-settings.ts';
@@ -33,7 +34,7 @@ async function run(input: readonly string[]): Promise<void> {
   const args = await resolveWords(moveFlagsToEnd(input), findGroupDefault);
   const program = await createProgram(args[0], args[1]);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(untilUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
     // Commander ends with such an error after it has printed help or the version.
     if ((error as { code?: unknown }).code !== 'commander.helpDisplayed') {
@@ -67,6 +68,18 @@ async function resolveWords(
   return byDefault === undefined
     ? args
     : [first, byDefault, ...(second === undefined ? [] : [second, ...rest])];
+}
+
+/** With `--help` after an unknown command, commander would print the help of all commands. Alone, the command is an error. */
+function untilUnknownCommand(program: Command, args: readonly string[]): readonly string[] {
+  let known = program;
+  for (const [index, word] of args.entries()) {
+    if (word.startsWith('-') || known.commands.length === 0) break;
+    const found = known.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (!found) return args.slice(0, index + 1);
+    known = found;
+  }
+  return args;
 }
 
 function flagsIn(args: readonly string[]): readonly string[] {

@@ -30,7 +30,8 @@ export const doctor = command({
     },
     json,
   },
-  settings: [commandLineSettings.url, ...Object.values(settingsTable)],
+  settings: [commandLineSettings.url],
+  hiddenSettings: Object.values(settingsTable),
   printsWarnings: true,
   details: `Checks the settings, the clock, the database, disk space, file modes, scheduled backups, certificates, the metrics port, the trace
 collector and a running server: the server at --url, through its proxies, or else the one that these settings would start. Changes
