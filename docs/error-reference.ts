@@ -137,8 +137,9 @@ ${formatTable(
 ## Graph codes
 
 \`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
-errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. A request over HTTP that is refused before any of it is
-run has \`extensions.requestId\`, under which the server has logged it; errors of the query itself and of single fields have none.
+errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. Each error has
+\`extensions.requestId\`, the id under which the server logs the request. Over a socket, it is the id of the request that opened the socket. Only an error in an event of
+a subscription may have none, because several clients can share the event. Send the id to the operator: the log has the cause of an \`INTERNAL\` error under it.
 
 ${formatTable(
   ['Code', 'Meaning', 'What to do'],

@@ -8,6 +8,7 @@ import { malformedBodies, nested } from '../contract/malformed-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { countRows } from '../support/stored-rows.ts';
 import { administrator, problemOf, Testbed } from '../support/testbed.ts';
+import { eventually } from '../support/eventually.ts';
 
 for (const kind of databaseKinds) {
   describe(`HTTP on ${kind.name}`, () => {
@@ -176,6 +177,32 @@ for (const kind of databaseKinds) {
       assert.equal(line!['code'], 'INVALID_CREDENTIALS');
       assert.equal(line!['address'], '127.0.0.1');
       assert.equal(line!['route'], '/login');
+    });
+
+    test('adds the id of the request in the log to every graph error', async () => {
+      const { authToken } = await testbed.logIn();
+      const idOfLastLine = () =>
+        testbed.logLines
+          .map((text) => JSON.parse(text) as Record<string, unknown>)
+          .findLast(({ msg, route }) => msg === 'request' && route === '/graphql')?.['requestId'];
+      const ids = new Set<unknown>();
+      for (const query of [
+        '{',
+        '{nothing}',
+        '{a: search(text: ""){totalCount} b: search(text: " "){totalCount}}',
+        'mutation{a: deleteFolder(input: {id: "x"}){cursor} b: deleteFolder(input: {id: "y"}){cursor}}',
+        'query($id: ID!){node(id: $id){id}}',
+        'subscription{folderChanges{kind}}',
+      ]) {
+        const { errors } = (await testbed.query(query, authToken)).json<{
+          errors: { extensions: { requestId: string } }[];
+        }>();
+        const found = new Set(errors.map(({ extensions }) => extensions.requestId));
+        assert.equal(found.size, 1, query);
+        await eventually(() => found.has(String(idOfLastLine())), query);
+        for (const id of found) ids.add(id);
+      }
+      assert.equal(ids.size, 6);
     });
 
     test('changes no row for a malformed request', async () => {

@@ -10,6 +10,7 @@ import { EventClient } from './event-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { StubApp, StubStream } from './stub-app.ts';
 import { waitUntilStable } from './wait-until-stable.ts';
+import { withoutRequestId } from '../support/graph-testbed.ts';
 
 const complete = { event: 'complete', data: '' };
 const cannotBeWritten = () => {
@@ -110,8 +111,10 @@ describe('an event stream', () => {
       if (error) stream.fail(error);
       else stream.push({ toJSON: cannotBeWritten });
       const { message, code } = expected;
-      const data = { errors: [{ message, extensions: { code } }] };
-      assert.deepEqual(await client.readRest(), [{ event: 'next', data }, complete]);
+      const [next, ...rest] = await client.readRest();
+      const { errors } = next!.data as { errors: { extensions: object }[] };
+      assert.deepEqual(errors.map(withoutRequestId), [{ message, extensions: { code } }]);
+      assert.deepEqual([next!.event, rest], ['next', [complete]]);
       assert.equal(app.logLines.join('').includes('secret'), code === 'INTERNAL');
       await app.stop();
     }

@@ -6,6 +6,7 @@ import { createClient, type RequestParams } from 'graphql-sse';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
 import { EventClient } from './event-client.ts';
+import { withoutRequestId } from '../support/graph-testbed.ts';
 
 const origin = 'https://app.example.com';
 const complete = { event: 'complete', data: '' };
@@ -138,10 +139,10 @@ for (const kind of databaseKinds) {
       people.testbed.clock.advanceSeconds(600);
       people.authToken = (await people.testbed.logIn()).authToken;
       const [next, ...more] = await client.readRest();
-      const { errors } = next!.data as { errors: { message: string; extensions: unknown }[] };
+      const { errors } = next!.data as { errors: { message: string; extensions: object }[] };
       assert.equal(errors.length, 1);
       assert.match(errors[0]!.message, /auth token/);
-      assert.deepEqual(errors[0]!.extensions, { code: 'INVALID_AUTH_TOKEN' });
+      assert.deepEqual(withoutRequestId(errors[0]!).extensions, { code: 'INVALID_AUTH_TOKEN' });
       assert.deepEqual(more, [complete]);
     });
 

@@ -129,6 +129,7 @@ function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
     },
     logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
     isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId),
+    isViewEnded: () => false,
   };
 }
 

@@ -30,7 +30,10 @@ export class GraphTestbed {
   }
 
   async execute<Data>(query: string, variables?: Variables, authToken?: string): Promise<GraphBody<Data>> {
-    return (await this.testbed.query(query, authToken ?? this.authToken, variables)).json<GraphBody<Data>>();
+    const body = (await this.testbed.query(query, authToken ?? this.authToken, variables)).json<
+      GraphBody<Data>
+    >();
+    return { ...body, ...(body.errors && { errors: body.errors.map(withoutRequestId) }) };
   }
 
   /** Returns the data of a response without errors. */
@@ -50,6 +53,13 @@ export class GraphTestbed {
     const data = await this.query<Record<string, Payload>>(mutation(name, selection), { input }, authToken);
     return data[name]!;
   }
+}
+
+/** Every error of a response has the id of its request, which differs in each response. */
+export function withoutRequestId<E extends { readonly extensions: object }>(error: E): E {
+  const { requestId, ...extensions } = error.extensions as { requestId?: unknown };
+  assert.match(String(requestId), /^[\w-]{8}-\d+$/, JSON.stringify(error));
+  return { ...error, extensions };
 }
 
 export function mutation(name: string, selection: string): string {

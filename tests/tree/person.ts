@@ -9,7 +9,7 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
 } from 'graphql';
-import type { GraphError } from '../support/graph-testbed.ts';
+import { withoutRequestId, type GraphError } from '../support/graph-testbed.ts';
 import { administrator, type Testbed } from '../support/testbed.ts';
 
 export interface SeenFolder {
@@ -54,7 +54,7 @@ export class Person {
   }
 
   async readErrors(query: string, variables?: Record<string, unknown>): Promise<GraphError[]> {
-    return (await this.send(query, variables)).errors ?? [];
+    return ((await this.send(query, variables)).errors ?? []).map(withoutRequestId);
   }
 
   async findId(path: string): Promise<string> {

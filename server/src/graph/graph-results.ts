@@ -11,15 +11,18 @@ import {
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
-import type { GraphResult } from './operation.ts';
+import type { GraphResult, Operation } from './operation.ts';
 import { encode, writeJson } from './time-slices.ts';
 
 export interface ResultOptions {
-  /** Called with an unexpected error; the client receives only `INTERNAL`. */
-  readonly onBug: (error: unknown) => void;
+  /** Called with an unexpected error; the client receives only `INTERNAL`, with the same request id. */
+  readonly onBug: (error: unknown, requestId: string | undefined) => void;
   /** Called with the cause of a temporary error. */
   readonly onUnavailable: (error: unknown) => void;
 }
+
+/** The operation that errors belong to. Without `requestId` if several subscriptions share the response. */
+type ErrorSource = Pick<Operation, 'query' | 'requestId'>;
 
 /** Texts of this length or more are encoded in slices. To encode so many characters takes about 0.2 ms. */
 const longText = 2 ** 20;
@@ -34,35 +37,36 @@ export class Results {
   }
 
   /** The same as `toResult`, with the text written in several slices. */
-  async toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
-    if (done.errors) return this.toResult(done, query);
+  async toLongResult(done: ExecutionResult, source: ErrorSource, task: Task): Promise<GraphResult> {
+    if (done.errors) return this.toResult(done, source);
     return encodeLong({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
   }
 
   /** With `isChanged`, a mutation has made a change. */
-  toResult({ data, errors }: ExecutionResult, query: string, isChanged = false): GraphResult {
+  toResult({ data, errors }: ExecutionResult, source: ErrorSource, isChanged = false): GraphResult {
+    const { query, requestId } = source;
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
     const formatted = inOrderOfFields(errors, data)
       .slice(0, maxErrors)
       // The field of a subscription can refuse it before there is any data.
-      .map((error) => (isExecuted || error.path ? this.#fieldError(error) : requestError(error)));
+      .map((error) => (isExecuted || error.path ? this.#fieldError(error, requestId) : requestError(error)));
     const located = withLocations(formatted, query);
-    if (!isExecuted) return notExecuted(located);
+    if (!isExecuted) return notExecuted(located, requestId);
     // A client must not retry a mutation that made a change.
     const retryAfterSeconds =
       isEmpty(data) && !isChanged ? findUnavailable(errors)?.details.retryAfterSeconds : undefined;
-    const text = JSON.stringify({ errors: located, data });
+    const text = JSON.stringify({ errors: identified(located, requestId), data });
     return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
-  #fieldError(error: GraphQLError): GraphQLFormattedError {
+  #fieldError(error: GraphQLError, requestId: string | undefined): GraphQLFormattedError {
     const cause = error.originalError;
     if (cause instanceof Refusal) {
       if (cause.cause !== undefined) this.#options.onUnavailable(cause.cause);
       return coded(error, toGraphCode(cause.code), cause.details.facts);
     }
-    this.#options.onBug(cause ?? error);
+    this.#options.onBug(cause ?? error, requestId);
     return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
   }
 }
@@ -86,12 +90,25 @@ export function findUnavailable(errors: readonly GraphQLError[] = []): Refusal |
 }
 
 /** The response to a request that this server does not support. */
-export function unsupported(message: string, code: GraphCode): GraphResult {
-  return notExecuted([coded(new GraphQLError(message), code)]);
+export function unsupported(message: string, code: GraphCode, requestId: string | undefined): GraphResult {
+  return notExecuted([coded(new GraphQLError(message), code)], requestId);
 }
 
-export function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {
+export function notExecuted(
+  found: readonly GraphQLFormattedError[],
+  requestId: string | undefined,
+): GraphResult {
+  const errors = identified(found, requestId);
   return { isExecuted: false, text: JSON.stringify({ errors }), errors };
+}
+
+/** Adds the id under which the server logs the request. */
+function identified(
+  errors: readonly GraphQLFormattedError[],
+  requestId: string | undefined,
+): readonly GraphQLFormattedError[] {
+  if (requestId === undefined) return errors;
+  return errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
 }
 
 export function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {

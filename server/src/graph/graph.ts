@@ -92,7 +92,9 @@ export function createGraph({
   const graph: Graph = {
     run: (request, viewer, options) =>
       prepare(request, viewer, options, (operation) =>
-        isStream(operation.kind) ? unsupported(needsStream, 'BAD_INPUT') : runOnce(operation),
+        isStream(operation.kind)
+          ? unsupported(needsStream, 'BAD_INPUT', operation.requestId)
+          : runOnce(operation),
       ),
     open: (request, viewer, options) =>
       prepare<GraphResult | GraphStream>(request, viewer, options, (operation) =>
@@ -138,9 +140,10 @@ function createPreparation(
     options: ExecutionOptions | undefined,
     run: (operation: Operation) => PromiseOrValue<T | GraphResult>,
   ): PromiseOrValue<T | GraphResult> => {
+    const requestId = options?.requestId;
     if (query === '' && extensions?.['persistedQuery']) {
       // Clients compare the message, and then send the whole query.
-      return unsupported('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
+      return unsupported('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED', requestId);
     }
     const checked =
       documents.find(query) ??
@@ -148,17 +151,19 @@ function createPreparation(
     return whenDone(checked, (found) => {
       if (found.errors) {
         onDocument?.(false, undefined);
-        return notExecuted(found.errors);
+        return notExecuted(found.errors, requestId);
       }
       const { document } = found;
       onDocument?.(found.timesRun++ > 0, found.cost);
       if (variables && areNestedTooDeeply(variables)) {
-        return results.toResult({ errors: [nestedTooDeeply()] }, query);
+        return results.toResult({ errors: [nestedTooDeeply()] }, { query, requestId });
       }
       const kind = getOperationAST(document, operationName)?.operation;
       tracing?.setOperation({ document, operationName });
       // The only check that a view changes nothing.
-      if (viewer.view && kind === OperationTypeNode.MUTATION) return unsupported(viewIsReadOnly, 'FORBIDDEN');
+      if (viewer.view && kind === OperationTypeNode.MUTATION) {
+        return unsupported(viewIsReadOnly, 'FORBIDDEN', requestId);
+      }
       if (options?.queriesOnly && kind === OperationTypeNode.MUTATION) {
         throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
       }

@@ -83,11 +83,11 @@ class MutationRun extends MutationContext {
   /** First refuses a viewer who can no longer log in, and a database that is older than before. */
   async execute(): Promise<GraphResult> {
     const { reads, results } = this.#mutations;
-    const { query, viewer, request } = this.#operation;
+    const { viewer, request } = this.#operation;
     await reads.services.accessCache.accessOf(viewer.userId);
     try {
       const done = await tryExecute({ ...request, contextValue: this });
-      return results.toResult(done, query, this.#isChanged);
+      return results.toResult(done, this.#operation, this.#isChanged);
     } finally {
       this.#endSnapshot();
     }

@@ -14,6 +14,8 @@ export interface ExecutionOptions {
   readonly signal?: AbortSignal | undefined;
   /** Computes each response of a subscription when there is capacity for it. */
   readonly waitForCapacity?: (<T>(respond: () => PromiseOrValue<T>) => PromiseOrValue<T>) | undefined;
+  /** The id of the request, or of the request that opened the socket. Errors contain it. */
+  readonly requestId?: string | undefined;
   /** A mutation that was executed with the same key is not executed again; its response is repeated. */
   readonly idempotencyKey?: string | undefined;
 }

@@ -89,27 +89,27 @@ export class Queries {
 
   /** With a task, the response is written in several slices. */
   #execute(
-    { query, request }: Operation,
+    operation: Operation,
     { plan }: OpenOptions,
     contextValue: GraphContext,
     task?: Task,
   ): PromiseOrValue<GraphResult> {
     if (plan) {
       return whenDone(plan.run(contextValue), (data) => {
-        const result = this.#toResult(data, query);
+        const result = this.#toResult(data, operation);
         return task ? encodeLong(result, task) : result;
       });
     }
-    return whenDone(tryExecute({ ...request, contextValue }), (done) => {
-      if (task) return this.#results.toLongResult(done, query, task);
+    return whenDone(tryExecute({ ...operation.request, contextValue }), (done) => {
+      if (task) return this.#results.toLongResult(done, operation, task);
       rethrowSliceExceeded(done);
-      return this.#results.toResult(done, query);
+      return this.#results.toResult(done, operation);
     });
   }
 
-  #toResult({ text, errors }: PlannedData, query: string): GraphResult {
+  #toResult({ text, errors }: PlannedData, operation: Operation): GraphResult {
     if (errors.length === 0) return { isExecuted: true, text: `{"data":${text}}` };
     const data = JSON.parse(text) as NonNullable<ExecutionResult['data']> | null;
-    return this.#results.toResult({ data, errors }, query);
+    return this.#results.toResult({ data, errors }, operation);
   }
 }

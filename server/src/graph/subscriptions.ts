@@ -34,7 +34,7 @@ export class Subscriptions {
   }
 
   async open(operation: Operation): Promise<GraphResult | GraphStream> {
-    const { query, viewer, request, signal, waitForCapacity } = operation;
+    const { viewer, request, signal, waitForCapacity } = operation;
     const { source, head } = await this.#reads.scheduler.run(
       viewer.userId,
       (task) => {
@@ -46,7 +46,7 @@ export class Subscriptions {
       },
       { signal },
     );
-    if (!(Symbol.asyncIterator in source)) return this.#results.toResult(requireAvailable(source), query);
+    if (!(Symbol.asyncIterator in source)) return this.#results.toResult(requireAvailable(source), operation);
     const subscription: Subscription = {
       operation,
       member: this.#sharedResponses.join(operation, head),
@@ -121,7 +121,8 @@ export class Subscriptions {
       return this.#execute(change, operation, context);
     };
     const settle = (done: ExecutionResult | null) => {
-      const result = done && this.#results.toResult(requireAvailable(done), query);
+      const source = shared ? { query } : operation;
+      const result = done && this.#results.toResult(requireAvailable(done), source);
       return shared ? shared.settle(result) : result;
     };
     return whenFailed(
@@ -138,7 +139,7 @@ export class Subscriptions {
     const respond = async (context: GraphContext) => {
       requireNotAborted(operation.signal);
       const done = await this.#execute(change, operation, context);
-      return this.#results.toLongResult(requireAvailable(done), operation.query, context.task);
+      return this.#results.toLongResult(requireAvailable(done), operation, context.task);
     };
     return this.#reads.readLong(operation, respond, change.position);
   }

@@ -109,11 +109,11 @@ function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyRe
     .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
 }
 
-/** Includes the request's id if the whole request is refused. */
-export function toGraphError({ code, message, details }: Refusal, requestId?: string): GraphQLFormattedError {
+/** `requestId` is that of the request, or of the request that opened the socket. */
+export function toGraphError({ code, message, details }: Refusal, requestId: string): GraphQLFormattedError {
   return {
     message,
-    extensions: { code: toGraphCode(code), ...details.facts, ...(requestId && { requestId }) },
+    extensions: { code: toGraphCode(code), ...details.facts, requestId },
   };
 }
 

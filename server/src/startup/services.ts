@@ -213,7 +213,7 @@ function createGraphService(services: GraphDependencies) {
         metrics?.countPlanFailure();
         log.error({ err }, 'a query plan failed: graphql-js runs the query');
       }),
-    onBug: (err) => log.error({ err }, 'a graph field failed'),
+    onBug: (err, requestId) => log.error({ requestId, err }, 'a graph field failed'),
     onUnavailable: (err) => logOutage('a graph field is not available', err),
     tracing: services.tracing?.graph,
   });

@@ -6,6 +6,7 @@ import { Refusal } from '../../../server/src/refusal.ts';
 import { SocketClient, type SocketClientOptions } from '../socket-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { dataOf, StubApp, StubStream } from '../stub-app.ts';
+import { withoutRequestId } from '../../support/graph-testbed.ts';
 
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
 
@@ -140,7 +141,10 @@ describe('a socket', () => {
     };
     client.start('1', '{a}');
     const error = { message: 'Not now.', extensions: { code: 'UNAVAILABLE' } };
-    assert.deepEqual(await client.next(), { id: '1', type: 'error', payload: [error] });
+    const refused = await client.next();
+    assert.deepEqual([refused.id, refused.type], ['1', 'error']);
+    const errors = refused.payload as unknown as { extensions: { code: string; requestId?: string } }[];
+    assert.deepEqual(errors.map(withoutRequestId), [error]);
     const stream = new StubStream();
     app.open = () => stream;
     client.start('1', '{a}');

@@ -147,7 +147,10 @@ class EventStream extends Readable implements LiveConnection {
   #finish(refusal?: Refusal): void {
     if (this.#isOver) return;
     this.#stop();
-    if (refusal) this.push(nextEvent({ text: JSON.stringify({ errors: [toGraphError(refusal)] }) }));
+    if (refusal) {
+      const error = toGraphError(refusal, this.#reply.request.id);
+      this.push(nextEvent({ text: JSON.stringify({ errors: [error] }) }));
+    }
     this.push(completeEvent);
     this.push(null);
   }

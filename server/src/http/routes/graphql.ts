@@ -111,9 +111,10 @@ class GraphRoute {
   }
 
   #optionsOf(request: FastifyRequest, response: ServerResponse): ExecutionOptions & { signal: AbortSignal } {
-    const { method, socket, headers } = request;
+    const { id: requestId, method, socket, headers } = request;
     const { userId } = request.viewer!;
     return {
+      requestId,
       queriesOnly: method === 'GET',
       idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
       checkBeforeStart: () => {

@@ -22,6 +22,8 @@ interface SocketOperationsOptions {
   readonly services: HttpServices;
   readonly protocol: SocketProtocol;
   readonly socket: FlowControlledSocket;
+  /** Of the request that opened the socket. */
+  readonly requestId: string;
   /** Called with errors that concern the whole connection. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -120,6 +122,7 @@ export class SocketOperations {
     const { graph, admission, tracing } = this.#options.services;
     const { request, stopping, slot } = operation;
     const options: ExecutionOptions = {
+      requestId: this.#options.requestId,
       checkBeforeStart: () => admission.checkStart(viewer.userId),
       signal: stopping.signal,
       waitForCapacity: slot.compute,
@@ -181,15 +184,16 @@ export class SocketOperations {
     if (!(error instanceof Refusal)) return this.#options.onFailure(error);
     // After a close, clients reconnect with their last cursor; see #concernsConnection.
     if (error.code === 'UNAVAILABLE' && query.includes('subscription')) this.#options.onFailure(error);
-    else void this.#sendErrors(id, [toGraphError(error)]);
+    else void this.#sendErrors(id, [toGraphError(error, this.#options.requestId)]);
   }
 
   #fail(operation: Operation, error: unknown): void {
     if (operation.isOver) return;
     this.#end(operation);
     const isOfOperation = error instanceof Refusal && !this.#concernsConnection(operation, error);
-    if (isOfOperation) void this.#sendErrors(operation.id, [toGraphError(error)]);
-    else this.#options.onFailure(error);
+    if (isOfOperation) {
+      void this.#sendErrors(operation.id, [toGraphError(error, this.#options.requestId)]);
+    } else this.#options.onFailure(error);
   }
 
   /** An error message would end a subscription for good. After a close, clients reconnect with their last cursor. */

@@ -65,6 +65,7 @@ export class SocketConnection implements LiveConnection {
       services,
       protocol: options.protocol,
       socket: this.#socket,
+      requestId: options.requestId,
       onFailure: (error) => this.#fail(error),
     });
     options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
