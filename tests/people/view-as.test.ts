@@ -1,13 +1,14 @@
 /** An administrator views the tree as another user: with the rights of that user, and read only. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
 import { EventClient } from '../live/event-client.ts';
 import { readRefusedUpgrade, SocketClient, type SocketClientOptions } from '../live/socket-client.ts';
 import { databaseKinds } from '../support/databases.ts';
-import type { GraphBody } from '../support/graph-testbed.ts';
+import { mutation, type GraphBody } from '../support/graph-testbed.ts';
 import type { TestResponse } from '../support/testbed.ts';
 import { PeopleTestbed, type Person } from './people-testbed.ts';
 
@@ -350,6 +351,24 @@ for (const kind of databaseKinds) {
         rootTokens = await people.logIn(root);
         annToken = (await people.logIn(ann)).authToken;
       });
+    });
+
+    test('is not extended by a start that is repeated under its idempotency key', async () => {
+      const query = mutation('startViewAs', 'viewToken expiresAt');
+      const body = JSON.stringify({ query, variables: { input: { userId: ann.id } } });
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${rootTokens.authToken}`,
+        'idempotency-key': randomUUID(),
+      };
+      type Started = GraphBody<{ startViewAs: { viewToken: string; expiresAt: string } }>;
+      const send = async () =>
+        (await people.testbed.postRaw('/graphql', body, headers)).json<Started>().data!.startViewAs;
+      const first = await send();
+      people.testbed.clock.advanceSeconds(300);
+      const second = await send();
+      assert.equal(second.expiresAt, first.expiresAt);
+      assert.equal((await view(second.viewToken, '{folder{name}}')).errors, undefined);
     });
 
     test('delivers only the changes that the user sees, over sockets and event streams', async () => {

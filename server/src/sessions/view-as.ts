@@ -4,7 +4,7 @@
  */
 
 import { requireUser, runAsAdministrator, type ViewerRights } from '../accounts/users.ts';
-import type { Caller, Changed, ChangeRunner } from '../journal/change-runner.ts';
+import type { Caller, Changed, ChangeRunner, ResultCodec } from '../journal/change-runner.ts';
 import { detailsOf, type JournalEntry } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { record } from '../journal/journal.ts';
@@ -59,13 +59,9 @@ export class ViewTokens {
     options.feed.onGap(() => (this.#unknownUpTo = options.feed.last));
   }
 
-  issue(
-    { userId, sessionId }: Pick<Viewer, 'userId' | 'sessionId'>,
-    viewed: Pick<View, 'userId' | 'number'>,
-  ): { readonly token: string; readonly expiresAt: number } {
+  issue({ userId, sessionId }: Pick<Viewer, 'userId' | 'sessionId'>, viewed: View): string {
     const claims = { by: userId, sid: sessionId, view: viewed.userId, num: viewed.number };
-    const { token, content } = this.#tokens.issue(claims, viewMs);
-    return { token, expiresAt: content.expiresAt };
+    return this.#tokens.issue(claims, viewed.expiresAt - this.#options.clock.now()).token;
   }
 
   /** The viewer with the view of the token. Refuses a token of another user or session, and one that has ended. */
@@ -114,6 +110,11 @@ export interface StartedView {
   readonly expiresAt: number;
 }
 
+const viewCodec: ResultCodec<Omit<StartedView, 'token'>, Omit<StartedView, 'token'>> = {
+  toStored: ({ userId, expiresAt }) => ({ userId, expiresAt }),
+  fromStored: (stored) => stored,
+};
+
 export class Views {
   readonly #changes: ChangeRunner<ViewerRights>;
   readonly #tokens: Pick<ViewTokens, 'issue'>;
@@ -123,13 +124,15 @@ export class Views {
     this.#tokens = tokens;
   }
 
-  /** The token is issued after the commit and never stored: the same idempotency key returns another token of the same view. */
+  /**
+   * The token is issued after the commit and never stored: the same idempotency key returns another token of the same view, which
+   * ends at the same time.
+   */
   async start(caller: Caller, { userId }: { readonly userId: string }): Promise<Changed<StartedView>> {
-    const codec = { toStored: (id: string) => id, fromStored: (id: string) => id };
     const { result, ...made } = await runAsAdministrator(
       this.#changes,
       caller,
-      codec,
+      viewCodec,
       async (transaction, by) => {
         const user = await requireUser(transaction, userId);
         if (user.id === caller.userId) throw new Refusal('CONFLICT', 'You see the tree as yourself already.');
@@ -137,10 +140,10 @@ export class Views {
           throw new Refusal('CONFLICT', 'This user is disabled and sees nothing. Enable the user first.');
         }
         record(transaction, { kind: 'VIEW_AS', ...by, userId: user.id, sessionId: caller.sessionId });
-        return user.id;
+        return { userId: user.id, expiresAt: by.now + viewMs };
       },
     );
-    const view = { userId: result, number: made.position.number };
-    return { ...made, result: { userId: result, ...this.#tokens.issue(caller, view) } };
+    const token = this.#tokens.issue(caller, { ...result, number: made.position.number });
+    return { ...made, result: { ...result, token } };
   }
 }

@@ -86,7 +86,8 @@ export function includesWord(text: string | null, word: string): boolean {
 
 export function startsWord(target: string, text: string): boolean {
   for (let at = target.indexOf(text); at >= 0; at = target.indexOf(text, at + 1)) {
-    if (at > 0 && !/[\p{L}\p{N}]$/u.test(target.slice(0, at))) return true;
+    // The character before it has at most two code units. A test of all text before it would take quadratic time.
+    if (at > 0 && !/[\p{L}\p{N}]$/u.test(target.slice(Math.max(at - 2, 0), at))) return true;
   }
   return false;
 }
