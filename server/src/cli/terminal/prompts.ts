@@ -79,21 +79,21 @@ export async function confirm(question: string, isYes: boolean): Promise<void> {
       'This cannot be undone, and there is no terminal to ask for confirmation. To confirm, use --yes.',
     );
   }
-  const prompts = await import('@clack/prompts');
+  const { style, ...prompts } = await loadPrompts();
   const message = `${question}? This cannot be undone.`;
   const answer = unlessCancelled(prompts, await prompts.confirm({ ...style, message, initialValue: false }));
   if (!answer) throw new ExitError(1, 'Cancelled. Nothing was changed.', 'CANCELLED');
 }
 
 export async function askText(message: string, defaultValue?: string): Promise<string> {
-  const prompts = await import('@clack/prompts');
+  const { style, ...prompts } = await loadPrompts();
   const placeholder = defaultValue === undefined ? {} : { defaultValue, placeholder: defaultValue };
   const answer = unlessCancelled(prompts, await prompts.text({ ...style, message, ...placeholder }));
   return answer || askText(message, defaultValue);
 }
 
 export async function askPassword(message: string): Promise<string> {
-  const prompts = await import('@clack/prompts');
+  const { style, ...prompts } = await loadPrompts();
   return unlessCancelled(prompts, await prompts.password({ ...style, message })) ?? '';
 }
 
@@ -103,7 +103,12 @@ export function requireTerminal(what: string, flags: string): void {
 }
 
 /** On standard error, so that standard output can be redirected. */
-const style = { output: process.stderr, withGuide: false };
+async function loadPrompts() {
+  const prompts = await import('@clack/prompts');
+  // A terminal of unknown size reports 0 columns: clack would print one character on each line.
+  process.stderr.columns ||= 80;
+  return { ...prompts, style: { output: process.stderr, withGuide: false } };
+}
 
 /** Ctrl-C ends the command. */
 function unlessCancelled<T>(
