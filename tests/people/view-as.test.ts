@@ -172,6 +172,13 @@ for (const kind of databaseKinds) {
       const headers = headersOf(administrator);
       const post = () => people.testbed.postRaw('/graphql', JSON.stringify(body), headers);
       assert.deepEqual(codesOf((await post()).json()), ['FORBIDDEN']);
+      for (const operationName of ['', null, 'Other']) {
+        const text = JSON.stringify({ query: `mutation{${create}}`, operationName });
+        const { errors } = (await people.testbed.postRaw('/graphql', text, headers)).json<
+          GraphBody<unknown>
+        >();
+        assert.equal(errors!.length, 1, JSON.stringify(operationName));
+      }
       const stream = await EventClient.open(people.testbed.url, body, headers);
       assert.match(JSON.stringify(await stream.readRest()), /"code":"FORBIDDEN"/);
       for (const protocol of protocols) {

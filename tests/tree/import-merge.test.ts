@@ -36,10 +36,16 @@ for (const kind of databaseKinds) {
     let tree: TreeTestbed;
     /** Called once, when a large import starts to write. */
     let onStaged: (() => void) | undefined;
+    /** Called once, when an import starts to look for existing folders. */
+    let onMatching: (() => void) | undefined;
 
     before(async () => {
       tree = await TreeTestbed.start(kind, {
         onStatement(text) {
+          if (text.includes(') as height')) {
+            onMatching?.();
+            onMatching = undefined;
+          }
           if (!text.includes("detached_because = 'import'")) return;
           onStaged?.();
           onStaged = undefined;
@@ -368,6 +374,26 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('twig'), []);
       });
     }
+
+    test('is refused if thousands of folders that it keeps are deleted meanwhile, instead of blocking other changes', async () => {
+      let outcome: string;
+      let count = 4_000;
+      // On a busy machine, the deletion may arrive after the end of the import. Then a larger import is tried.
+      do {
+        count *= 2;
+        const parentId = await tree.create(`Kept ${count}`);
+        const list = toList(Array.from({ length: count }, (_, index) => `base/${index}`));
+        await tree.import(list, parentId);
+        const base = await tree.idOf(`/Kept ${count}/base`);
+        const deleted = new Promise((resolve, reject) => {
+          onMatching = () => void tree.delete(base).then(resolve, reject);
+        });
+        outcome = await tree.outcome('importFolders', { parentId, list, onExisting: 'KEEP' });
+        await deleted;
+        await tree.delete(parentId);
+      } while (outcome === 'OK' && count < 32_000);
+      assert.equal(outcome, 'CONFLICT');
+    });
 
     test('makes the same merge once when it is sent twice at the same time', async () => {
       const id = await tree.create('Twice');

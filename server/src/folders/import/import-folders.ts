@@ -103,7 +103,12 @@ export function importFolders(
         },
       });
     if (newRows.length <= maxRowsPerTransaction) {
-      return write((transaction, match) => insertRows(transaction, newRowsOf(plan, match)));
+      return write((transaction, match) => {
+        const rows = newRowsOf(plan, match);
+        // Others may have deleted existing folders meanwhile, so that many more rows are new.
+        if (rows.length > maxRowsPerTransaction) throw changedMeanwhile();
+        return insertRows(transaction, rows);
+      });
     }
     const rows = toStagedRows(newRows, checked.match);
     return writeStaged(
@@ -141,8 +146,11 @@ function requireSameTops(current: ImportMatch, staged: ImportMatch): void {
       const other = staged.tops[index]!;
       return row === other.row && parent.id === other.parent.id;
     });
-  if (isSame) return;
-  throw new Refusal(
+  if (!isSame) throw changedMeanwhile();
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal(
     'CONFLICT',
     'Folders that this import merges with were created, moved or deleted during the import. Import again.',
   );
