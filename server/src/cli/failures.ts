@@ -56,7 +56,8 @@ export function describeFailure(error: unknown): Failure {
     return { exitCode: exitCodes.failed.code, code: error.code, message: error.message };
   }
   if (isOfClient(error)) {
-    return { exitCode: exitCodeOf(error), code: error.code, message: messageOf(error) };
+    const { code, requestId } = error;
+    return { exitCode: exitCodeOf(error), code, message: messageOf(error), requestId };
   }
   throw error;
 }
