@@ -26,7 +26,7 @@ describe('access in the console on SQLite', () => {
     const page = await testbed.openSignedIn('admin', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).click();
     const dialog = page.getByRole('dialog');
-    await choose(page, 'Person or group', 'margaret');
+    await choose(page, 'User or group', 'margaret');
     await dialog.getByRole('button', { name: /Level/ }).click();
     await page.getByRole('option', { name: /^Write/ }).click();
     await dialog.getByRole('button', { name: 'Grant', exact: true }).click();

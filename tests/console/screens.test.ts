@@ -87,7 +87,7 @@ describe('screens of the console on SQLite', () => {
 
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
     ]);
     const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
     assert.ok(
@@ -147,7 +147,7 @@ describe('screens of the console on SQLite', () => {
     const page = await testbed.openSignedIn('ada', `/folders/${await demo.idOf('/Projects/Library move')}`);
     const tree = new TreePage(page);
     await tree.choose('Library move', 'Duplicate');
-    await tree.message('Duplicated “Library move” as “Library move (copy)” with 2 inside').waitFor();
+    await tree.message('Duplicated “Library move” as “Library move (copy)” with 2 folders inside').waitFor();
     await tree.toggle('Library move (copy)');
     await tree.waitUntilVisible('Crates', 'Shelf plan');
     await page
@@ -192,7 +192,7 @@ describe('screens of the console on SQLite', () => {
     const gauges = page.getByRole('region', { name: 'Stored' });
     await gauges.waitFor();
     const text = (await gauges.innerText()).replace(/\s+/g, ' ');
-    assert.match(text, /Folders 3,\d\d\d with the trash Users 6 .*Database [\d.]+ [kM]B/);
+    assert.match(text, /Folders 3,\d\d\d including the trash Users 6 .*Database [\d.]+ [kM]B/);
     assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup None/);
   });
 

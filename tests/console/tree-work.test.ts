@@ -164,7 +164,7 @@ describe('tree work in the console on SQLite', () => {
     await dialog.getByRole('button', { name: 'Delete 3 folders' }).click();
     await tree.waitUntilGone('Shed');
     await waitForPaths('Pots', 'Seeds');
-    await tree.undo('Deleted “Shed” with 2 inside');
+    await tree.undo('Deleted “Shed” with 2 folders inside');
     await tree.waitUntilVisible('Shed');
     await waitForPaths(...initialPaths);
   });
@@ -207,7 +207,7 @@ describe('tree work in the console on SQLite', () => {
     await bar.waitFor({ state: 'detached' });
     await tree.press('Shift+End');
     await bar.getByText('500 selected, the maximum').waitFor();
-    await bar.getByRole('button', { name: 'Clear the selection' }).click();
+    await bar.getByRole('button', { name: 'Clear selection' }).click();
     await bar.waitFor({ state: 'detached' });
     assert.equal(await tree.hasKeyboard(), true);
   });
@@ -229,7 +229,7 @@ describe('tree work in the console on SQLite', () => {
     assert.notEqual(shed, pots);
     const bar = page.getByRole('toolbar', { name: 'Selected folders' });
     await bar.getByText('2 selected').waitFor();
-    await bar.getByRole('button', { name: 'Move' }).click();
+    await bar.getByRole('button', { name: 'Move to…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Move 2 folders' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });

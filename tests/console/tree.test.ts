@@ -264,5 +264,9 @@ describe('the console tree on SQLite', () => {
     await tree.row('Archive').locator('[data-part=toggle]').tap();
     await tree.row('2000').tap();
     await page.waitForURL(testbed.address(`/folders/${id}`));
+    await page.getByRole('link', { name: 'Back to the tree' }).tap();
+    await tree.waitUntilVisible('2000');
+    assert.equal((await tree.readAttributes('2000'))['selected'], 'false', 'the user selected nothing');
+    assert.equal(await page.getByRole('toolbar', { name: 'Selected folders' }).count(), 0);
   });
 });

@@ -118,7 +118,7 @@ function OwnSessions() {
         <span className="grow" />
         {count > 1 && (
           <Button size="small" icon="signOut" onPress={() => setRevoking(true)}>
-            Sign out everywhere else…
+            Revoke my other sessions…
           </Button>
         )}
       </header>

@@ -62,7 +62,7 @@ test('describes each kind of change', () => {
       'extended with 1,200 imported folders by ada, just now',
     ],
     [change('UPDATE', { by: null }), folder('New'), 'changed, just now'],
-    [change('CREATE', { at: null, by: null }), undefined, 'visible to you with other rights, just now'],
+    [change('CREATE', { at: null, by: null }), undefined, 'your access changed, just now'],
   ];
   for (const [each, before, text] of cases) {
     const { marks } = createMarks();

@@ -90,7 +90,7 @@ export class ChangeMarks {
 
 function describeChange(change: FolderChange, before?: FolderRow): string | null {
   const { kind, folder, folderCount } = change;
-  if (isAccessChange(change)) return folder ? 'visible to you with other rights' : 'no longer visible to you';
+  if (isAccessChange(change)) return folder ? 'your access changed' : 'no longer visible to you';
   if (!folder) return before ? 'deleted' : null;
   switch (kind) {
     case 'CREATE':

@@ -7,6 +7,7 @@ import { navigate } from '../router.tsx';
 import { useSession } from '../session/session.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { formatName, Name } from '../ui/text.tsx';
+import { SelectionBar } from '../ui/selection-bar.tsx';
 import { Empty } from '../ui/states.tsx';
 import { DeleteDialog } from './edit/delete-dialog.tsx';
 import { rightsOf } from './edit/folder-rights.ts';
@@ -85,7 +86,7 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
           {root?.folders.totalCount === 0 && <EmptyTree root={root} onCreate={() => actions.create(root)} />}
         </TreeLoadState>
       </FolderSearch>
-      {!isListOpen && <SelectionBar currentId={openId} actions={actions} onLeave={enter} />}
+      {!isListOpen && <TreeSelection currentId={openId} actions={actions} onLeave={enter} />}
       <p className="visually-hidden" role="status">
         {marks.announcement}
       </p>
@@ -106,7 +107,7 @@ function useFolderMenu(pane: RefObject<HTMLElement | null>) {
   return { menu, setMenu, showMenu };
 }
 
-interface SelectionBarProps {
+interface TreeSelectionProps {
   readonly currentId: string | null;
   readonly actions: TreeActions;
   /** Focuses the tree. */
@@ -114,7 +115,7 @@ interface SelectionBarProps {
 }
 
 /** The number of selected folders, with the actions on all of them. */
-function SelectionBar({ currentId, actions, onLeave }: SelectionBarProps) {
+function TreeSelection({ currentId, actions, onLeave }: TreeSelectionProps) {
   useSyncExternalStore(focus.subscribe, focus.version);
   const folders = focus.selectedFolders;
   const [first] = folders;
@@ -125,19 +126,26 @@ function SelectionBar({ currentId, actions, onLeave }: SelectionBarProps) {
     onLeave();
   };
   return (
-    <div className="tree-selection" role="toolbar" aria-label="Selected folders">
-      <span className="tree-selection-count number" role="status">
-        {folders.length.toLocaleString('en')} selected{folders.length === maxSelected && ', the maximum'}
-      </span>
-      <Button size="small" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
-        Move
+    <SelectionBar
+      label="Selected folders"
+      count={folders.length}
+      isFull={folders.length === maxSelected}
+      isDocked
+      onClear={clear}
+    >
+      <Button size="small" icon="move" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
+        Move to…
       </Button>
-      <Button size="small" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'delete')}>
-        Delete
+      <Button
+        size="small"
+        icon="trash"
+        isDisabled={!mayRemove}
+        onPress={() => actions.choose(first, 'delete')}
+      >
+        Delete…
       </Button>
       <IconButton label="Copy paths" icon="copy" onPress={() => copyPaths(tree, folders)} />
-      <IconButton label="Clear the selection" icon="close" onPress={clear} />
-    </div>
+    </SelectionBar>
   );
 }
 

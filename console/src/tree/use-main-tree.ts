@@ -34,6 +34,8 @@ export function useMainTree(currentId: string | null): ChangeMarks {
     if (latestCurrentId.current === currentId) return;
     latestCurrentId.current = currentId;
     if (currentId !== null) void followAddress(currentId);
+    // Otherwise the folder that was left would count as a selection of the user.
+    else if (tree.focus.selected.size === 1) tree.focus.select(null);
   }, [currentId]);
 
   useChanges(marks, currentId, latestCurrentId);

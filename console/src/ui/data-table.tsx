@@ -28,6 +28,7 @@ import { describeProblem } from '../graph/problem.ts';
 import { Button } from './button.tsx';
 import { SelectionCheckbox } from './fields.tsx';
 import { Icon } from './icons.tsx';
+import { SelectionBar } from './selection-bar.tsx';
 import { Failed, Loading } from './states.tsx';
 import './data-table.css';
 
@@ -269,7 +270,9 @@ function Rows<Item extends object>(props: RowsProps<Item>) {
         </Table>
       </div>
       {bulkActions && selection.selected.length > 0 && (
-        <SelectionBar {...selection}>{bulkActions(selection.selected, selection.clear)}</SelectionBar>
+        <SelectionBar label="Selected rows" count={selection.selected.length} onClear={selection.clear}>
+          {bulkActions(selection.selected, selection.clear)}
+        </SelectionBar>
       )}
     </>
   );
@@ -350,27 +353,6 @@ function contentEvents(onClick?: () => void) {
 
 function detailsKey(key: string): string {
   return `${key} details`;
-}
-
-interface SelectionBarProps {
-  readonly selected: readonly unknown[];
-  readonly clear: () => void;
-  readonly children: ReactNode;
-}
-
-function SelectionBar({ selected, clear, children }: SelectionBarProps) {
-  return (
-    <div className="selection-bar" role="toolbar" aria-label="Selected rows">
-      <span className="number" role="status">
-        {selected.length.toLocaleString('en')} selected
-      </span>
-      {children}
-      <span className="grow" />
-      <Button size="small" tone="quiet" icon="close" onPress={clear}>
-        Clear selection
-      </Button>
-    </div>
-  );
 }
 
 /** The selected rows. Rows that leave the list leave the selection. */

@@ -143,7 +143,7 @@ function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
       onClose={onClose}
     >
       <PersonPicker
-        label="Person or group"
+        label="User or group"
         kinds="usersAndGroups"
         value={person}
         onChange={setPerson}

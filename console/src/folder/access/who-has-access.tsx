@@ -127,7 +127,7 @@ function listColumns(folderId: string, isLinked: boolean): readonly TableColumn<
     actionsColumn(({ user }) => (
       <IconButton
         label={`Explain the access of ${formatName(user.username)}`}
-        icon="eye"
+        icon="search"
         onPress={() => explainAccessOf(user.id)}
       />
     )),

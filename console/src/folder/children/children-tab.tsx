@@ -266,7 +266,7 @@ function ChildMenu({ child: { id, name, accessLevel }, parent, onOpen }: ChildMe
     { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
     ...(canWrite
       ? ([
-          { label: 'New folder inside…', icon: 'plus', onAction: open('new') },
+          { label: 'New folder…', icon: 'plus', onAction: open('new') },
           { label: 'Rename…', icon: 'edit', onAction: open('rename') },
         ] as const)
       : []),

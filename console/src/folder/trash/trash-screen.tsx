@@ -53,7 +53,8 @@ export function TrashScreen() {
       <header className="page-header">
         <h1>Trash</h1>
         <p className="hint">
-          Deleted folders with their contents. When its time is over, a folder is deleted permanently.
+          Deleted folders with their contents. The server deletes them permanently after the date in “Kept
+          until”.
         </p>
         <span className="grow" />
         {latest && items?.some(mayPurge) && (

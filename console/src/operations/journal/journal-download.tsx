@@ -40,7 +40,7 @@ export function JournalDownload({ filter }: { filter: JournalFilter }) {
     return (
       <>
         <Button icon="download" onPress={() => void download()}>
-          CSV
+          Export CSV
         </Button>
         {problem !== null && (
           <p className="problem journal-download-problem" role="alert">

@@ -152,9 +152,9 @@ function Stored({ gauges }: { gauges: Server['gauges'] }) {
     <Gauges
       label="Stored"
       gauges={[
-        { label: 'Folders', value: folders.toLocaleString('en'), help: 'with the trash', to: '/folders' },
-        { label: 'Users', value: users.toLocaleString('en'), help: 'with disabled users', to: '/users' },
-        { label: 'Database', value: formatBytes(databaseBytes), help: 'in size' },
+        { label: 'Folders', value: folders.toLocaleString('en'), help: 'including the trash', to: '/folders' },
+        { label: 'Users', value: users.toLocaleString('en'), help: 'including disabled users', to: '/users' },
+        { label: 'Database', value: formatBytes(databaseBytes), help: 'on disk' },
         freeDiskBytes === null
           ? { label: 'Free disk', value: '–', help: 'unknown with PostgreSQL' }
           : { label: 'Free disk', value: formatBytes(freeDiskBytes), help: 'for the database' },

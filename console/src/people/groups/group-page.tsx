@@ -57,7 +57,7 @@ function LoadedGroup({ group }: { group: GroupFacts }) {
         </span>
         <span className="grow" />
         <Button icon="edit" onPress={() => setOpen('rename')}>
-          Rename
+          Rename…
         </Button>
         <Button icon="trash" onPress={() => setOpen('delete')}>
           Delete…

@@ -88,8 +88,8 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
   };
   return (
     <ActionDialog
-      title={user ? `Revoke all sessions of ${user.username}` : 'Sign out everywhere else'}
-      verb={user ? 'Revoke all' : 'Sign out'}
+      title={user ? `Revoke all sessions of ${user.username}` : 'Revoke my other sessions'}
+      verb={user ? 'Revoke all' : 'Revoke'}
       isDanger
       task={task}
       onClose={onClose}

@@ -118,7 +118,7 @@ function createColumns({ showsUsers, openId, revoke }: ColumnOptions): readonly 
         aria-label={`Revoke ${deviceName(session.agent)} of ${session.user.username}`}
         onPress={() => revoke(session)}
       >
-        Revoke
+        Revoke…
       </Button>
     )),
   ];

@@ -164,12 +164,12 @@ function Header({ user }: { user: UserSummary }) {
       <span className="grow" />
       <div className="toolbar">
         <Button icon="edit" onPress={() => setOpen('rename')}>
-          Rename
+          Rename…
         </Button>
         {!isOneself && (
           <>
             <Button icon="key" onPress={() => setOpen('password')}>
-              Reset password
+              Reset password…
             </Button>
             <ActionMenu label={`More actions for ${username}`} actions={listActions(user, setOpen)} />
           </>

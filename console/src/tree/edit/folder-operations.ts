@@ -254,5 +254,6 @@ function formatAccessEffect(count: number): string {
 }
 
 function formatCountInside(count: number): string {
-  return count === 0 ? '' : ` with ${count.toLocaleString('en')} inside`;
+  if (count === 0) return '';
+  return count === 1 ? ' with one folder inside' : ` with ${count.toLocaleString('en')} folders inside`;
 }
