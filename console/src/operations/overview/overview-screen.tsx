@@ -152,7 +152,12 @@ function Stored({ gauges }: { gauges: Server['gauges'] }) {
     <Gauges
       label="Stored"
       gauges={[
-        { label: 'Folders', value: folders.toLocaleString('en'), help: 'including the trash', to: '/folders' },
+        {
+          label: 'Folders',
+          value: folders.toLocaleString('en'),
+          help: 'including the trash',
+          to: '/folders',
+        },
         { label: 'Users', value: users.toLocaleString('en'), help: 'including disabled users', to: '/users' },
         { label: 'Database', value: formatBytes(databaseBytes), help: 'on disk' },
         freeDiskBytes === null
