@@ -134,23 +134,7 @@ ${formatTable(
   ]),
 )}
 
-## Graph codes
-
-\`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
-errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. Each error has
-\`extensions.requestId\`, the id under which the server logs the request. Over a socket, it is the id of the request that opened the socket. Only an error in an event of
-a subscription may have none, because several clients can share the event. Send the id to the operator: the log has the cause of an \`INTERNAL\` error under it.
-
-${formatTable(
-  ['Code', 'Meaning', 'What to do'],
-  Object.entries(graphCodes).map(([code, meaning]) => [
-    `\`${code}\``,
-    meaning,
-    graphCodeAdvice[code as GraphCode] ?? '',
-  ]),
-)}
-
-Refusal codes that are not among them appear as: ${formatMappedCodes(Object.keys(refusals))}.
+${graphCodeSection(graphCodes, refusals)}
 
 ## Close codes of sockets
 
@@ -166,6 +150,29 @@ ${formatTable(
   ]),
 )}
 `;
+}
+
+function graphCodeSection(
+  graphCodes: Readonly<Record<string, string>>,
+  refusals: Readonly<Record<string, string>>,
+): string {
+  return `## Graph codes
+
+\`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
+errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. Each error has
+\`extensions.requestId\`, the id under which the server logs the request. Over a socket, it is the id of the request that opened the socket. Only an error in an event of
+a subscription may have none, because several clients can share the event. Send the id to the operator: the log has the cause of an \`INTERNAL\` error under it.
+
+${formatTable(
+  ['Code', 'Meaning', 'What to do'],
+  Object.entries(graphCodes).map(([code, meaning]) => [
+    `\`${code}\``,
+    meaning,
+    graphCodeAdvice[code as GraphCode] ?? '',
+  ]),
+)}
+
+Refusal codes that are not among them appear as: ${formatMappedCodes(Object.keys(refusals))}.`;
 }
 
 function formatMappedCodes(codes: readonly string[]): string {

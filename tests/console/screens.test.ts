@@ -1,4 +1,4 @@
-/** The way from the screens of the console to what they mention. */
+/** The links from the screens of the console to the objects that they mention. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

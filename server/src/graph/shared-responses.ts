@@ -73,7 +73,7 @@ export class SharedResponses {
       .filter((name) => Object.hasOwn(values, name))
       .map((name) => [name, values[name]]);
     const { userId, sessionId, view } = viewer;
-    // Nobody shares the responses of a view: each one checks in its own snapshot that the view has not ended.
+    // Responses of a view are not shared: each one checks in its own snapshot that the view has not ended.
     const identity = view ? [randomUUID()] : this.#isPersonal(document) ? [userId, sessionId] : [];
     const key = createHash('sha256')
       .update(JSON.stringify([query, operationName, variables, identity]))
