@@ -109,6 +109,28 @@ for (const kind of databaseKinds) {
       assert.equal(await refusalCode(inside), 'NOT_FOUND');
     });
 
+    test('requires MANAGE on all folders inside, also on hidden ones', async () => {
+      const [top, id, inside] = (await tree.createChain(['Vault', 'Shelf', 'Sealed'])) as [
+        string,
+        string,
+        string,
+      ];
+      for (const level of ['NONE', 'WRITE']) {
+        const { authToken } = await tree.person({ [top]: 'MANAGE', [inside]: level });
+        assert.equal(await tree.outcome('deleteFolder', { id, recursive: true }, authToken), 'OK');
+        assert.equal(await refusalCode(id, authToken), 'FORBIDDEN', level);
+        assert.equal(await emptyTrash({}, authToken), 0, level);
+        await tree.mutate('restoreFolder', { id });
+        // The same grant is now inside another deleted folder.
+        await tree.delete(inside);
+        assert.deepEqual(await names(authToken), level === 'NONE' ? [] : ['Sealed']);
+        await tree.mutate('restoreFolder', { id: inside });
+        await tree.delete(id);
+        assert.equal(await refusalCode(id, authToken), 'FORBIDDEN', level);
+        await tree.mutate('restoreFolder', { id });
+      }
+    });
+
     test('empties the trash of the folders that the viewer manages, and of no others', async () => {
       const [mine, theirs] = [await tree.create('Mine'), await tree.create('Theirs')];
       const ids = [];

@@ -51,6 +51,8 @@ export class Access {
   readonly nameOnlyIds: readonly string[];
   readonly #granted = new Map<string, AccessLevel>();
   readonly #grantedInTrash = new Map<string, AccessLevel>();
+  /** The deleted folders in which a grant gives less than MANAGE. */
+  readonly #notManagedInTrash = new Set<string>();
   readonly #passages: Set<string>;
   /** By parent: the children that have a grant or lead to one. */
   readonly #grantPathChildren = new Map<string, Set<string>>();
@@ -65,6 +67,7 @@ export class Access {
     for (const { pathIds, level } of grants) {
       if (pathIds[0] !== rootId) {
         this.#grantedInTrash.set(pathIds.at(-1)!, level);
+        if (level < MANAGE) this.#notManagedInTrash.add(pathIds[0]!);
         continue;
       }
       this.#granted.set(pathIds.at(-1)!, level);
@@ -95,6 +98,7 @@ export class Access {
           this.isAdministrator,
           [...this.#granted].sort(),
           [...this.#grantedInTrash].sort(),
+          [...this.#notManagedInTrash].sort(),
           [...this.#passages].sort(),
           [...this.#grantPathChildren].map(([id, children]) => [id, ...[...children].sort()]).sort(),
         ]),
@@ -107,6 +111,11 @@ export class Access {
   get writesSomething(): boolean {
     const levels = [...this.#granted.values(), ...this.#grantedInTrash.values()];
     return this.isAdministrator || levels.some((level) => level >= WRITE);
+  }
+
+  /** Whether no grant in a deleted folder gives less than MANAGE. `id` is the folder that was deleted itself. */
+  managesInside(id: string): boolean {
+    return this.isAdministrator || !this.#notManagedInTrash.has(id);
   }
 
   get managesSomething(): boolean {
@@ -128,6 +137,7 @@ export class Access {
       this.isAdministrator === other.isAdministrator &&
       isDeepStrictEqual(this.subjectIds, other.subjectIds) &&
       isDeepStrictEqual(this.#grantPathChildren, other.#grantPathChildren) &&
+      isDeepStrictEqual(this.#notManagedInTrash, other.#notManagedInTrash) &&
       this.hasSameRightsAs(other)
     );
   }

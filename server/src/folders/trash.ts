@@ -30,7 +30,10 @@ export interface TrashedFolder {
 
 /** A deleted folder that the viewer may restore. */
 export interface RestorableFolder extends TrashedFolder {
-  /** The lower of the levels on the folder and on its former parent, because deleting it needs both. */
+  /**
+   * The lower of the levels on the folder and on its former parent, because deleting it needs both. At most WRITE if the viewer does not
+   * manage all folders inside: these can be restored with it, but not purged.
+   */
   readonly accessLevel: AccessLevel;
   /** The level on the folder itself. */
   readonly ownLevel: AccessLevel;
@@ -48,7 +51,7 @@ export interface Restoration {
 /** A position in the trash, which is ordered by the time of deletion, the latest first. */
 export type TrashPosition = Pick<TrashedFolder, 'deletedAt' | 'id'>;
 
-const { WRITE } = accessLevels;
+const { WRITE, MANAGE } = accessLevels;
 const dayMs = 86_400_000;
 const batchSize = 200;
 /** The maximum number of deleted folders that one page examines. */
@@ -220,6 +223,7 @@ async function withLevels(
   return trashed.map((folder) => {
     const inherited = access.levelAt(ancestry.pathTo(folder.formerParentId) ?? []);
     const ownLevel = granted.get(folder.id) ?? inherited;
-    return { ...folder, ownLevel, accessLevel: Math.min(ownLevel, inherited) as AccessLevel };
+    const inside = access.managesInside(folder.id) ? MANAGE : WRITE;
+    return { ...folder, ownLevel, accessLevel: Math.min(ownLevel, inherited, inside) as AccessLevel };
   });
 }

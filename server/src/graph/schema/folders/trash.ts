@@ -54,7 +54,7 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
     accessLevel: t.expose('accessLevel', {
       type: AccessLevel,
       description:
-        'The lower of your access levels on the folder and on its former parent. You need WRITE to restore the folder, and MANAGE to purge it.',
+        'The lower of your access levels on the folder and on its former parent; at most WRITE if you do not have MANAGE on all folders inside. You need WRITE to restore the folder, and MANAGE to purge it.',
     }),
     formerParent: t.field({
       type: Folder,
@@ -128,7 +128,7 @@ function purgePayload(t: ObjectFieldBuilder<ExtendedTypes, number>) {
 
 defineMutation('purgeFolder', {
   description:
-    'Permanently delete a folder in the trash, with everything inside, before its time in the trash is over. You cannot restore it. Requires MANAGE on the folder and on its former parent. NOT_FOUND if the trash does not contain the folder for you.',
+    'Permanently delete a folder in the trash, with everything inside, before its time in the trash is over. You cannot restore it. Requires MANAGE on the folder, on all folders inside and on its former parent. NOT_FOUND if the trash does not contain the folder for you.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the folder in the trash.' }),
   }),
@@ -140,7 +140,7 @@ defineMutation('purgeFolder', {
 
 defineMutation('emptyTrash', {
   description:
-    'Permanently delete all folders in the trash on which, and on whose former parents, you have MANAGE. You cannot restore them. A large trash is emptied in several steps: after an error, some folders may be purged and others not.',
+    'Permanently delete all folders in the trash that you could purge with `purgeFolder`. You cannot restore them. A large trash is emptied in several steps: after an error, some folders may be purged and others not.',
   input: (t) => ({
     deletedBefore: t.field({
       type: 'DateTime',
