@@ -133,6 +133,14 @@ describe('access in the console on SQLite', () => {
     const explanation = page.getByRole('status').filter({ hasText: 'Decided by' });
     await explanation.waitFor();
     assert.match(await explanation.innerText(), /No access .*\/Places\/Harbour Campus\/Floor 2/);
+
+    const { tree, demo } = testbed;
+    const userId = demo.userIds.linus;
+    const [vaultId, safeId] = await tree.createChain(['Vault', 'Safe']);
+    await tree.mutate('grantAccess', { folderId: vaultId, userId, level: 'NONE' });
+    await tree.mutate('grantAccess', { folderId: safeId, userId, level: 'READ' });
+    await page.goto(testbed.address(`/users/${userId}?folder=${vaultId}`));
+    await page.getByText('this folder gives No access. The user sees its name, because').waitFor();
   });
 
   test('ends in a tab whose session is revoked', async () => {

@@ -32,7 +32,7 @@ export function LevelChip({ level }: { level: AccessLevel }) {
 /** Replaces the level name of the API in the sentence of `explainAccess`. */
 export function formatReason(reason: string): string {
   return reason.replace(
-    / gives (NONE|READ|WRITE|MANAGE)\.(?= They may pass|$)/,
-    (_, level: AccessLevel) => ` gives “${formatLevel(level)}”.`,
+    / gives (NONE|READ|WRITE|MANAGE)\.(?= The user sees its name,|$)/,
+    (_, level: AccessLevel) => ` gives ${formatLevel(level)}.`,
   );
 }
