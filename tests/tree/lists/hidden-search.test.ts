@@ -135,6 +135,12 @@ for (const kind of databaseKinds) {
       await tree.mutate('revokeAccess', { folderId: smallId, userId: wide.id });
     });
 
+    test('examines the folders that match single words only if the whole text does not fill the page', async () => {
+      assert.deepEqual(await countRows(wide.id, 'walnut early'), await countRows(wide.id, 'early'));
+      const partial = await countRows(wide.id, 'open walnut');
+      assert.ok(partial.length > (await countRows(wide.id, 'walnut early')).length);
+    });
+
     test('examines a bounded number of hidden matches for a page', async () => {
       for (const [few, many] of [
         ['cedar', 'walnut hidden'],

@@ -29,6 +29,8 @@ export interface Section {
   readonly end?: CandidatePosition | undefined;
   /** The number of matches in the sections before. */
   readonly countBefore: number;
+  /** With `words`, only matches of single words on the path. They come after all matches of the whole text. */
+  readonly stage?: 'words' | undefined;
 }
 
 export interface Candidate {

@@ -16,12 +16,9 @@ import { isInsideText } from './search-candidates.ts';
 export interface SearchQuery {
   /** The folded text. */
   readonly text: string;
-  /**
-   * The end of the text, which the folder itself must match: the last word, or several if that is short. Undefined if it is too long:
-   * then only the path can match.
-   */
-  readonly ownText: string | undefined;
-  /** The words before it. The folder or one of its ancestors must match each. */
+  /** The end of the text, which the folder itself must match: the last word, or several if that is short. */
+  readonly ownText: string;
+  /** The words before it. The folder or one of its ancestors must match each. Empty if only the whole text can match. */
   readonly words: readonly string[];
   readonly id: string | undefined;
   /** The names below the root. */
@@ -29,7 +26,8 @@ export interface SearchQuery {
 }
 
 const { READ } = accessLevels;
-const maxTextLength = 255;
+/** Of folded texts in code points. */
+export const maxTextLength = 255;
 const maxPathLength = 4_096;
 /** The words of an ancestor are bits of a number. */
 const maxWords = 30;
@@ -58,7 +56,7 @@ export function toSearchQuery(input: string): SearchQuery {
   const names = trimmed.replace(/^\/|\/$/g, '').split('/');
   return {
     text,
-    ownText: [...ownText].length > maxTextLength ? undefined : ownText,
+    ownText,
     words,
     id: isRowId(text) ? text : undefined,
     path: isPath && names.length <= maxDepth && !names.includes('') ? names : undefined,
@@ -73,6 +71,8 @@ function splitWords(text: string): Pick<SearchQuery, 'words'> & { readonly ownTe
     const ownText = text.slice(matches[index]!.index, last.index + last[0].length);
     if (ownText.includes('/')) break;
     if (!isInsideText(ownText)) continue;
+    // No name or title is that long.
+    if ([...ownText].length > maxTextLength) break;
     return { ownText, words: [...new Set(matches.slice(0, index).map(([word]) => word))] };
   }
   return { ownText: text, words: [] };

@@ -28,6 +28,7 @@ import {
 import {
   AncestorWords,
   includesWord,
+  maxTextLength,
   readNamedFolder,
   startsWord,
   type SearchQuery,
@@ -60,7 +61,7 @@ interface SearchResult {
   /** Where the next page begins; null if there was nothing to examine. */
   readonly endCursor: () => string | null;
   /** If the page was cut short, the matches in all that was examined so far. */
-  readonly totalCount: number;
+  readonly totalCount: () => Promise<number>;
 }
 
 const { READ } = accessLevels;
@@ -73,12 +74,13 @@ export function searchList({ text }: SearchQuery, underId: string | undefined): 
   return `search ${underId ?? ''} ${text}`;
 }
 
+/** The matches of one section. */
 interface Matches {
+  /** With the end where the page was cut short. */
+  readonly section: Section;
   /** The best matches, and possibly one more than the page holds. */
   readonly best: readonly Match[];
   readonly totalCount: number;
-  /** Where the section ends; undefined if it holds all candidates. */
-  readonly end: Section['end'];
 }
 
 async function findMatches(
@@ -90,14 +92,17 @@ async function findMatches(
   const last = position && toMatch(position);
   const isListed = (id: string) => underId === undefined || isInside(view, id, underId);
   const named = await readNamedFolder(view, query);
-  const ancestorWords = query.words.length > 0 ? new AncestorWords(view, query.words) : undefined;
+  const ancestorWords = section.stage ? new AncestorWords(view, query.words) : undefined;
+  const candidateText = section.stage ? query.ownText : query.text;
+  // No name or title contains the text of a long path.
+  const isTooLong = candidateText.length > maxTextLength && [...candidateText].length > maxTextLength;
   let best: Match[] = [];
   let totalCount = section.countBefore;
   const add = (match: Match) => {
     totalCount++;
     if (!last || compareMatches(match, last) > 0) best.push(match);
   };
-  if (named && section.start === undefined && isListed(named.id)) {
+  if (named && !section.start && !section.stage && isListed(named.id)) {
     charge();
     add({ id: named.id, rank: 0, sortKey: toHex(sortKey(named.name)) });
   }
@@ -106,14 +111,12 @@ async function findMatches(
   const keepBest = () => {
     best = best.toSorted(compareMatches).slice(0, first + 1);
   };
-  for await (const batch of query.ownText === undefined
-    ? []
-    : readCandidates(view, query.ownText, section, underId)) {
+  for await (const batch of isTooLong ? [] : readCandidates(view, candidateText, section, underId)) {
     const parentIds = new Set(batch.candidates.map(({ parentId }) => parentId));
     await view.ancestry.load([...parentIds].filter((id) => id !== null));
     // Only after the ancestors are loaded: other fields run meanwhile and must not find a folder without its ancestors.
     for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
-    const seen = batch.candidates.map((candidate) => seenTexts(view, query, candidate));
+    const seen = batch.candidates.map((candidate) => seenTexts(view, candidateText, candidate));
     if (ancestorWords) {
       const isPartial = (_: Candidate, index: number) =>
         seen[index] !== undefined && missingWords(query, seen[index]).length > 0;
@@ -125,7 +128,8 @@ async function findMatches(
       const match = texts && matchOf(query, candidate, texts, ancestorWords);
       if (match || view.access.isAdministrator) charge();
       else unseen++;
-      if (!match || candidate.isRepeated || match.id === named?.id || !isListed(match.id)) continue;
+      const isRepeated = candidate.isRepeated || candidate.id === named?.id;
+      if (!match || match.isRepeated || isRepeated || !isListed(match.id)) continue;
       add(match);
     }
     if (batch.end && unseen >= maxUnseen) {
@@ -135,7 +139,7 @@ async function findMatches(
     if (best.length > 4 * first + batchSize) keepBest();
   }
   keepBest();
-  return { best, totalCount, end };
+  return { section: { ...section, end }, best, totalCount };
 }
 
 /** `charge` is called for each match that the viewer sees, and may refuse to continue. */
@@ -145,39 +149,78 @@ export async function searchFolders(
   charge: () => void,
 ): Promise<SearchResult> {
   const { query, underId, first, after = { section: wholeSearch }, columns } = slice;
-  const { reader } = view;
-  const { section } = after;
-  const { best, totalCount, end } = await findMatches(view, slice, after, charge);
-  const hasMore = best.length > first;
-  const page = best.slice(0, first);
-  const list = searchList(query, underId);
-  const cursorOf = await searchCursors(reader, list, { ...section, end });
+  const found = await findMatches(view, slice, after, charge);
+  const hasWordStage = query.words.length > 0 && !after.section.stage && !found.section.end;
+  let wordStage: Promise<Matches> | undefined;
+  const findWords = () => {
+    const section: Section = { stage: 'words', countBefore: found.totalCount };
+    const left = Math.max(0, first - found.best.length);
+    return (wordStage ??= findMatches(view, { ...slice, first: left }, { section }, charge));
+  };
+  // A common word may match many folders, so they are examined only if the page is not full without them.
+  const stages = [found];
+  if (hasWordStage && found.best.length <= first) stages.push(await findWords());
+  const page = await toPage(view.reader, searchList(query, underId), stages, first);
+  const folders = await readFolders(
+    view,
+    page.matches.map(({ id }) => id),
+    columns,
+  );
+  return {
+    ...page,
+    found: page.matches.flatMap(({ id }, index) => {
+      const folder = folders.get(id);
+      return folder ? [{ folder, cursor: () => page.cursorAt(index) }] : [];
+    }),
+    totalCount: async () => (hasWordStage ? await findWords() : found).totalCount,
+  };
+}
+
+interface MatchPage extends Pick<SearchResult, 'hasNextPage' | 'endCursor'> {
+  readonly matches: readonly Match[];
+  readonly cursorAt: (index: number) => string;
+}
+
+async function toPage(
+  reader: Reader,
+  list: string,
+  stages: readonly Matches[],
+  first: number,
+): Promise<MatchPage> {
+  const all = [];
+  for (const { section, best } of stages) {
+    const cursorOf = await searchCursors(reader, list, section);
+    for (const match of best) all.push({ match, cursorOf });
+  }
+  const hasMore = all.length > first;
+  const page = all.slice(0, first);
+  const {
+    section: { end, stage },
+    totalCount,
+  } = stages.at(-1)!;
   // The last match of a section leads on to the next section.
   const next =
     hasMore || !end
       ? undefined
-      : (await searchCursors(reader, list, { start: end, countBefore: totalCount }))();
-  const cursorAt = (index: number) =>
-    next !== undefined && index === page.length - 1 ? next : cursorOf(page[index]);
-  const folders = await readFolders(
-    view,
-    page.map(({ id }) => id),
-    columns,
-  );
+      : (await searchCursors(reader, list, { start: end, countBefore: totalCount, stage }))();
+  const cursorAt = (index: number) => {
+    if (next !== undefined && index === page.length - 1) return next;
+    const { cursorOf, match } = page[index]!;
+    return cursorOf(match);
+  };
   return {
-    found: page.flatMap(({ id }, index) => {
-      const folder = folders.get(id);
-      return folder ? [{ folder, cursor: () => cursorAt(index) }] : [];
-    }),
+    matches: page.map(({ match }) => match),
+    cursorAt,
     hasNextPage: hasMore || next !== undefined,
     endCursor: () => (page.length > 0 ? cursorAt(page.length - 1) : (next ?? null)),
-    totalCount,
   };
 }
 
 interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
   /** 0 for the folder that the text names; then the ranks of `rankOf` for the whole text, and then those for the end of the text. */
   readonly rank: number;
+  /** Found in the stage of the whole text. */
+  readonly isRepeated?: boolean;
 }
 
 /** The texts of a candidate that the viewer sees. */
@@ -189,11 +232,11 @@ interface SeenTexts {
 /** Undefined if the viewer does not see the candidate, or if no text of it can match. */
 function seenTexts(
   view: TreeView,
-  { ownText }: SearchQuery,
+  text: string,
   { id, foldedName: name, foldedTitle }: Candidate,
 ): SeenTexts | undefined {
   // First, because it is the cheaper check.
-  if (!name.includes(ownText!) && !foldedTitle?.includes(ownText!)) return undefined;
+  if (!name.includes(text) && !foldedTitle?.includes(text)) return undefined;
   const level = visibleLevel(view, id);
   if (level === undefined) return undefined;
   // A passage shows only its name.
@@ -213,8 +256,10 @@ function matchOf(
 ): Match | undefined {
   const { name, title } = texts;
   const rank = rankOf(query.text, name, title);
-  if (rank !== undefined) return { id, rank: 1 + rank, sortKey: key };
-  const ownRank = ancestorWords && rankOf(query.ownText!, name, title);
+  if (rank !== undefined) {
+    return { id, rank: 1 + rank, sortKey: key, isRepeated: ancestorWords !== undefined };
+  }
+  const ownRank = ancestorWords && rankOf(query.ownText, name, title);
   if (ownRank === undefined) return undefined;
   const isFound = missingWords(query, texts).every((word) => ancestorWords!.includes(parentId, word));
   return isFound ? { id, rank: 1 + rankCount + ownRank, sortKey: key } : undefined;
@@ -261,7 +306,7 @@ async function searchCursors(
   list: string,
   section: Section,
 ): Promise<(match?: Match) => string> {
-  const isWhole = section.start === undefined && section.end === undefined;
+  const isWhole = !section.start && !section.end && !section.stage;
   const text = Buffer.from(JSON.stringify(section));
   const padding = Buffer.alloc(paddedBytes - (text.length % paddedBytes), ' ');
   const encrypted = isWhole

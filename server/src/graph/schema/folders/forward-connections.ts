@@ -112,7 +112,7 @@ export async function openSearch(
   const search = () => (found ??= searchFolders(view, slice, charge));
   return new ForwardConnection({
     hasPreviousPage: after !== undefined,
-    count: async () => (await search()).totalCount,
+    count: async () => (await search()).totalCount(),
     async readPage() {
       const { found: matches, hasNextPage: hasMore, endCursor } = await search();
       const folders = matches.map(({ folder }) => folder);
