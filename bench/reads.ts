@@ -52,7 +52,7 @@ export const readScenarios: readonly ReadScenario[] = [
   },
   {
     name: 'client-page',
-    about: '@espalier/client: a page of 50 sub-folders',
+    about: '@espalier/client: a page of 50 subfolders',
     call: (client, { lettersId }) => client.folders.children(lettersId, { pageSize: 50 }).next(),
   },
   {

@@ -19,7 +19,7 @@ export interface Tree {
   readonly roomsId: string;
   /** Six levels below the root. */
   readonly deepId: string;
-  /** A folder without sub-folders for new folders. */
+  /** A folder without subfolders for new folders. */
   readonly inboxId: string;
 }
 

@@ -65,7 +65,7 @@ export interface FolderChanges extends FolderTexts {
 }
 
 export interface Descendant extends Folder {
-  /** Number of levels below the requested folder. A sub-folder has depth 1. */
+  /** Number of levels below the requested folder. A subfolder has depth 1. */
   readonly depth: number;
 }
 
@@ -84,7 +84,7 @@ export interface TrashedFolder {
   readonly formerParentId: string | null;
 }
 
-/** A folder to import, with its sub-folders. */
+/** A folder to import, with its subfolders. */
 export interface FolderToImport extends FolderTexts {
   readonly name: string;
   readonly folders?: readonly FolderToImport[] | undefined;

@@ -53,7 +53,7 @@ export interface Folders extends PersonalFolders {
    * it.
    */
   byPath(path: string, options?: CallOptions): Promise<FolderDetails | undefined>;
-  /** Lists the sub-folders in natural order. Pages are read while you iterate. */
+  /** Lists the subfolders in natural order. Pages are read while you iterate. */
   children(id: string, options?: ListOptions): AsyncIterableIterator<Folder>;
   /** Lists all descendants. Each folder comes directly before its own descendants. */
   descendants(
@@ -74,11 +74,11 @@ export interface Folders extends PersonalFolders {
   update(id: string, changes: FolderChanges, options?: CallOptions): Promise<FolderDetails>;
   /**
    * Moves a folder with its descendants, and renames it if you pass a `name`. Rejects with CYCLE if the new parent is one of these,
-   * and with CONFLICT if the new parent has a sub-folder with the same name.
+   * and with CONFLICT if the new parent has a subfolder with the same name.
    */
   move(id: string, parentId: string, options?: MoveOptions): Promise<FolderDetails>;
   /**
-   * Moves a folder to the trash and returns the number of deleted folders. Rejects with CONFLICT if it has sub-folders and
+   * Moves a folder to the trash and returns the number of deleted folders. Rejects with CONFLICT if it has subfolders and
    * `recursive` is not set.
    */
   delete(id: string, options?: DeleteOptions): Promise<number>;
@@ -138,7 +138,7 @@ export interface EmptyTrashOptions extends CallOptions {
 }
 
 export interface ExportOptions extends CallOptions {
-  /** Maximum number of levels. 1 exports only the sub-folders. */
+  /** Maximum number of levels. 1 exports only the subfolders. */
   readonly depth?: number | undefined;
 }
 

@@ -36,7 +36,7 @@ export class TreeCopy {
    * read was ahead of the changes. Only the ancestor's move is reported, so a moved folder in this set is read again.
    */
   readonly #removedFrom = new Set<string>();
-  /** Cache of sorted sub-folders by parent id. A change of a sub-folder removes the entry. */
+  /** Cache of sorted subfolders by parent id. A change of a subfolder removes the entry. */
   readonly #sortedChildren = new Map<string, readonly Folder[]>();
 
   constructor(rootId: string) {

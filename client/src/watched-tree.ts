@@ -28,7 +28,7 @@ export interface WatchedTree extends AsyncIterable<TreeChange> {
   readonly size: number;
   /** Returns a folder, or undefined if the tree does not contain it. */
   get(id: string): Folder | undefined;
-  /** Returns the sub-folders in the server's order. */
+  /** Returns the subfolders in the server's order. */
   children(id: string): readonly Folder[];
   /** Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. Undefined if
    * the tree does not contain it. */

@@ -32,7 +32,7 @@ export const contractRows = {
   '4.1': 'logout takes the AT with an empty body, or the RT; when both are present, the AT takes precedence',
   '4.2': 'verify answers 204 only when the AT was issued by the service and is still valid',
   '4.3':
-    '{folder {name}} has the shape data.folder.name; sub-folders are data.folder.folders.edges[].node.name',
+    '{folder {name}} has the shape data.folder.name; subfolders are data.folder.folders.edges[].node.name',
   '4.4': 'the path may be written with a doubled slash; /graphql is the canonical one',
 
   '5.1': 'Authorization: the word Bearer, one whitespace, the AT',

@@ -31,7 +31,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'returns data.folder.folders.edges, each with node.name, for a query of the sub-folders',
+    title: 'returns data.folder.folders.edges, each with node.name, for a query of the subfolders',
     proves: ['4.3', '2 Folder.folders'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();
@@ -44,7 +44,7 @@ export const graphScenarios: Scenario[] = [
     },
   },
   {
-    title: 'returns sub-folders of sub-folders to any depth',
+    title: 'returns subfolders of subfolders to any depth',
     proves: ['2 Folder.folders'],
     async run(testbed) {
       const { authToken } = await testbed.logIn();

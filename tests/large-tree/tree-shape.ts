@@ -18,7 +18,7 @@ export interface EstateShape {
 }
 
 export const estateName = 'Estate';
-/** A folder with many sub-folders: a hundredth of all folders. */
+/** A folder with many subfolders: a hundredth of all folders. */
 export const lettersName = 'Letters';
 /** A folder with the same number and depth of descendants in every estate. */
 export const houseName = 'House';

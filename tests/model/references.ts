@@ -42,7 +42,7 @@ export const writableFolders = referencesTo(
   [1, 'allFolders'],
   [1, 'nothing'],
 );
-/** Folders with sub-folders, where a grant affects several folders. */
+/** Folders with subfolders, where a grant affects several folders. */
 export const branches = referencesTo([1, 'root'], [12, 'branches']);
 export const trashedFolders = referencesTo([12, 'trash'], [3, 'allFolders'], [1, 'seen'], [1, 'nothing']);
 

@@ -65,7 +65,7 @@ describe('the benchmark', () => {
 
   test('lists scenarios and options in its help', async () => {
     const { stdout } = await bench('--help');
-    assert.match(stdout, /client-page +@espalier\/client: a page of 50 sub-folders/);
+    assert.match(stdout, /client-page +@espalier\/client: a page of 50 subfolders/);
     assert.match(stdout, /--against PATH/);
   });
 

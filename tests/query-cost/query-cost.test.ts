@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
         depth === 0 ? '' : `folders(first: 100){edges{cursor node{id name ${below(depth - 1)}}} totalCount}`;
       const honest: Readonly<Record<string, string>> = {
         'the root': '{folder {name}}',
-        'the sub-folders': '{folder{name folders{edges{node{name}}}}}',
+        'the subfolders': '{folder{name folders{edges{node{name}}}}}',
         'six nested levels with pages of 100': `{folder{id name ${below(6)}}}`,
         'twenty nested levels': `{folder{${'folders{items{'.repeat(20)}name${'}}'.repeat(20)}}}`,
         'the same fragment at ten places': `{${aliases(10, 'folder{...F folders{items{...F}}}')}}

@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
         await insertFolders(testbed.database.url, names.toSorted(), id);
       });
 
-      test('returns every sub-folder without arguments, in natural order, as edges and as items', async () => {
+      test('returns every subfolder without arguments, in natural order, as edges and as items', async () => {
         const all = await page({ id });
         assert.deepEqual(namesOf(all), names);
         assert.deepEqual(
@@ -319,7 +319,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('are as many for 200 sub-folders as for 10, and then one for each 2,000 rows', async () => {
+      test('are as many for 200 subfolders as for 10, and then one for each 2,000 rows', async () => {
         const parents = await insertFolders(testbed.database.url, ['Few', 'Many', 'Very many']);
         const [few, many, veryMany] = parents as [string, string, string];
         const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Folder ${index}`);
@@ -343,7 +343,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('do not read or count sub-folders for a count alone, which is stored', async () => {
+      test('do not read or count subfolders for a count alone, which is stored', async () => {
         assert.equal(await countStatements('{folder{folders{totalCount}}}'), 2);
         assert.equal(await countStatements('{folder{folders{items{folders{totalCount}}}}}'), 3);
         assert.doesNotMatch(statements.join(), /count\(/);

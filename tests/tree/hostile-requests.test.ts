@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
       const deep = (fields: string) => `{folder(path: "/Deep"){${fields}}}`;
       assert.equal(await readCode(deep(repeatField(3, 'descendants{totalCount}'))), undefined);
       assert.equal(await readCode(deep(repeatField(4, 'descendants{totalCount}'))), 'TOO_EXPENSIVE');
-      // Each folder stores its number of sub-folders, so a count of leaf folders examines none.
+      // Each folder stores its number of subfolders, so a count of leaf folders examines none.
       assert.equal(await readCode(wide(repeatField(50, 'descendants{totalCount}'))), undefined);
       const filtered = (count: number) =>
         wide(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../support/databases.ts';
+import { databaseKinds, sqlite } from '../support/databases.ts';
 import { mutation, type Variables } from '../support/graph-testbed.ts';
 import { countRows } from '../support/stored-rows.ts';
 import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
@@ -321,20 +321,22 @@ for (const kind of databaseKinds) {
       await tree.delete(await tree.idOf('/level 0'));
     });
 
-    test('refuses to change more than 10,000 existing folders', async () => {
-      const id = await tree.create('Many');
-      const names = Array.from({ length: 10_001 }, (_, index) => `wing ${index}`);
-      await tree.import(names, id);
-      const list = names.map((path) => ({ path, title: 'New' }));
-      const { message, extensions } = await refusal({ parentId: id, list });
-      assert.equal(extensions.code, 'TOO_EXPENSIVE');
-      assert.match(message, /changes 10001 existing folders; one import may change 10000/);
-      assert.deepEqual(
-        await merge({ parentId: id, list: list.slice(1), dryRun: true }),
-        counts(0, 10_000, 0),
-      );
-      await tree.delete(id);
-    });
+    // The limit is the same on both databases, and PostgreSQL takes long to import the folders.
+    if (kind === sqlite)
+      test('refuses to change more than 10,000 existing folders', async () => {
+        const id = await tree.create('Many');
+        const names = Array.from({ length: 10_001 }, (_, index) => `wing ${index}`);
+        await tree.import(names, id);
+        const list = names.map((path) => ({ path, title: 'New' }));
+        const { message, extensions } = await refusal({ parentId: id, list });
+        assert.equal(extensions.code, 'TOO_EXPENSIVE');
+        assert.match(message, /changes 10001 existing folders; one import may change 10000/);
+        assert.deepEqual(
+          await merge({ parentId: id, list: list.slice(1), dryRun: true }),
+          counts(0, 10_000, 0),
+        );
+        await tree.delete(id);
+      });
 
     const interruptions: [what: string, code: string, change: (id: string) => Promise<unknown>][] = [
       ['a missing folder is created', 'CONFLICT', (id) => tree.create('twig 7', id)],

@@ -199,7 +199,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('delete', () => {
-      test('deletes a folder without sub-folders at once, and others only with recursive', async () => {
+      test('deletes a folder without subfolders at once, and others only with recursive', async () => {
         const [top, id, leaf] = (await tree.createChain(['Pile', 'Heap', 'Leaf'])) as [
           string,
           string,
@@ -207,9 +207,9 @@ for (const kind of databaseKinds) {
         ];
         const error = await tree.refused('deleteFolder', { id: top });
         assert.equal(error.extensions.code, 'CONFLICT');
-        assert.match(error.message, /a sub-folder\. .*recursive: true/);
+        assert.match(error.message, /a subfolder\. .*recursive: true/);
         await tree.create('Second', top);
-        assert.match((await tree.refused('deleteFolder', { id: top })).message, /2 sub-folders/);
+        assert.match((await tree.refused('deleteFolder', { id: top })).message, /2 subfolders/);
         const one = await tree.mutate('deleteFolder', { id: leaf }, 'folderId folderCount');
         assert.deepEqual(one, { folderId: leaf, folderCount: 1 });
         await tree.createChain(['Leaf', 'Inner'], id);

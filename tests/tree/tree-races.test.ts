@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('either delete an empty folder or create a sub-folder in it', async () => {
+      test('either delete an empty folder or create a subfolder in it', async () => {
         for (let round = 0; round < rounds; round++) {
           const parentId = await tree.create(`Brim ${round}`);
           const [deleted, created] = await race([
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('delete a new sub-folder with its parent, or do not create it', async () => {
+      test('delete a new subfolder with its parent, or do not create it', async () => {
         for (let round = 0; round < rounds; round++) {
           const id = await tree.create(`Tide ${round}`);
           const creations = Array.from(

@@ -28,7 +28,7 @@ export async function exportFolders(
   const tooManyFolders = () =>
     new Refusal(
       'TOO_EXPENSIVE',
-      `The folder contains more than ${maxFolders} folders. Export its sub-folders one by one, or set a smaller \`depth\`.`,
+      `The folder contains more than ${maxFolders} folders. Export its subfolders one by one, or set a smaller \`depth\`.`,
       { facts: { field: 'exportFolders', price: maxFolders + 1, budget: maxFolders } },
     );
   const paths = new Map<Descendant, string>();
@@ -96,7 +96,7 @@ function findMissing(
   ]) {
     const [expected, listed] = [visibleChildCount(view, folder), counts.get(each) ?? 0];
     if (listed !== expected)
-      return `the folder ${folder.id} has ${expected} sub-folders by its own count, and ${listed} are found`;
+      return `the folder ${folder.id} has ${expected} subfolders by its own count, and ${listed} are found`;
   }
   return undefined;
 }

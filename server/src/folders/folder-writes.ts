@@ -287,7 +287,7 @@ export async function deleteFolder(
   if (childCount > 0 && !input.isRecursive) {
     throw new Refusal(
       'CONFLICT',
-      `The folder has ${childCount === 1 ? 'a sub-folder' : `${childCount} sub-folders`}. To delete it with all folders inside, set recursive: true.`,
+      `The folder has ${childCount === 1 ? 'a subfolder' : `${childCount} subfolders`}. To delete it with all folders inside, set recursive: true.`,
     );
   }
   const path = await readJournalPath(view, pathIds, folder.name);

@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
       for (const after of [own, ofRoot, search.pageInfo.endCursor!]) await isRefusedByChildren({ id, after });
     });
 
-    test('are an empty list for a folder without sub-folders', async () => {
+    test('are an empty list for a folder without subfolders', async () => {
       const empty = await list({ id: await tree.idOf('/Descendants/C') });
       assert.deepEqual(empty, {
         edges: [],

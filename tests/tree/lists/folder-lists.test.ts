@@ -1,4 +1,4 @@
-/** The sub-folders of a folder, filtered and in every order. */
+/** The subfolders of a folder, filtered and in every order. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { children, createPager, namesOf, type FolderPage } from './folder-pages.
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`lists of sub-folders on ${kind.name}`, () => {
+  describe(`lists of subfolders on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
     const { list, forward, backward, isRefused } = createPager(() => tree, children);

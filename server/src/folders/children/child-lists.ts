@@ -1,5 +1,5 @@
 /**
- * Reads lists of sub-folders, with one statement for all parents. There is one statement for each kind of slice. Hidden folders are
+ * Reads lists of subfolders, with one statement for all parents. There is one statement for each kind of slice. Hidden folders are
  * left out in the statement, before rows are counted, ordered or limited.
  */
 
@@ -27,7 +27,7 @@ import { withLevel, type Folder, type FolderColumns, type PageRead, type TreeVie
 
 const { READ } = accessLevels;
 
-/** The sub-folders of one parent that belong to a slice, and possibly one more. */
+/** The subfolders of one parent that belong to a slice, and possibly one more. */
 export interface ChildList {
   readonly parentId: string;
   readonly folders: Folder[];

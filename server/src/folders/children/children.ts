@@ -1,5 +1,5 @@
 /**
- * Reads and counts the sub-folders of folders. One statement serves many parents, as long as it examines at most
+ * Reads and counts the subfolders of folders. One statement serves many parents, as long as it examines at most
  * `maxRowsPerStatement` rows. More parents are read in batches, and long lists in segments.
  */
 

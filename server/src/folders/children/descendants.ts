@@ -34,10 +34,10 @@ export interface Descendants {
 
 /** The maximum number of parents whose children one statement reads. */
 const maxParents = 512;
-/** A page first reads this many folders of a list, then twice as many each time: their sub-folders may fill the page. */
+/** A page first reads this many folders of a list, then twice as many each time: their subfolders may fill the page. */
 const firstSize = 16;
 
-/** The rest of a list of sub-folders, after the folders that have been read. */
+/** The rest of a list of subfolders, after the folders that have been read. */
 interface UnreadList {
   readonly parent: Folder;
   readonly above: Descendant | undefined;

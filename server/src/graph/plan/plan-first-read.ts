@@ -1,5 +1,5 @@
 /**
- * The first read of a plan: a folder, and possibly a page of its sub-folders, in one statement. On a remote database this is
+ * The first read of a plan: a folder, and possibly a page of its subfolders, in one statement. On a remote database this is
  * the whole response to the most frequent queries, without a transaction and without a second round trip.
  */
 
@@ -36,7 +36,7 @@ const leaves = (names: readonly string[]): LoadedFields =>
 const ancestorFields = leaves([
   ...['id', 'name', 'title', 'parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
 ]);
-/** Of the sub-folders of a sub-folder, only the number is loaded. */
+/** Of the subfolders of a subfolder, only the number is loaded. */
 const childFields: LoadedFields = { ...leaves(ownFields), folders: { totalCount: null } };
 const pageFields: LoadedFields = {
   ...leaves(['totalCount']),

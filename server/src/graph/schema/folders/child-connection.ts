@@ -1,4 +1,4 @@
-/** The sub-folders of a folder as a connection, and which of their columns a query needs. */
+/** The subfolders of a folder as a connection, and which of their columns a query needs. */
 
 import { Kind, type FieldNode, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';

@@ -21,7 +21,7 @@ ImportedFolder.implement({
   fields: (t) => ({
     name: t.string({ required: true, description: limits.name }),
     ...newTexts(t),
-    folders: t.field({ type: [ImportedFolder], description: 'The sub-folders.' }),
+    folders: t.field({ type: [ImportedFolder], description: 'The subfolders.' }),
   }),
 });
 

@@ -25,7 +25,7 @@ export const parentOrRoot = 'The parent folder: the root by default.';
 
 /** Descriptions of the limits of a folder's texts. The domain checks them. */
 export const limits = {
-  name: '1 to 255 characters, without slashes and control characters. Unique among the sub-folders of the same parent.',
+  name: '1 to 255 characters, without slashes and control characters. Unique among the subfolders of the same parent.',
   title: 'At most 255 characters.',
   icon: 'At most 255 characters.',
   description: 'At most 10,000 characters.',
@@ -102,7 +102,7 @@ defineMutation('deleteFolder', {
     recursive: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Also delete everything inside. Without it, a folder with sub-folders is refused.',
+      description: 'Also delete everything inside. Without it, a folder with subfolders is refused.',
     }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),

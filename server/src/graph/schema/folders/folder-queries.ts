@@ -81,7 +81,7 @@ builder.queryField('exportFolders', (t) =>
     args: {
       id: t.arg.id({ description: 'The folder to export: the root by default.' }),
       depth: t.arg.int({
-        description: 'The maximum number of levels below the folder. 1 returns only the sub-folders.',
+        description: 'The maximum number of levels below the folder. 1 returns only the subfolders.',
       }),
     },
     extensions: longField,

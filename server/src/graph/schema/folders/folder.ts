@@ -32,7 +32,7 @@ Node.implement({
 
 Folder.implement({
   description:
-    'A folder of the shared tree. You see the ancestors of every folder that you may read. If you have no rights on such an ancestor, its `accessLevel` is NONE: you see its name and its sub-folders that lead to folders that you may read.',
+    'A folder of the shared tree. You see the ancestors of every folder that you may read. If you have no rights on such an ancestor, its `accessLevel` is NONE: you see its name and its subfolders that lead to folders that you may read.',
   interfaces: [Node],
 });
 
@@ -41,7 +41,7 @@ const ofPassage = 'if your `accessLevel` is NONE';
 
 builder.objectFields(Folder, (t) => ({
   name: t.string({
-    description: 'Unique among the sub-folders of the same parent.',
+    description: 'Unique among the subfolders of the same parent.',
     resolve: chargeText(({ folder }) => folder.name),
   }),
   title: t.string({
@@ -110,7 +110,7 @@ const FolderFilter = builder.inputType('FolderFilter', {
   fields: (t) => ({
     nameContains: t.string(),
     nameStartsWith: t.string(),
-    hasChildren: t.boolean({ description: 'Whether the folder has sub-folders that you see.' }),
+    hasChildren: t.boolean({ description: 'Whether the folder has subfolders that you see.' }),
     updatedSince: t.field({ type: 'DateTime', description: 'Folders changed at this time or later.' }),
   }),
 });
@@ -119,7 +119,7 @@ builder.objectFields(Folder, (t) => ({
   folders: t.field({
     type: FolderConnection,
     description:
-      'The sub-folders that you see, by default in natural order ("Floor 2" before "Floor 10"). Without `first` and `last`, the page holds the whole list.',
+      'The subfolders that you see, by default in natural order ("Floor 2" before "Floor 10"). Without `first` and `last`, the page holds the whole list.',
     args: {
       ...pageArguments(t.arg, 'all by default'),
       last: t.arg.int({ description: 'The maximum number of results, from the end of the list.' }),
@@ -147,7 +147,7 @@ builder.objectFields(Folder, (t) => ({
       'All folders below this folder that you see, as a flat list. Each folder comes directly before the folders inside it, and each edge has its depth.',
     args: {
       depth: t.arg.int({
-        description: 'The maximum number of levels below this folder. 1 returns only the sub-folders.',
+        description: 'The maximum number of levels below this folder. 1 returns only the subfolders.',
       }),
       ...pageArguments(t.arg, 'all by default'),
     },
@@ -183,7 +183,7 @@ FolderEdge.implement({
     depth: t.exposeInt('depth', {
       nullable: true,
       description:
-        'The number of levels below the folder of the list: 1 for a sub-folder. Null in the results of a search.',
+        'The number of levels below the folder of the list: 1 for a subfolder. Null in the results of a search.',
     }),
     node: t.expose('node', { type: Folder }),
   }),

@@ -58,7 +58,7 @@ const Kind = builder.enumType('FolderChangeKind', {
   values: {
     CREATE: {
       description:
-        'The folder is now visible to you: it was created, restored, moved to a place that you see, or uncovered by a grant. Replace your copy of the folder, if you have one. It may have sub-folders that you have not read.',
+        'The folder is now visible to you: it was created, restored, moved to a place that you see, or uncovered by a grant. Replace your copy of the folder, if you have one. It may have subfolders that you have not read.',
     },
     UPDATE: {
       description:
