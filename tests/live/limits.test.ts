@@ -52,13 +52,19 @@ for (const kind of databaseKinds) {
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
       const ends = [new AbortController(), new AbortController(), new AbortController()];
-      for (const { signal } of ends) assert.equal((await stream(authToken, signal)).status, 200);
+      // Kept until the end: fetch closes the connection of a response that is garbage-collected.
+      const opened: Response[] = [];
+      for (const { signal } of ends) opened.push(await stream(authToken, signal));
       const refused = await stream(authToken, new AbortController().signal);
       assert.equal(refused.status, 503);
       assert.ok(refused.headers.get('retry-after'));
       assert.match(await refused.text(), /UNAVAILABLE/);
       // Queries do not count as connections.
       assert.equal((await people.testbed.query('{__typename}', authToken)).status, 200);
+      assert.deepEqual(
+        opened.map(({ status }) => status),
+        [200, 200, 200],
+      );
       ends.forEach((end) => end.abort());
     });
 
