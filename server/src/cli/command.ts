@@ -294,9 +294,15 @@ function toUsageError(error: CommanderError, added: CommanderCommand): UsageErro
       ? what.replace(/ but got (\d+):[^]*$/, ' but got $1')
       : what.replace(/^(unknown option '-[^=]*)=[^]*$/, "$1'");
   const fileFlag = fileFlagFor(plain, added);
-  const suggestion = fileFlag === undefined ? hint : `Did you mean ${fileFlag}?`;
+  const suggestion = fileFlag === undefined ? hint || listVerbs(error, added) : `Did you mean ${fileFlag}?`;
   const sentence = plain.charAt(0).toUpperCase() + plain.slice(1);
   return new UsageError([`${sentence}.`, suggestion, run].filter(Boolean).join(' '), { cause: error });
+}
+
+/** The commands of a group are few enough to list them. */
+function listVerbs({ code }: CommanderError, { commands, parent }: CommanderCommand): string {
+  if (code !== 'commander.unknownCommand' || !parent) return '';
+  return `The commands are ${commands.map((each) => each.name()).join(', ')}.`;
 }
 
 /** A secret has no flag, but its file has one: `--admin-password-file`. */
