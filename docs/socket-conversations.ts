@@ -30,7 +30,7 @@ const eventPayload = { data: { folderChanges: { kind: 'CREATE', folder: { path: 
 const validationError = {
   message: 'Cannot query field "nothing" on type "Query".',
   locations: [{ line: 1, column: 3 }],
-  extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+  extensions: { code: 'GRAPHQL_VALIDATION_FAILED', requestId: '…' },
 };
 
 export const conversations: readonly Conversation[] = [
