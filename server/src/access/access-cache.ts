@@ -143,9 +143,13 @@ export class AccessCache {
 async function readViewerAccess(reader: ConsistentReader, userId: string): Promise<Access> {
   const user = await reader.get(findUser, { id: userId });
   if (!user || user.disabledAt !== null) {
-    throw new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
+    throw cannotLogIn();
   }
   return readAccess(reader, userId, user.isAdministrator === 1);
+}
+
+export function cannotLogIn(): Refusal {
+  return new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
 }
 
 /** Reads the access of any user. `formerPathIds` is the path of a deleted folder that is treated as still present. */

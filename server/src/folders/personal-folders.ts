@@ -4,6 +4,7 @@
  */
 
 import type { Access } from '../access/access.ts';
+import { cannotLogIn } from '../access/access-cache.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { forUpdate, isRowId, list, sql } from '../database/statement.ts';
@@ -28,8 +29,7 @@ const ofUser = sql`user_id = ${'userId'} and kind = ${'kind'}`;
 const findAll = sql<OfUser, { id: string; markedAt: number }>`
   select folder_id as id, marked_at as "markedAt" from personal_folders
   where ${ofUser} order by marked_at desc, folder_id desc`;
-/** So that two requests cannot add a favorite at the same time. */
-const lockUser = sql<{ userId: string }, { id: string }>`
+const findForUpdate = sql<{ userId: string }, { id: string }>`
   select id from users where id = ${'userId'} ${forUpdate}`;
 const put = sql<Row & { now: number }>`
   insert into personal_folders (user_id, kind, folder_id, marked_at)
@@ -65,7 +65,7 @@ export class PersonalFolders {
           if (isRowId(folderId)) await transaction.run(removeSome, { ...mine, ids: [folderId] });
           return;
         }
-        await requireUser(transaction, caller);
+        await lockUser(transaction, caller);
         // Favorites that the user no longer sees make room for others.
         if (hiddenIds.length > 0) await transaction.run(removeSome, { ...mine, ids: hiddenIds });
         const ids = await readIds(transaction, mine);
@@ -90,7 +90,7 @@ export class PersonalFolders {
         return latest === folderId ? undefined : {};
       },
       write: async (transaction, _, now) => {
-        await requireUser(transaction, caller);
+        await lockUser(transaction, caller);
         const [latest] = await transaction.all(findAll, mine);
         // Later than the visit before it, also if the clock of another node is ahead.
         await transaction.run(put, { ...mine, folderId, now: Math.max(now, (latest?.markedAt ?? 0) + 1) });
@@ -101,10 +101,11 @@ export class PersonalFolders {
   }
 }
 
-/** The user may have been deleted since the rights were read. */
-async function requireUser(transaction: Transaction, { userId }: Caller): Promise<void> {
-  if (await transaction.get(lockUser, { userId })) return;
-  throw new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
+/**
+ * Prevents two requests from adding a favorite at the same time. Refuses a user who was deleted since the rights were read.
+ */
+async function lockUser(transaction: Transaction, { userId }: Caller): Promise<void> {
+  if (!(await transaction.get(findForUpdate, { userId }))) throw cannotLogIn();
 }
 
 async function readIds(reader: Reader, mine: OfUser): Promise<readonly string[]> {
