@@ -114,7 +114,7 @@ interface TreeSelectionProps {
   readonly onLeave: () => void;
 }
 
-/** The number of selected folders, with the actions on all of them. */
+/** The number of selected folders, and their actions. */
 function TreeSelection({ currentId, actions, onLeave }: TreeSelectionProps) {
   useSyncExternalStore(focus.subscribe, focus.version);
   const folders = focus.selectedFolders;

@@ -23,11 +23,12 @@ import {
   type ReactNode,
   type SyntheticEvent,
 } from 'react';
-import { formatRange, rowsPerPage } from '../graph/pages.ts';
+import { rowsPerPage } from '../graph/pages.ts';
 import { describeProblem } from '../graph/problem.ts';
 import { Button } from './button.tsx';
 import { SelectionCheckbox } from './fields.tsx';
 import { Icon } from './icons.tsx';
+import { Pager, type PageControl } from './pager.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { Failed, Loading } from './states.tsx';
 import './data-table.css';
@@ -93,13 +94,6 @@ interface DataTableProps<Item extends object> {
   readonly onPageTurned?: (page: number) => void;
 }
 
-/** A page of a list, by its number, starting at 0. */
-interface PageControl {
-  readonly page: number;
-  readonly totalCount: number;
-  readonly turnTo: (page: number) => void;
-}
-
 const noKeys: ReadonlySet<string> = new Set();
 
 export function DataTable<Item extends object>(props: DataTableProps<Item>) {
@@ -144,14 +138,11 @@ function Pages<Item extends object>(props: RowsProps<Item>) {
     setRequested(next);
     onPageTurned?.(next);
   };
-  const isFull = visible.length === rowsPerPage;
-  const isLoaded = pages
-    ? (page + 1) * rowsPerPage < pages.totalCount
-    : rows.length > (page + 1) * rowsPerPage;
+  const isLoaded = (page + 1) * rowsPerPage < (pages?.totalCount ?? rows.length);
   const next = () => {
     if (!isLoaded) readMore?.();
     // A page that is not full continues with the rows that are read now.
-    if (isLoaded || isFull) turnTo(page + 1);
+    if (isLoaded || visible.length === rowsPerPage) turnTo(page + 1);
   };
   const lastPage = useRef(page);
   useEffect(() => {
@@ -174,48 +165,6 @@ function Pages<Item extends object>(props: RowsProps<Item>) {
         />
       )}
     </>
-  );
-}
-
-interface PagerProps {
-  readonly page: number;
-  readonly count: number;
-  readonly totalCount: number | undefined;
-  readonly isReading: boolean;
-  readonly next: (() => void) | undefined;
-  readonly turnTo: (page: number) => void;
-  readonly hasLast: boolean;
-}
-
-function Pager({ page, count, totalCount, isReading, next, turnTo, hasLast }: PagerProps) {
-  const last = Math.max(0, Math.ceil((totalCount ?? 0) / rowsPerPage) - 1);
-  return (
-    <nav className="pager" aria-label="Pages">
-      <span className="soft number" role="status">
-        {formatRange(page, count, totalCount)}
-      </span>
-      <span className="pager-buttons">
-        <Button size="small" isDisabled={page === 0} onPress={() => turnTo(0)}>
-          First
-        </Button>
-        <Button
-          size="small"
-          icon="back"
-          isDisabled={page === 0}
-          onPress={() => turnTo(Math.min(page - 1, last))}
-        >
-          Previous
-        </Button>
-        <Button size="small" isDisabled={!next} isPending={isReading} {...(next && { onPress: next })}>
-          Next
-        </Button>
-        {hasLast && (
-          <Button size="small" isDisabled={page >= last} onPress={() => turnTo(last)}>
-            Last
-          </Button>
-        )}
-      </span>
-    </nav>
   );
 }
 

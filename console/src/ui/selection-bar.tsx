@@ -1,4 +1,4 @@
-/** The bar below the tree or a table that shows the number of selected items, with the actions on all of them. */
+/** The bar below the tree or a table that shows the number of selected items and their actions. */
 
 import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
