@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { environmentName, settingsTable } from '../../server/src/config/config.ts';
-import { commandLineSettings } from '../../server/src/config/server-settings.ts';
+import { commandLineSettings } from '../../server/src/config/settings-table.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -11,7 +11,7 @@ import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { lockForChange, recordEach } from '../../server/src/journal/journal.ts';
-import { pruneJournal } from '../../server/src/journal/prune-journal.ts';
+import { pruneJournal } from '../../server/src/journal/prune.ts';
 import { revokeUserSessions } from '../../server/src/sessions/revocation.ts';
 import { withDatabase } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';

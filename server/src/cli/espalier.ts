@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { formatJson } from '@espalier/contract';
 import { flagName } from '../config/config.ts';
-import { commandLineSettings } from '../config/server-settings.ts';
+import { commandLineSettings } from '../config/settings-table.ts';
 import { describeFailure } from './failures.ts';
 import { version } from './package-files.ts';
 import { ignoreOutputErrors, print } from './terminal/output.ts';

@@ -118,7 +118,7 @@ async function resetOnDatabase(
   if (username === undefined) throw new UsageError('--on-database needs the name of a user.');
   const other = ['url', 'profile'].find((flag) => flag in flags);
   if (other !== undefined) throw new UsageError(`--${other} has no effect with --on-database.`);
-  const { requireNamed, replacePassword } = await import('../sessions/lost-password.ts');
+  const { requireNamed, replacePassword } = await import('../sessions/manage-users.ts');
   return onDatabase(flags, async ({ database }) => {
     const found = await requireNamed(database, username);
     const { password: chosen, generated } = await readNewPassword(input, `New password of ${found.username}`);

@@ -1,6 +1,6 @@
 /**
- * Reads all settings from flags, the environment and files. No other file of the server reads the environment. `*-settings.ts` define
- * the settings; a new group needs a line in both `settingGroups` and `settingsTable`.
+ * Reads all settings from flags, the environment and files. No other file of the server reads the environment. `settings-table.ts`
+ * defines the settings; a new subject needs a line in both `settingGroups` and `settingsTable`.
  */
 
 import { readFileSync } from 'node:fs';
@@ -9,17 +9,18 @@ import { join } from 'node:path';
 import { nearestName } from './nearest-name.ts';
 import { containsPassword, redactPassword } from './redact-url.ts';
 import { StartError, UsageError } from './start-error.ts';
-import { backupSettings, databaseSettings } from './database-settings.ts';
-import { limitSettings } from './limit-settings.ts';
+import type { Setting, DisplayedSetting } from './setting.ts';
 import {
+  backupSettings,
   commandLineSettings,
+  databaseSettings,
+  limitSettings,
   metricsSettings,
   networkSettings,
   startSettings,
+  tokenSettings,
   traceSettings,
-} from './server-settings.ts';
-import type { Setting, DisplayedSetting } from './setting.ts';
-import { tokenSettings } from './token-settings.ts';
+} from './settings-table.ts';
 
 /** The settings by subject, in the order of the documentation. */
 export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {

@@ -22,8 +22,7 @@ import type { GraphServices } from './schema/builder.ts';
 import { createSchema } from './schema/schema.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { GraphTracing } from './traced-graph.ts';
-import { accessOfViewer } from './viewer-access.ts';
-import { ViewerReads } from './viewer-reads.ts';
+import { accessOfViewer, ViewerReads } from './viewer-reads.ts';
 
 export type { ExecutionOptions, GraphResult, GraphStream };
 

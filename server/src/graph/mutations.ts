@@ -3,7 +3,16 @@
  * nothing else is selected. Otherwise it is read from a snapshot that is opened after the commit, with the rights in it.
  */
 
-import type { DocumentNode, GraphQLResolveInfo } from 'graphql';
+import {
+  Kind,
+  TypeNameMetaFieldDef,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Task } from '../concurrency/fair-scheduler.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Snapshot } from '../database/database.ts';
@@ -16,8 +25,8 @@ import type { Budget } from './cost/budget.ts';
 import { createFieldCheck, isListField } from './field-marks.ts';
 import { tryExecute, type Results } from './graph-results.ts';
 import { requireMayStart, type GraphResult, type Operation } from './operation.ts';
+import { ownFields } from './plan/plan-first-read.ts';
 import type { GraphContext } from './schema/builder.ts';
-import { isReadAfterChange } from './schema/folders/own-fields.ts';
 import {
   createDomain,
   MutationContext,
@@ -179,4 +188,30 @@ class MutationRun extends MutationContext {
 /** The state that the change itself has read. */
 function snapshotOfChange({ access, rows }: SeenFolder, head: JournalHead): ViewerSnapshot {
   return { reader: noSnapshot, access, position: head, first: { head, rows, parents: rows } };
+}
+
+/** The fields that `createFolder` and `updateFolder` have read during the change, by type. */
+const readByChange: Readonly<Record<string, readonly string[]>> = {
+  Mutation: ['createFolder', 'updateFolder'],
+  CreateFolderPayload: ['folder', 'cursor'],
+  UpdateFolderPayload: ['folder', 'cursor'],
+  Folder: ownFields,
+};
+
+/** Returns a function that checks whether a mutation has to read a field after the change. */
+function isReadAfterChange(
+  schema: GraphQLSchema,
+): (field: GraphQLField<unknown, unknown>, node: FieldNode) => boolean {
+  const readFields = new Set<GraphQLField<unknown, unknown>>([TypeNameMetaFieldDef]);
+  for (const [type, names] of Object.entries(readByChange)) {
+    const fields = (schema.getType(type) as GraphQLObjectType).getFields();
+    for (const name of names) readFields.add(fields[name]!);
+  }
+  return (field, node) => !readFields.has(field) || (field.name === 'parent' && !selectsOnlyId(node));
+}
+
+function selectsOnlyId({ selectionSet }: FieldNode): boolean {
+  return selectionSet!.selections.every(
+    (selection) => selection.kind === Kind.FIELD && selection.name.value === 'id',
+  );
 }

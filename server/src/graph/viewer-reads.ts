@@ -4,9 +4,15 @@
  */
 
 import type { DocumentNode, GraphQLSchema } from 'graphql';
-import type { LatestAccess } from '../access/access-cache.ts';
+import type { AccessCache, LatestAccess } from '../access/access-cache.ts';
 import type { Scheduler, Task } from '../concurrency/fair-scheduler.ts';
-import { isPromise, whenDone, whenSettled, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import {
+  isPromise,
+  whenDone,
+  whenFailed,
+  whenSettled,
+  type PromiseOrValue,
+} from '../concurrency/promise-or-value.ts';
 import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import type { Database, Snapshot } from '../database/database.ts';
 import { isRowId } from '../database/statement.ts';
@@ -14,14 +20,16 @@ import { AccessChanges } from '../folders/change-feed/access-changes.ts';
 import { readFirst } from '../folders/first-read.ts';
 import { viewTree, type FirstRead } from '../folders/tree-view.ts';
 import type { JournalPosition } from '../journal/journal-entry.ts';
+import type { JournalHead } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
 import { effectiveUserId, type Viewer } from '../sessions/auth-token.ts';
+import { viewEnded } from '../sessions/view-as.ts';
 import { Budget, ElementFields } from './cost/budget.ts';
 import { createFieldCheck, isLongField } from './field-marks.ts';
 import type { Operation } from './operation.ts';
 import type { ReadyPlan } from './plan/query-plans.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { SingleSlice, yieldingSnapshot } from './time-slices.ts';
-import { accessInSnapshot } from './viewer-access.ts';
 
 /** Rights and data of one moment: everything in one response comes from here. */
 export interface ViewerSnapshot extends LatestAccess {
@@ -252,4 +260,39 @@ function withoutCharge<T>(waited: PromiseOrValue<T>, task: Task): PromiseOrValue
   if (!isPromise(waited)) return waited;
   task.pause();
   return waited.finally(() => task.resume());
+}
+
+/**
+ * The latest rights. Refuses a viewer who can no longer log in, and a view that has ended. In a view, they are the rights of the
+ * viewed user, as long as the viewer is an administrator.
+ */
+export function accessOfViewer(accessCache: AccessCache, viewer: Viewer): PromiseOrValue<LatestAccess> {
+  return checkView(viewer, (userId) => accessCache.accessOf(userId));
+}
+
+/** The same in a snapshot: in a view, both users are read in it. */
+function accessInSnapshot(
+  accessCache: AccessCache,
+  snapshot: Snapshot,
+  viewer: Viewer,
+  knownHead?: JournalHead,
+): PromiseOrValue<LatestAccess> {
+  return checkView(viewer, (userId) => accessCache.accessFor(snapshot, userId, knownHead));
+}
+
+function checkView(
+  viewer: Viewer,
+  read: (userId: string) => PromiseOrValue<LatestAccess>,
+): PromiseOrValue<LatestAccess> {
+  if (!viewer.view) return read(viewer.userId);
+  return whenDone(read(viewer.userId), ({ access: { isAdministrator } }) => {
+    if (!isAdministrator) throw viewEnded();
+    return whenFailed(
+      () => read(effectiveUserId(viewer)),
+      (error): never => {
+        // The viewed user was disabled or deleted. The auth token of the administrator is still valid.
+        throw error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN' ? viewEnded() : error;
+      },
+    );
+  });
 }

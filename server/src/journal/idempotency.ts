@@ -9,7 +9,7 @@ import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { JournalPosition } from './journal-entry.ts';
-import { pruneInBatches, pruneStatements } from './prune-in-batches.ts';
+import { pruneInBatches, pruneStatements } from './prune.ts';
 
 /** Identifies one change of one request. */
 export interface ChangeIdentity {

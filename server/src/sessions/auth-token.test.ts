@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { maxAuthTokenSeconds } from '../config/token-settings.ts';
+import { maxAuthTokenSeconds } from '../config/settings-table.ts';
 import { AuthTokens } from './auth-token.ts';
 import { signingAt } from './signing-keys.ts';
 

@@ -14,7 +14,7 @@ import { accountNameKey, toAccountName } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { pruneInBatches } from '../journal/prune-in-batches.ts';
+import { pruneInBatches } from '../journal/prune.ts';
 import { Refusal } from '../refusal.ts';
 import {
   AttemptQueues,

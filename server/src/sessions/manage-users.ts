@@ -1,13 +1,15 @@
 /**
- * The changes of users and passwords that viewers can request. They are here and not in `accounts/`, because they can revoke
+ * The changes of users and passwords that viewers can request, and the replacement of a lost password. They are here and not in `accounts/`, because they can revoke
  * sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
  */
 
-import { checkPassword, hashQueueEntry, requireGoodPassword, type Passwords } from '../accounts/passwords.ts';
+import { checkPassword, hashQueueEntry, Passwords, requireGoodPassword } from '../accounts/passwords.ts';
 import {
   changePassword,
   createUser,
   deleteUser,
+  readAdministrators,
+  readUserByName,
   requireAccountName,
   requireAdministrator,
   requireUser,
@@ -19,6 +21,9 @@ import {
   type UserChanges,
   type ViewerRights,
 } from '../accounts/users.ts';
+import { systemClock } from '../clock.ts';
+import { StartError } from '../config/start-error.ts';
+import type { Database, Reader } from '../database/database.ts';
 import {
   idCodec,
   numberCodec,
@@ -27,6 +32,7 @@ import {
   type Changed,
   type ChangeRunner,
 } from '../journal/change-runner.ts';
+import { runChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { revokeUserSessions } from './revocation.ts';
@@ -143,4 +149,36 @@ export class Users {
     await requireGoodPassword(password, username);
     return this.#services.passwords.hash(password, hashQueueEntry(caller));
   }
+}
+
+export async function requireNamed(reader: Reader, username: string): Promise<User> {
+  const user = await readUserByName(reader, username);
+  if (user) return user;
+  const some = await readAdministrators(reader, 10);
+  const names = some.map((each) => JSON.stringify(each.username)).join(', ');
+  throw new StartError(
+    `There is no user ${JSON.stringify(username)}.${names ? ` Administrators are ${names}.` : ''}`,
+  );
+}
+
+/** Replaces a lost password directly on the database, without a viewer. */
+export async function replacePassword(
+  database: Database,
+  { id, username }: User,
+  { password, isEnabled }: { readonly password: string; readonly isEnabled: boolean },
+): Promise<{ readonly isDisabled: boolean; readonly endedSessions: number }> {
+  await requireGoodPassword(password, username);
+  const passwordHash = await new Passwords().hash(password, { key: 'reset password' });
+  return runChange(database, async (transaction) => {
+    const by = { byUserId: null, now: systemClock.now() };
+    await resetPassword(transaction, { userId: id, passwordHash }, by);
+    if (isEnabled) await updateUser(transaction, id, { isDisabled: false }, by);
+    const endedSessions = await revokeUserSessions(
+      transaction,
+      { userId: id },
+      { because: 'password', ...by },
+    );
+    const { disabledAt } = await requireNamed(transaction, username);
+    return { isDisabled: disabledAt !== null, endedSessions };
+  });
 }

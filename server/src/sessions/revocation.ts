@@ -5,7 +5,7 @@
 
 import { requireAdministrator, requireUser, type ViewerRights } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
-import { maxAuthTokenSeconds } from '../config/token-settings.ts';
+import { maxAuthTokenSeconds } from '../config/settings-table.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { firstId, list, sql, type Statement } from '../database/statement.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { record, runChange, type ChangeOrigin, type Details } from '../journal/journal.ts';
-import { pruneInBatches } from '../journal/prune-in-batches.ts';
+import { pruneInBatches } from '../journal/prune.ts';
 import { Refusal } from '../refusal.ts';
 import { readActiveSession } from './session-reads.ts';
 

@@ -7,7 +7,7 @@ import type { Settings } from '../config/config.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';
-import { pruneInBatches, pruneStatements } from '../journal/prune-in-batches.ts';
+import { pruneInBatches, pruneStatements } from '../journal/prune.ts';
 import { Refusal } from '../refusal.ts';
 import type { Viewer } from './auth-token.ts';
 import type { ClientInfo } from './session-reads.ts';

@@ -3,7 +3,7 @@
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
-import { pruneInBatches, pruneStatements } from '../journal/prune-in-batches.ts';
+import { pruneInBatches, pruneStatements } from '../journal/prune.ts';
 import type { ClientInfo } from './session-reads.ts';
 
 /** One use of a refresh token by a client. */

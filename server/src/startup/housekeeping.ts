@@ -3,7 +3,7 @@
 import { retryFailedWrite } from '../database/installation-values.ts';
 import { purgeTrash } from '../folders/purge.ts';
 import { pruneIdempotencyKeys } from '../journal/idempotency.ts';
-import { pruneJournal } from '../journal/prune-journal.ts';
+import { pruneJournal } from '../journal/prune.ts';
 import { createKeyRotation } from '../sessions/manage-signing-keys.ts';
 import { rereadKeysEveryMs } from '../sessions/signing-keys.ts';
 import type { Services } from './services.ts';

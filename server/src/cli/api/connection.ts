@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { createClient, EspalierError, type Client, type TokenStorage } from '@espalier/client';
 import { systemClock } from '../../clock.ts';
 import { readCommandLineSettings } from '../../config/config.ts';
-import { commandLineSettings } from '../../config/server-settings.ts';
+import { commandLineSettings } from '../../config/settings-table.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
   command,

@@ -9,7 +9,7 @@ import {
   findUnknownSettingWarnings,
 } from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
-import { commandLineSettings } from '../../config/server-settings.ts';
+import { commandLineSettings } from '../../config/settings-table.ts';
 import { origins } from '../../config/setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json, type SettingFlags } from '../command.ts';

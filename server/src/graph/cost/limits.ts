@@ -1,6 +1,6 @@
 /**
  * Limits of GraphQL operations, mainly of their cost; `docs/price.md` explains how the cost is counted. Their defaults are in
- * `config/limit-settings.ts`. Other files check them:
+ * `config/settings-table.ts`. Other files check them:
  *
  * - text and tokens: `graph/documents.ts`
  * - fields, depth and the size of introspection: `cost.ts`

@@ -8,7 +8,6 @@ import { pageRead } from '../../folders/children/child-lists.ts';
 import type { PageRead } from '../../folders/tree-view.ts';
 import { Refusal } from '../../refusal.ts';
 import { toSlice } from '../schema/folders/child-connection.ts';
-import { ownFields } from '../schema/folders/own-fields.ts';
 import type { SelectedField, Selections, Variables } from './selections.ts';
 
 export interface PlannedFirstRead {
@@ -29,6 +28,12 @@ const maxFirst = 200;
 interface LoadedFields {
   readonly [name: string]: LoadedFields | null;
 }
+
+/** The fields of a folder that only the folder and its ancestors determine. For `parent`, this is true only of its id. */
+export const ownFields: readonly string[] = [
+  ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
+  ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
+];
 
 const leaves = (names: readonly string[]): LoadedFields =>
   Object.fromEntries(['__typename', ...names].map((name) => [name, null]));

@@ -2,7 +2,7 @@
  * The types Node, Folder, FolderConnection and FolderEdge. Add fields of Folder here; the grants on a folder are in `grant.ts`.
  * A new field may also need a line in these files:
  *
- * - `own-fields.ts`, if the folder and its ancestors alone determine the field
+ * - `ownFields` in `graph/plan/plan-first-read.ts`, if the folder and its ancestors alone determine the field
  * - `graph/plan/folder-plan.ts`; without it, queries with the field run on graphql-js, correctly but slower
  * - `child-connection.ts`, which lists the columns that a list reads for it: by default, all columns except the long texts
  * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement

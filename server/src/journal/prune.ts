@@ -1,7 +1,10 @@
-/** Prunes the journal: deletes entries that are older than the configured days, and those beyond the configured number. */
+/**
+ * Prunes old rows in small changes, so that other changes do not wait long: the entries of the journal that are older than the
+ * configured days or beyond the configured number, and old rows of any other table.
+ */
 
 import type { Database } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
+import { sql, type Statement } from '../database/statement.ts';
 import { readHead, runChange } from './journal.ts';
 
 interface Retention {
@@ -44,4 +47,25 @@ export async function pruneJournal(
     await new Promise(setImmediate);
   }
   return pruned;
+}
+
+/** Statements that delete or change rows, a batch at a time. `rows` is the from and where clause; `key` is the primary key. */
+export function pruneStatements<P>(change: Statement, key: Statement, rows: Statement) {
+  type Parameters = P & { readonly batch: number };
+  return {
+    findAny: sql<Parameters, object>`select ${key} ${rows} limit 1`,
+    prune: sql<Parameters>`${change} where (${key}) in (select ${key} ${rows} limit ${'batch'})`,
+  };
+}
+
+/** Prunes rows in small changes, each of which locks the journal's counter, as long as `findAny` finds a row. */
+export async function pruneInBatches<P>(
+  database: Database,
+  { findAny, prune }: { readonly findAny: Statement<P, object>; readonly prune: Statement<P, never> },
+  parameters: P,
+  maxBatches = Infinity,
+): Promise<void> {
+  for (let count = 0; count < maxBatches && (await database.get(findAny, parameters)); count++) {
+    await runChange(database, (transaction) => transaction.run(prune, parameters), { takesLong: true });
+  }
 }

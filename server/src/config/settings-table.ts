@@ -1,0 +1,281 @@
+/** Defines every setting, by subject. For a new subject, add a line to both tables in `config.ts`. */
+
+import {
+  basePath,
+  databaseUrl,
+  headerPairs,
+  hostName,
+  oneOf,
+  onOrOff,
+  optionalSetting,
+  origins,
+  port,
+  serverUrl,
+  setting,
+  share,
+  text,
+  tracesUrl,
+  trueOrFalse,
+  trustedProxies,
+  wholeNumber,
+} from './setting.ts';
+
+const pemFile = text('the path of a PEM file');
+
+export const networkSettings = {
+  host: setting('HOST', hostName, '127.0.0.1', {
+    about: 'The address to listen on. For any address except loopback, use TLS, here or in a proxy.',
+  }),
+  port: setting('PORT', port, '8080', {
+    about: 'The port to listen on. 0 selects a free port and prints it.',
+  }),
+  workers: setting('WORKERS', wholeNumber(1, 64), '1', {
+    about:
+      'The number of worker processes that serve the port with the same database, at most the number of free cores. With more than one, an additional process starts and stops them. More than one needs a system with `SO_REUSEPORT`, for example Linux.',
+  }),
+  basePath: setting('BASE_PATH', basePath, '/', {
+    about: 'The path of all endpoints, for a proxy that forwards only the requests under one path.',
+  }),
+  tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
+    about: 'The certificate chain, to serve https and wss directly. It needs the private key as well.',
+  }),
+  tlsKeyFile: optionalSetting('TLS_KEY_FILE', pemFile, {
+    about: 'The private key of that certificate.',
+  }),
+  trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
+    about:
+      'The proxies whose `X-Forwarded-For` header is used as the client address in the log, in sessions and in the login throttle: none (false), any (true), a number of hops, or these addresses. The server warns of true and of ranges wider than /24 (IPv4) or /64 (IPv6).',
+  }),
+  corsOrigins: setting('CORS_ORIGINS', origins, '', {
+    about:
+      'The origins of web pages that may call the server from a browser and open sockets. * allows all. By default, only pages of the server’s own origin may.',
+  }),
+  console: setting('CONSOLE', onOrOff, 'on', {
+    about: 'Serves the web console at `/console`. If it is off, this address does not exist.',
+  }),
+  stopSeconds: setting('STOP_SECONDS', wholeNumber(1, 3_600), '10', {
+    about: 'The time for requests to finish when the server stops. Requests that take longer are aborted.',
+  }),
+  stopDelaySeconds: setting('STOP_DELAY_SECONDS', wholeNumber(0, 600), '0', {
+    about:
+      'The time before that in which the port stays open and `/readyz` returns 503, so that load balancers switch to other nodes first. For example, use 5 if the load balancer checks every two seconds.',
+  }),
+};
+
+export const databaseSettings = {
+  databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
+    about:
+      'The database: a file, which the server creates with its folder if it is missing, or a PostgreSQL database, which is empty before the first start.',
+    mayBeFile: true,
+    mayHoldPassword: true,
+  }),
+  databaseConnections: setting('DATABASE_CONNECTIONS', wholeNumber(6, 1_000), '16', {
+    about: 'The maximum number of connections to PostgreSQL that each worker process of this node opens.',
+  }),
+  databasePoolMode: setting('DATABASE_POOL_MODE', oneOf('session', 'transaction'), 'session', {
+    about:
+      'Set it to transaction if a proxy such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
+  }),
+  databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600), '30', {
+    about: 'The maximum duration of one statement on PostgreSQL.',
+  }),
+  trashDays: setting('TRASH_DAYS', wholeNumber(0, 3650), '30', {
+    about: 'The number of days for which a deleted folder can be restored before it is purged.',
+  }),
+  journalDays: setting('JOURNAL_DAYS', wholeNumber(1, 36_500), '90', {
+    about: 'The number of days for which the journal keeps its entries.',
+  }),
+  journalEntries: setting('JOURNAL_ENTRIES', wholeNumber(1_000, 1_000_000_000), '1000000', {
+    about: 'The maximum number of entries that the journal keeps. The oldest entries are deleted first.',
+  }),
+};
+
+/** Scheduled backups of the database file. */
+export const backupSettings = {
+  backupFolder: optionalSetting('BACKUP_FOLDER', text('the path of a folder for this installation only'), {
+    about:
+      'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
+  }),
+  backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760), '24', {
+    about: 'The number of hours from one backup to the next, also across restarts of the server.',
+    onlyWith: 'BACKUP_FOLDER',
+  }),
+  backupKeep: setting('BACKUP_KEEP', wholeNumber(1, 10_000), '7', {
+    about:
+      'The number of scheduled backups to keep. Older ones are deleted; other files in the folder are never touched.',
+    onlyWith: 'BACKUP_FOLDER',
+  }),
+};
+
+const day = 86_400;
+
+/** The upper bound of the setting. Data that must outlive every auth token is kept for this long. */
+export const maxAuthTokenSeconds = day;
+
+export const tokenSettings = {
+  authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds), '600', {
+    about: 'The lifetime of an auth token. Clients receive it as `expires_in`.',
+  }),
+  refreshTokenSeconds: setting('REFRESH_TOKEN_SECONDS', wholeNumber(1, 3650 * day), String(60 * day), {
+    about: 'The lifetime of a refresh token, from the login or refresh that issued it.',
+  }),
+  reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day), '60', {
+    about:
+      'A client may send a spent refresh token again within this time, for example after a lost response or from a second tab: the server only rejects it. Later, it counts as stolen, and the server also revokes its session.',
+  }),
+  refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600), '0', {
+    about:
+      'If a client repeats a refresh with the same two tokens within this time, it receives the same new tokens again. Set it for clients on unreliable networks; 0 turns it off.',
+  }),
+  maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
+    about:
+      'The maximum number of sessions of one user. A login beyond it revokes the least recently used session of the user. 0 sets no limit.',
+  }),
+  issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s), {
+    about:
+      'The `iss` of auth tokens. Without it, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
+  }),
+  keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650), '90', {
+    about:
+      'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns it off; use `espalier keys rotate` instead.',
+  }),
+  masterKey: optionalSetting('MASTER_KEY', text('32 or more random characters', /^.{32,}$/s), {
+    about:
+      'Encrypts the private signing keys in the database, so that a copy of the database is not enough to create tokens. Generate it, for example, with `openssl rand -base64 32`. Use the same on every node, and store it apart from the database and its backups.',
+    mayBeFile: true,
+    isSecret: true,
+  }),
+  introspectionClient: optionalSetting(
+    'INTROSPECTION_CLIENT',
+    text('a name, a colon and a password of at least 32 characters', /^[^:]+:.{32,}$/),
+    {
+      about:
+        'The name and password (HTTP Basic) with which another service can check auth tokens at `/introspect`. Without it, this address does not exist.',
+      mayBeFile: true,
+      isSecret: true,
+    },
+  ),
+  loginThrottle: setting('LOGIN_THROTTLE', onOrOff, 'on', {
+    about:
+      'Slows down password guessing: after 50 failed logins for one user name from one address, or 500 failed logins from one address, within 15 minutes. Turn it off for load tests only.',
+  }),
+};
+
+export const limitSettings = {
+  maxQueryCharacters: setting('MAX_QUERY_CHARACTERS', wholeNumber(1_000, 10_000_000), '100000', {
+    about: 'The maximum number of characters in the text of a query, without its variables.',
+  }),
+  maxTokens: setting('MAX_TOKENS', wholeNumber(100, 100_000), '5000', {
+    about: 'The maximum number of tokens (names, values and punctuation) in a query.',
+  }),
+  maxFields: setting('MAX_FIELDS', wholeNumber(10, 100_000), '500', {
+    about:
+      'The maximum number of fields that a query selects. Each use of a fragment counts, and an expensive field counts several times.',
+  }),
+  maxDepth: setting('MAX_DEPTH', wholeNumber(5, 500), '64', {
+    about: 'The maximum number of levels of nested fields in a query.',
+  }),
+  maxFolders: setting('MAX_FOLDERS', wholeNumber(1, 10_000_000), '20000', {
+    about: 'The maximum number of folders in all lists of one response together.',
+  }),
+  maxValues: setting('MAX_VALUES', wholeNumber(1, 100_000_000), '400000', {
+    about:
+      'The maximum number of values in all lists of one response together. Each folder counts once for each field that the query selects from it.',
+  }),
+  maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30), String(32 * 2 ** 20), {
+    about:
+      'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. Also the maximum of the icons, descriptions and properties of one duplicate.',
+  }),
+  maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 10_000_000), '20000', {
+    about: 'The maximum of `first` and `last`: the number of folders that a query requests in one page.',
+  }),
+  maxScanned: setting('MAX_SCANNED', wholeNumber(1, 1_000_000_000), '2000000', {
+    about: 'The maximum number of folders that the server reads to search, filter or count for one response.',
+  }),
+  maxExportFolders: setting('MAX_EXPORT_FOLDERS', wholeNumber(1, 10_000_000), '100000', {
+    about: 'The maximum number of folders in one export.',
+  }),
+  maxImportFolders: setting('MAX_IMPORT_FOLDERS', wholeNumber(1, 10_000_000), '100000', {
+    about: 'The maximum number of folders that one import or duplicate creates.',
+  }),
+  maxSubscriptions: setting('MAX_SUBSCRIPTIONS', wholeNumber(1, 10_000), '100', {
+    about:
+      'The maximum number of subscriptions, queries and mutations that are open on one socket at the same time.',
+  }),
+  maxConnections: setting('MAX_CONNECTIONS', wholeNumber(1, 100_000), '200', {
+    about: 'The maximum number of sockets and event streams that one user has open at the same time.',
+  }),
+  maxBacklog: setting('MAX_BACKLOG', wholeNumber(100, 1_000_000), '10000', {
+    about:
+      'The maximum number of journal entries that a subscription may be behind. Beyond it, the client must read the folders again.',
+  }),
+};
+
+export const metricsSettings = {
+  metricsPort: optionalSetting('METRICS_PORT', port, {
+    about:
+      'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without it, the server has no metrics. 0 selects a free port and prints it.',
+  }),
+  metricsHost: setting('METRICS_HOST', hostName, '127.0.0.1', {
+    about:
+      'The address of that port. Metrics need no token: for any address except loopback, make sure that only Prometheus can connect.',
+    onlyWith: 'METRICS_PORT',
+  }),
+};
+
+export const traceSettings = {
+  tracesUrl: optionalSetting('TRACES_URL', tracesUrl, {
+    about:
+      'The URL to which the server sends traces, with the OpenTelemetry protocol over HTTP, as JSON. Without it, the server creates no traces.',
+  }),
+  tracesShare: setting('TRACES_SHARE', share, '1', {
+    about:
+      'The share of requests to trace. A request with a `traceparent` header uses the flag in it instead.',
+    onlyWith: 'TRACES_URL',
+  }),
+  tracesHeaders: optionalSetting('TRACES_HEADERS', headerPairs, {
+    about: 'HTTP headers to send with the traces, for example for a collector that requires authentication.',
+    onlyWith: 'TRACES_URL',
+    mayBeFile: true,
+    isSecret: true,
+  }),
+};
+
+const userName = text('a user name of 1 to 128 characters, without control characters');
+const logLevel = oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace');
+
+export const startSettings = {
+  adminUsername: setting('ADMIN_USERNAME', userName, 'admin', {
+    about: 'The user name of the administrator that the first start creates.',
+    mayBeFile: true,
+  }),
+  adminPassword: optionalSetting('ADMIN_PASSWORD', text('a password'), {
+    about:
+      'The password of that administrator. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user password --on-database`.',
+    mayBeFile: true,
+    isSecret: true,
+  }),
+  demo: setting('DEMO', trueOrFalse, 'false', {
+    about: 'Adds a demonstration tree if there are no folders yet.',
+    isSwitch: true,
+  }),
+  logLevel: setting('LOG_LEVEL', logLevel, 'info', {
+    about:
+      'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. Info and lower levels include one line for each request.',
+  }),
+};
+
+/** Settings of the commands that call a server. */
+export const commandLineSettings = {
+  url: optionalSetting('URL', serverUrl, {
+    about: 'The API root of the server. By default, the one of the last login with this profile.',
+  }),
+  profile: setting(
+    'PROFILE',
+    text('letters, digits, dots, dashes and underscores', /^(?!\.)[\w.-]{1,64}$/),
+    'default',
+    {
+      about: 'The name under which a login is stored. Use several for several servers or users.',
+    },
+  ),
+};
