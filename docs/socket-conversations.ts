@@ -156,7 +156,7 @@ export const conversations: readonly Conversation[] = [
           type: 'connection_error',
           payload: {
             message: 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.',
-            extensions: { code: 'INVALID_AUTH_TOKEN' },
+            extensions: { code: 'INVALID_AUTH_TOKEN', requestId: '…' },
           },
         },
       },

@@ -273,8 +273,14 @@ describe('a socket', () => {
     assert.deepEqual(client.unread, []);
     const older = await SocketClient.open(app.url, legacy);
     older.init(app.token('ann'));
-    const payload = { message: 'You are disabled.', extensions: { code: 'INVALID_AUTH_TOKEN' } };
-    assert.deepEqual(await older.next(), { type: 'connection_error', payload });
+    const { type, payload } = await older.next();
+    const { requestId } = payload!['extensions'] as { requestId: string };
+    assert.match(requestId, /./);
+    const extensions = { code: 'INVALID_AUTH_TOKEN', requestId };
+    assert.deepEqual(
+      { type, payload },
+      { type: 'connection_error', payload: { message: 'You are disabled.', extensions } },
+    );
     assert.equal((await older.closed()).code, 4403);
   });
 

@@ -9,11 +9,13 @@ import { readRefusedUpgrade, SocketClient, type SocketClientOptions } from '../s
 
 const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
-/** The last frame of the older protocol before the close. */
-const connectionError = (message: string) => ({
-  type: 'connection_error',
-  payload: { message, extensions: { code: 'INVALID_AUTH_TOKEN' } },
-});
+/** Asserts that the only frame of the older protocol before the close is the reason. */
+const assertReason = ({ unread }: SocketClient, message: string) => {
+  const { requestId } = unread[0]!.payload!['extensions'] as { requestId: string };
+  assert.match(requestId, /./);
+  const extensions = { code: 'INVALID_AUTH_TOKEN', requestId };
+  assert.deepEqual(unread, [{ type: 'connection_error', payload: { message, extensions } }]);
+};
 const viewerQuery = '{viewer{user{username} session{id} tokenExpiresAt}}';
 
 interface Viewer {
@@ -184,7 +186,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await client.closed(), expired);
       assert.deepEqual(await older.closed(), expired);
       assert.deepEqual(client.unread, []);
-      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
+      assertReason(older, 'The auth token has expired.');
       people.authToken = (await people.testbed.logIn()).authToken;
     });
 
@@ -280,7 +282,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await client.closed(), expired);
       assert.deepEqual(client.unread, []);
       assert.deepEqual(await older.closed(), expired);
-      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
+      assertReason(older, 'The auth token has expired.');
       people.authToken = (await people.testbed.logIn()).authToken;
     });
 
@@ -294,7 +296,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await each.closed(), expired);
       }
       assert.deepEqual(client.unread, []);
-      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
+      assertReason(older, 'The auth token has expired.');
       people.authToken = (await people.testbed.logIn()).authToken;
       assert.deepEqual(await people.query('{folder(path:"/too late"){name}}'), { folder: null });
     });
@@ -307,7 +309,7 @@ for (const kind of databaseKinds) {
       await people.mutate('revokeSession', { id: session.id }, 'revokedSessionId');
       for (const client of clients) assert.deepEqual(await client.closed(), expired);
       assert.deepEqual(clients[0]!.unread, []);
-      assert.deepEqual(clients[1]!.unread, [connectionError('The session of this auth token has ended.')]);
+      assertReason(clients[1]!, 'The session of this auth token has ended.');
       assert.equal((await readViewer(stays)).user.username, bob.username);
       await stays.close();
       const again = await open();

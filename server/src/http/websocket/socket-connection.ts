@@ -178,9 +178,10 @@ export class SocketConnection implements LiveConnection {
   #reject({ code, message }: Refusal): void {
     const isUnavailable = code === 'UNAVAILABLE';
     const name = isUnavailable || code === 'INVALID_VIEW_TOKEN' ? code : 'INVALID_AUTH_TOKEN';
-    const { connectionError } = this.#options.protocol;
-    if (connectionError) {
-      this.#send({ type: connectionError, payload: { message, extensions: { code: name } } });
+    const { protocol, requestId } = this.#options;
+    if (protocol.connectionError) {
+      const payload = { message, extensions: { code: name, requestId } };
+      this.#send({ type: protocol.connectionError, payload });
     }
     this.#close(name, isUnavailable ? message : undefined);
   }
