@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import { startProcessTimer } from '../support/process-timer.ts';
-import { PeopleTestbed } from '../people/people-testbed.ts';
+import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { Testbed } from '../support/testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
@@ -52,6 +52,28 @@ for (const kind of databaseKinds) {
       await client.next();
       await client.next();
       return { person, client, authToken };
+    };
+
+    /** Starts a view here. It is connected to the other node. */
+    const startView = async () => {
+      const administrator = await here.createUser({ isAdministrator: true });
+      const viewed = await here.createUser();
+      const { authToken } = await here.logIn(administrator);
+      const input = { userId: viewed.id };
+      const { viewToken } = await here.mutate<{ viewToken: string }>(
+        'startViewAs',
+        input,
+        'viewToken',
+        authToken,
+      );
+      const client = await SocketClient.connect(there.url, authToken, {
+        headers: { 'espalier-view-as': viewToken },
+      });
+      client.start('1', subscription);
+      client.start('2', '{viewer{user{id}}}');
+      assert.deepEqual((await client.next()).payload, { data: { viewer: { user: { id: viewed.id } } } });
+      await client.next();
+      return { administrator, viewed, authToken, client };
     };
 
     test('deliver changes to clients of the other node in order', async () => {
@@ -109,6 +131,46 @@ for (const kind of databaseKinds) {
         const id = await create(`after ${name}`);
         assert.deepEqual(await nextKind(bystander.client), ['CREATE', id]);
         await bystander.client.close();
+      });
+    }
+
+    for (const [name, end] of Object.entries({
+      'the viewed user is disabled': ({ viewed }: { viewed: Person }) =>
+        here.mutate('updateUser', { id: viewed.id, isDisabled: true }),
+      'the viewed user is deleted': ({ viewed }: { viewed: Person }) =>
+        here.mutate('deleteUser', { id: viewed.id }),
+      'the administrator loses the role': ({ administrator }: { administrator: Person }) =>
+        here.mutate('updateUser', { id: administrator.id, isAdministrator: false }),
+    })) {
+      test(`end a view on the other node when ${name}, and no other view`, async () => {
+        const [ended, other] = [await startView(), await startView()];
+        const closed = await withinASecond(
+          () => end(ended),
+          () => ended.client.closed(),
+        );
+        assert.deepEqual(closed, { code: 4403, reason: 'INVALID_VIEW_TOKEN' });
+        assert.deepEqual(ended.client.unread, []);
+        assert.equal((await there.query('{__typename}', ended.authToken)).status, 200);
+        other.client.start('3', '{viewer{user{id}}}');
+        assert.deepEqual((await other.client.next()).payload, {
+          data: { viewer: { user: { id: other.viewed.id } } },
+        });
+        await other.client.close();
+      });
+    }
+
+    for (const [name, end] of Object.entries({
+      'is disabled': (id: string) => here.mutate('updateUser', { id, isDisabled: true }),
+      'ends the session': (userId: string) => here.mutate('revokeSessions', { userId }),
+    })) {
+      test(`end a view on the other node when the administrator ${name}`, async () => {
+        const { administrator, client, authToken } = await startView();
+        const closed = await withinASecond(
+          () => end(administrator.id),
+          () => client.closed(),
+        );
+        assert.deepEqual(closed, { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
+        assert.equal((await there.query('{__typename}', authToken)).status, 401);
       });
     }
 
