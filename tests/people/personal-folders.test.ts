@@ -3,9 +3,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
+import type { Access } from '../../server/src/access/access.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { PersonalFolders } from '../../server/src/folders/personal-folders.ts';
 import { purgeTrash } from '../../server/src/folders/purge.ts';
+import type { ChangeRunner } from '../../server/src/journal/change-runner.ts';
+import type { Refusal } from '../../server/src/refusal.ts';
 import { countRows, withDatabase } from '../support/stored-rows.ts';
 import { PeopleTestbed, type Person } from './people-testbed.ts';
+
+const deleteFolderRow = sql<{ id: string }, { id: string }>`
+  delete from folders where id = ${'id'} returning id`;
 
 interface Lists {
   readonly shared: readonly string[];
@@ -161,6 +169,36 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await setFavorite('x', false), { folder: null });
       await grant(id, 'READ');
       assert.deepEqual((await readLists()).favorites.includes('Kept'), false);
+    });
+
+    test('refuse a folder that is purged before it becomes a favorite or is visited', async () => {
+      const now = people.testbed.clock.now();
+      const caller = { userId: ann.id, sessionId: ann.id };
+      await withDatabase(people.testbed.database.url, async (database) => {
+        // Runs the write while an uncommitted purge removes the folder that the read has found.
+        const purging = (id: string): Pick<ChangeRunner<Access>, 'runUnrecorded'> => ({
+          async runUnrecorded(_, { write }) {
+            const written = await database.transaction(async (transaction) => {
+              await transaction.all(deleteFolderRow, { id });
+              const writing = database.transaction((later) => write(later, { hiddenIds: [] } as never, now));
+              return { result: writing.catch((error: unknown) => error) };
+            });
+            throw await written.result;
+          },
+        });
+        const [favorite, visited] = [await createFolder('Favorite'), await createFolder('Visited')];
+        const results = await Promise.allSettled([
+          new PersonalFolders(purging(favorite)).setFavorite(caller, {
+            folderId: favorite,
+            isFavorite: true,
+          }),
+          new PersonalFolders(purging(visited)).visit(caller, { folderId: visited }),
+        ]);
+        assert.deepEqual(
+          results.map((result) => result.status === 'rejected' && (result.reason as Refusal).message),
+          [`There is no folder with the id ${favorite}.`, `There is no folder with the id ${visited}.`],
+        );
+      });
     });
 
     test('keep 200 favorites and 20 visits, and drop favorites that are hidden if there is no more room', async () => {

@@ -10,6 +10,7 @@ export type Part =
   | ListPart
   | RowsPart
   | { readonly kind: 'for-update' }
+  | { readonly kind: 'for-key-share' }
   | { readonly kind: 'children'; readonly of: string }
   | { readonly kind: 'hex'; readonly column: string }
   | { readonly kind: 'json-rows'; readonly columns: string }
@@ -190,6 +191,9 @@ function listColumns(table: string, names: readonly string[]): string {
 
 /** Ends a select in a transaction: locks the rows until the transaction ends. */
 export const forUpdate: Part = { kind: 'for-update' };
+
+/** Ends a select in a transaction: the rows cannot be deleted until the transaction ends. */
+export const forKeyShare: Part = { kind: 'for-key-share' };
 
 /** Only canonical UUIDs are ids of rows. Check other texts first: PostgreSQL fails on a text that is no UUID. */
 export function isRowId(text: string): boolean {

@@ -7,11 +7,18 @@ import type { Access } from '../access/access.ts';
 import { cannotLogIn } from '../access/access-cache.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { forUpdate, isRowId, list, sql } from '../database/statement.ts';
+import { forKeyShare, forUpdate, isRowId, list, sql } from '../database/statement.ts';
 import type { Caller, Changed, ChangeRunner } from '../journal/change-runner.ts';
 import { Refusal } from '../refusal.ts';
 import { sortKey } from './folder-texts.ts';
-import { readFolders, requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
+import {
+  noSuchFolder,
+  readFolders,
+  requireFolder,
+  viewTree,
+  type Folder,
+  type TreeView,
+} from './tree-view.ts';
 
 type Kind = 'favorite' | 'recent';
 
@@ -29,8 +36,10 @@ const ofUser = sql`user_id = ${'userId'} and kind = ${'kind'}`;
 const findAll = sql<OfUser, { id: string; markedAt: number }>`
   select folder_id as id, marked_at as "markedAt" from personal_folders
   where ${ofUser} order by marked_at desc, folder_id desc`;
-const findForUpdate = sql<{ userId: string }, { id: string }>`
+const findUserForUpdate = sql<{ userId: string }, { id: string }>`
   select id from users where id = ${'userId'} ${forUpdate}`;
+const findFolderToRefer = sql<{ folderId: string }, { id: string }>`
+  select id from folders where id = ${'folderId'} ${forKeyShare}`;
 const put = sql<Row & { now: number }>`
   insert into personal_folders (user_id, kind, folder_id, marked_at)
   values (${'userId'}, ${'kind'}, ${'folderId'}, ${'now'})
@@ -39,9 +48,9 @@ const removeSome = sql<OfUser & { ids: readonly string[] }>`
   delete from personal_folders where ${ofUser} and folder_id in (select value from ${list('ids')})`;
 
 export class PersonalFolders {
-  readonly #changes: ChangeRunner<Access>;
+  readonly #changes: Pick<ChangeRunner<Access>, 'runUnrecorded'>;
 
-  constructor(changes: ChangeRunner<Access>) {
+  constructor(changes: Pick<ChangeRunner<Access>, 'runUnrecorded'>) {
     this.#changes = changes;
   }
 
@@ -75,7 +84,7 @@ export class PersonalFolders {
             `You have ${maxFavorites} favorites, which is the limit. Remove one first.`,
           );
         }
-        await transaction.run(put, { ...mine, folderId, now });
+        await putFolder(transaction, { ...mine, folderId, now });
       },
     });
   }
@@ -93,7 +102,7 @@ export class PersonalFolders {
         await lockUser(transaction, caller);
         const [latest] = await transaction.all(findAll, mine);
         // Later than the visit before it, also if the clock of another node is ahead.
-        await transaction.run(put, { ...mine, folderId, now: Math.max(now, (latest?.markedAt ?? 0) + 1) });
+        await putFolder(transaction, { ...mine, folderId, now: Math.max(now, (latest?.markedAt ?? 0) + 1) });
         const ids = (await readIds(transaction, mine)).slice(maxRecentFolders);
         if (ids.length > 0) await transaction.run(removeSome, { ...mine, ids });
       },
@@ -105,7 +114,14 @@ export class PersonalFolders {
  * Prevents two requests from adding a favorite at the same time. Refuses a user who was deleted since the rights were read.
  */
 async function lockUser(transaction: Transaction, { userId }: Caller): Promise<void> {
-  if (!(await transaction.get(findForUpdate, { userId }))) throw cannotLogIn();
+  if (!(await transaction.get(findUserForUpdate, { userId }))) throw cannotLogIn();
+}
+
+/** Refuses a folder that was purged since it was read. */
+async function putFolder(transaction: Transaction, row: Row & { readonly now: number }): Promise<void> {
+  const { folderId } = row;
+  if (!(await transaction.get(findFolderToRefer, { folderId }))) throw noSuchFolder(folderId);
+  await transaction.run(put, row);
 }
 
 async function readIds(reader: Reader, mine: OfUser): Promise<readonly string[]> {

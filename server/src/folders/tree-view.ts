@@ -147,10 +147,14 @@ function visibleFolder(view: TreeView, row: FolderRow): Folder | undefined {
 /** Refuses with NOT_FOUND a folder that the viewer does not see. */
 export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
   const folder = await readFolder(view, id);
-  if (folder) return folder;
+  if (!folder) throw noSuchFolder(id);
+  return folder;
+}
+
+export function noSuchFolder(id: string): Refusal {
   // Repeats only a valid id, because the input may be a text of any length.
   const name = isRowId(id) ? `the id ${id}` : 'this id';
-  throw new Refusal('NOT_FOUND', `There is no folder with ${name}.`);
+  return new Refusal('NOT_FOUND', `There is no folder with ${name}.`);
 }
 
 /** The map has no entry for a folder that the viewer may not see. */

@@ -139,6 +139,7 @@ function writePart(part: Part, parameter: (value: Value) => string): string {
       from ${listTable(parameter({ name: part.name }), 'uuid')}`;
   }
   if (part.kind === 'for-update') return 'for update';
+  if (part.kind === 'for-key-share') return 'for key share';
   if (part.kind === 'json-rows') return `json_agg(json_build_array(${part.columns}))`;
   if (part.kind === 'hex') return `upper(encode(${part.column}, 'hex'))`;
   if (part.kind === 'children') {

@@ -84,7 +84,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
           and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
     }
     // Only one transaction writes at a time.
-    if (part.kind === 'for-update') return '';
+    if (part.kind === 'for-update' || part.kind === 'for-key-share') return '';
     if (part.kind === 'children') return 'folders';
     if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
     if (part.kind === 'hex') return `hex(${part.column})`;
