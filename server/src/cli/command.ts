@@ -10,7 +10,7 @@ import {
 import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/config.ts';
 import { plainText, type Kind, type Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
-import { print, printJson } from './terminal/output.ts';
+import { print, printJson, printJsonList, printLines } from './terminal/output.ts';
 
 /** A positional argument, such as `<path>` in `folder create <path>`. */
 export interface Word {
@@ -64,11 +64,10 @@ export interface CommandInput<O extends Options = Options> {
   readonly flags: SettingFlags;
 }
 
-/** What a command prints: the data with `--json`, otherwise the text. */
-export interface Output {
-  readonly data: unknown;
-  readonly text: string | (() => string);
-}
+/** What a command prints: the data with `--json`, otherwise the text. A list is printed while it is read. */
+export type Output =
+  | { readonly data: unknown; readonly text: string | (() => string) }
+  | { readonly items: AsyncIterable<unknown>; readonly lines: AsyncIterable<string> };
 
 export interface Definition<O extends Options> {
   /** Starts with a verb. */
@@ -128,7 +127,7 @@ export function command<const O extends Options>(definition: Definition<O>): Com
   return definition;
 }
 
-/** The option of all commands that print data. */
+/** The option of all commands that print data. Commands that use a server have it by default. */
 export const json = { about: 'Print JSON' } as const satisfies Option;
 
 /** Adds a command, or a group of commands, below its parent. */
@@ -243,6 +242,7 @@ async function runCommand(definition: Command, parsed: CommanderCommand): Promis
   const output = await definition.run(input as never);
   if (!output) return;
   const isJson = (input.options as { readonly json?: boolean }).json;
+  if ('items' in output) return isJson ? printJsonList(output.items) : printLines(output.lines);
   const { data, text } = output;
   await (isJson ? printJson(data) : print(typeof text === 'string' ? text : text()));
 }

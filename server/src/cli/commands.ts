@@ -22,120 +22,67 @@ interface ListedCommand {
   readonly load: () => Promise<Command | Group>;
 }
 
+/** The module exports the definition under the name of the command. */
+function listed<const Name extends string>(
+  name: Name,
+  about: string,
+  load: () => Promise<Readonly<Record<Name, Command | Group>>>,
+): ListedCommand {
+  return { name, about, load: async () => (await load())[name] };
+}
+
 export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> = {
-  'Run the server': [
-    { name: 'serve', about: 'Run the server', load: async () => (await import('./serve.ts')).serve },
-  ],
+  'Run the server': [listed('serve', 'Run the server', () => import('./serve.ts'))],
   'Use a running server, as the logged-in user': [
-    {
-      name: 'login',
-      about: 'Log in to a server and store the session for later commands',
-      load: async () => (await import('./login.ts')).login,
-    },
-    {
-      name: 'logout',
-      about: 'Log out and delete the stored session',
-      load: async () => (await import('./login.ts')).logout,
-    },
-    {
-      name: 'whoami',
-      about: 'Show the logged-in user and the server',
-      load: async () => (await import('./login.ts')).whoami,
-    },
-    {
-      name: 'folder',
-      about: 'List, create, change, move, import and export folders',
-      load: async () => (await import('./folder/folder.ts')).folder,
-    },
-    {
-      name: 'user',
-      about: 'List, create and change users, and set passwords',
-      load: async () => (await import('./user.ts')).user,
-    },
-    {
-      name: 'group',
-      about: 'List, create and change groups of users',
-      load: async () => (await import('./group.ts')).group,
-    },
-    {
-      name: 'grant',
-      about: 'List, create and delete grants, which give users and groups access to folders',
-      load: async () => (await import('./grant.ts')).grant,
-    },
-    {
-      name: 'explain',
-      about: 'Explain the access of a user to a folder',
-      load: async () => (await import('./grant.ts')).explain,
-    },
-    {
-      name: 'session',
-      about: 'List, show and revoke sessions',
-      load: async () => (await import('./session.ts')).session,
-    },
-    {
-      name: 'journal',
-      about: 'Show the journal of all changes, or follow it',
-      load: async () => (await import('./journal/journal.ts')).journal,
-    },
-    {
-      name: 'query',
-      about: 'Run a GraphQL query, mutation or subscription',
-      load: async () => (await import('./query.ts')).query,
-    },
+    listed(
+      'login',
+      'Log in to a server and store the session for later commands',
+      () => import('./login.ts'),
+    ),
+    listed('logout', 'Log out and delete the stored session', () => import('./login.ts')),
+    listed('whoami', 'Show the logged-in user and the server', () => import('./login.ts')),
+    listed(
+      'folder',
+      'List, create, change, move, import and export folders',
+      () => import('./folder/folder.ts'),
+    ),
+    listed('user', 'List, create and change users, and set passwords', () => import('./user.ts')),
+    listed('group', 'List, create and change groups of users', () => import('./group.ts')),
+    listed(
+      'grant',
+      'List, create and delete grants, which give users and groups access to folders',
+      () => import('./grant.ts'),
+    ),
+    listed('explain', 'Explain the access of a user to a folder', () => import('./grant.ts')),
+    listed('session', 'List, show and revoke sessions', () => import('./session.ts')),
+    listed('journal', 'Show the journal of all changes, or follow it', () => import('./journal/journal.ts')),
+    listed('query', 'Run a GraphQL query, mutation or subscription', () => import('./query.ts')),
   ],
   'Work on the database directly, with or without a running server': [
-    {
-      name: 'keys',
-      about: 'List, rotate, retire and seal the keys that sign auth tokens',
-      load: async () => (await import('./keys.ts')).keys,
-    },
-    {
-      name: 'migrate',
-      about: 'Update the database schema, or print the missing steps as SQL',
-      load: async () => (await import('./migrate.ts')).migrate,
-    },
-    {
-      name: 'copy',
-      about: 'Copy the whole installation to another database',
-      load: async () => (await import('./copy.ts')).copy,
-    },
-    {
-      name: 'backup',
-      about: 'Back up a database file while servers use it',
-      load: async () => (await import('./backup.ts')).backup,
-    },
-    {
-      name: 'restore',
-      about: 'Replace the database file with a backup; all its servers must be stopped',
-      load: async () => (await import('./backup.ts')).restore,
-    },
-    {
-      name: 'doctor',
-      about: 'Check settings, clock, database, files, TLS and a running server, and suggest fixes',
-      load: async () => (await import('./doctor/doctor.ts')).doctor,
-    },
+    listed('keys', 'List, rotate, retire and seal the keys that sign auth tokens', () => import('./keys.ts')),
+    listed(
+      'migrate',
+      'Update the database schema, or print the missing steps as SQL',
+      () => import('./migrate.ts'),
+    ),
+    listed('copy', 'Copy the whole installation to another database', () => import('./copy.ts')),
+    listed('backup', 'Back up a database file while servers use it', () => import('./backup.ts')),
+    listed(
+      'restore',
+      'Replace the database file with a backup; all its servers must be stopped',
+      () => import('./backup.ts'),
+    ),
+    listed(
+      'doctor',
+      'Check settings, clock, database, files, TLS and a running server, and suggest fixes',
+      () => import('./doctor/doctor.ts'),
+    ),
   ],
   'Other commands': [
-    {
-      name: 'docs',
-      about: 'Print a page of the documentation',
-      load: async () => (await import('./docs.ts')).docs,
-    },
-    {
-      name: 'schema',
-      about: 'Print the GraphQL schema',
-      load: async () => (await import('./query.ts')).schema,
-    },
-    {
-      name: 'completion',
-      about: 'Print a completion script for a shell',
-      load: async () => (await import('./completion.ts')).completion,
-    },
-    {
-      name: 'version',
-      about: 'Print the version',
-      load: async () => (await import('./completion.ts')).printVersion,
-    },
+    listed('docs', 'Print a page of the documentation', () => import('./docs.ts')),
+    listed('schema', 'Print the GraphQL schema', () => import('./query.ts')),
+    listed('completion', 'Print a completion script for a shell', () => import('./completion.ts')),
+    listed('version', 'Print the version', () => import('./completion.ts')),
   ],
 };
 

@@ -15,7 +15,7 @@ const program = join(import.meta.dirname, '../../bin/espalier.js');
 
 async function scriptFor(shell: string): Promise<string> {
   const output = (await completion.run({ words: [shell], options: {}, flags: {} } as never)) as Output;
-  return String(output.text);
+  return 'text' in output ? String(output.text) : '';
 }
 
 /** The proposals without their descriptions. */

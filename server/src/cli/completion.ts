@@ -87,12 +87,14 @@ export const completion = command({
   run: ({ words: [shell] }) => ({ data: null, text: scripts[shell as keyof typeof scripts] }),
 });
 
-export const printVersion = command({
+const printVersion = command({
   about: 'Print the version',
   options: { json },
   examples: ['espalier version', 'espalier version --json'],
   run: () => ({ data: { version: version() }, text: version() }),
 });
+
+export { printVersion as version };
 
 interface Flag {
   readonly name: string;

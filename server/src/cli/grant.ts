@@ -1,22 +1,22 @@
 /** `espalier grant` and `espalier explain`: who has access to a folder, and why. */
 
-import { EspalierError } from '@espalier/client';
 import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
-import { everyItem, pageInfo, type Page, type ReadPage } from './api/pages.ts';
+import { everyItem, listReader, pageInfo } from './api/pages.ts';
 import {
   findFolderReference,
   findGroup,
   findUser,
   folderWord,
+  mutate,
   userWord,
   type ApiConnection,
   type NamedFolder,
   type NamedGroup,
   type NamedUser,
 } from './api/resolve-names.ts';
-import { json, type Group, type Option } from './command.ts';
-import { escapeControls, facts, table, toMinute } from './terminal/output.ts';
+import type { Group, Option } from './command.ts';
+import { escapeControls, escaped, facts, table, toMinute } from './terminal/output.ts';
 
 export interface GrantDetails {
   readonly level: string;
@@ -29,41 +29,36 @@ export interface GrantDetails {
 const grantFields = 'level grantedAt folder { id path } user { id username } group { id name }';
 
 /** The grants on a folder, and on those above it if they are inherited. */
-export function grantReader(
-  { client, signal }: ApiConnection,
-  folder: NamedFolder,
+export function readGrants(
+  connection: ApiConnection,
+  id: string,
   inherited: boolean,
-): ReadPage<GrantDetails> {
+): Promise<readonly GrantDetails[]> {
   const query = `query ($id: ID!, $inherited: Boolean!, $first: Int, $after: String) {
-    folder(id: $id) { access(inherited: $inherited, first: $first, after: $after) {
+    of: folder(id: $id) { list: access(inherited: $inherited, first: $first, after: $after) {
       items { ${grantFields} } ${pageInfo}
     } }
   }`;
-  type Answer = { readonly folder: { readonly access: Page<GrantDetails> } | null };
-  return async (slice) => {
-    const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
-    if (answer.folder) return answer.folder.access;
-    throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} no longer exists.`);
-  };
+  return everyItem(listReader<GrantDetails>(connection, query, { id, inherited }));
 }
 
 export function subjectOf({ user, group }: Pick<GrantDetails, 'user' | 'group'>): string {
-  if (user) return escapeControls(user.username);
-  return group ? `group ${escapeControls(group.name)}` : '';
+  if (user) return user.username;
+  return group ? `group ${group.name}` : '';
 }
 
 const list = apiCommand({
   about: 'List the grants on a folder',
   aliases: ['ls'],
   words: [folderWord],
-  options: { inherited: { about: 'Include the grants on the folders above, nearest first' }, json },
+  options: { inherited: { about: 'Include the grants on the folders above, nearest first' } },
   details: 'Lists all grants if you manage the folder, otherwise only the grants to you and your groups.',
   examples: ['espalier grant list /Places', 'espalier grant list "/Places/Floor 2" --inherited'],
   async run(connection, { words: [reference], options: { inherited } }) {
-    const folder = await findFolderReference(connection, reference!);
-    const grants = await everyItem(grantReader(connection, folder, inherited));
+    const { id } = await findFolderReference(connection, reference!);
+    const grants = await readGrants(connection, id, inherited);
     const rows = grants.map((each) => [
-      escapeControls(each.folder.path),
+      each.folder.path,
       subjectOf(each),
       each.level,
       toMinute(each.grantedAt),
@@ -91,10 +86,10 @@ function requireOneSubject({ options: { user, group } }: SubjectInput): void {
 async function findSubject(connection: ApiConnection, { options: { user, group } }: SubjectInput) {
   if (user !== undefined) {
     const { id, username } = await findUser(connection, user);
-    return { input: { userId: id }, name: escapeControls(username) };
+    return { input: { userId: id }, name: username };
   }
   const { id, name } = await findGroup(connection, group!);
-  return { input: { groupId: id }, name: `the group ${escapeControls(name)}` };
+  return { input: { groupId: id }, name: `the group ${name}` };
 }
 
 const levels = ['read', 'write', 'manage', 'none'] as const;
@@ -103,7 +98,7 @@ const create = apiCommand({
   about: 'Grant a user or a group access to a folder',
   aliases: ['set', 'add'],
   words: [folderWord, { name: 'level', about: 'read, write, manage or none', completes: levels }],
-  options: { ...subjectOptions, json },
+  options: subjectOptions,
   details: `Requires MANAGE on the folder. Replaces an earlier grant to the user or group on this folder. A grant applies to the folder
 and its contents, unless a deeper grant overrides it. The level none blocks inherited access.`,
   examples: [
@@ -115,17 +110,14 @@ and its contents, unless a deeper grant overrides it. The level none blocks inhe
     requireOneSubject(input);
   },
   async run(connection, input) {
-    const { client, signal } = connection;
     const [reference, word] = input.words;
     const level = toLevel(word!);
     const folder = await findFolderReference(connection, reference!);
     const subject = await findSubject(connection, input);
-    const mutation = `mutation ($input: GrantAccessInput!) { grantAccess(input: $input) { cursor } }`;
-    const variables = { input: { folderId: folder.id, level, ...subject.input } };
-    await client.mutate(mutation, variables, { signal });
+    await mutate(connection, 'grantAccess', { folderId: folder.id, level, ...subject.input }, 'cursor');
     return {
       data: { folder, level, ...subject.input },
-      text: `Granted ${level} on ${escapeControls(folder.path)} to ${subject.name}.`,
+      text: escaped`Granted ${level} on ${folder.path} to ${subject.name}.`,
     };
   },
 });
@@ -141,21 +133,18 @@ const remove = apiCommand({
   about: 'Delete a grant',
   aliases: ['rm'],
   words: [folderWord],
-  options: { ...subjectOptions, json },
+  options: subjectOptions,
   details:
     'Requires MANAGE on the folder. Inherited access then applies again. To block it, use espalier grant create with the level none.',
   examples: ['espalier grant delete /Places --user anna'],
   validate: requireOneSubject,
   async run(connection, input) {
-    const { client, signal } = connection;
     const folder = await findFolderReference(connection, input.words[0]!);
     const subject = await findSubject(connection, input);
-    const mutation = `mutation ($input: RevokeAccessInput!) { revokeAccess(input: $input) { cursor } }`;
-    const variables = { input: { folderId: folder.id, ...subject.input } };
-    await client.mutate(mutation, variables, { signal });
+    await mutate(connection, 'revokeAccess', { folderId: folder.id, ...subject.input }, 'cursor');
     return {
       data: { folder, ...subject.input },
-      text: `Deleted the grant on ${escapeControls(folder.path)} to ${subject.name}. Inherited access applies.`,
+      text: escaped`Deleted the grant on ${folder.path} to ${subject.name}. Inherited access applies.`,
     };
   },
 });
@@ -170,30 +159,21 @@ interface EffectiveAccess {
 const who = apiCommand({
   about: 'List everyone who has access to a folder, with the grant that decides',
   words: [folderWord],
-  options: { json },
   details:
     'Requires MANAGE on the folder. Includes inherited access and administrators, who have MANAGE on every folder.',
   examples: ['espalier grant who "/Places/Floor 2"', 'espalier grant who /Places --json'],
   async run(connection, { words: [reference] }) {
-    const { client, signal } = connection;
-    const { id, path } = await findFolderReference(connection, reference!);
+    const { id } = await findFolderReference(connection, reference!);
     const query = `query ($id: ID!, $first: Int, $after: String) {
-      folder(id: $id) { effectiveAccess(first: $first, after: $after) {
+      of: folder(id: $id) { list: effectiveAccess(first: $first, after: $after) {
         items { user { id username } level grant { ${grantFields} } } ${pageInfo}
       } }
     }`;
-    type Answer = { folder: { effectiveAccess: Page<EffectiveAccess> } | null };
-    const users = await everyItem<EffectiveAccess>(async (slice) => {
-      const answer = await client.query<Answer>(query, { id, ...slice }, { signal });
-      if (answer.folder) return answer.folder.effectiveAccess;
-      throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(path)} no longer exists.`);
-    });
-    const rows = users.map((each) => [
-      escapeControls(each.user.username),
-      each.level,
-      each.grant
-        ? `${each.grant.level} to ${subjectOf(each.grant)} on ${escapeControls(each.grant.folder.path)}`
-        : 'administrator',
+    const users = await everyItem(listReader<EffectiveAccess>(connection, query, { id }));
+    const rows = users.map(({ user, level, grant: deciding }) => [
+      user.username,
+      level,
+      deciding ? describeGrant(deciding) : 'administrator',
     ]);
     return { data: users, text: () => table(['User', 'Level', 'Because of'], rows, 'No users have access.') };
   },
@@ -213,7 +193,6 @@ interface Explanation {
 export const explain = apiCommand({
   about: 'Explain the access of a user to a folder',
   words: [userWord, folderWord],
-  options: { json },
   details:
     'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users.',
   examples: ['espalier explain anna "/Places/Floor 2"'],
@@ -233,14 +212,15 @@ export const explain = apiCommand({
 });
 
 function formatExplanation({ user, folder, level, grant: deciding, reason }: Explanation): string {
-  const grantText = deciding
-    ? `${deciding.level} to ${subjectOf(deciding)} on ${escapeControls(deciding.folder.path)}, since ${toMinute(deciding.grantedAt)} UTC`
-    : 'none';
   return facts([
-    ['User', escapeControls(user.username)],
-    ['Folder', escapeControls(folder.path)],
+    ['User', user.username],
+    ['Folder', folder.path],
     ['Level', level],
-    ['Why', escapeControls(reason)],
-    ['Grant', grantText],
+    ['Why', reason],
+    ['Grant', deciding ? `${describeGrant(deciding)}, since ${toMinute(deciding.grantedAt)} UTC` : 'none'],
   ]);
+}
+
+function describeGrant(deciding: GrantDetails): string {
+  return `${deciding.level} to ${subjectOf(deciding)} on ${deciding.folder.path}`;
 }

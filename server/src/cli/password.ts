@@ -6,7 +6,7 @@
 import { readInputFile } from '../config/config.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from './api/connection.ts';
-import { findUser, userWord } from './api/resolve-names.ts';
+import { findUser, mutate, userWord } from './api/resolve-names.ts';
 import { command, json, type CommandInput, type Output, type SettingFlags } from './command.ts';
 import { databaseSettings, onDatabase } from './database-command.ts';
 import { escapeControls } from './terminal/output.ts';
@@ -32,6 +32,10 @@ const options = {
 } as const;
 
 type Input = CommandInput<typeof options>;
+
+interface Ended {
+  readonly endedSessions: number;
+}
 
 export const password = command({
   about: 'Change your own password, or set that of another user',
@@ -69,13 +73,11 @@ function requireNoDatabaseFlags({ enable }: Input['options'], flags: SettingFlag
   if (first !== undefined) throw new UsageError(`--${first} has an effect only with --on-database.`);
 }
 
-async function changeOwn({ client, signal }: Connection, input: Input['options']): Promise<Output> {
+async function changeOwn(connection: Connection, input: Input['options']): Promise<Output> {
   const oldPassword = await readOldPassword(input.oldPasswordFile);
   const { password: newPassword, generated } = await readNewPassword(input, 'New password');
-  const mutation = `mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { endedSessions } }`;
-  type Payload = { changePassword: { endedSessions: number } };
-  const variables = { input: { oldPassword, newPassword } };
-  const { changePassword: done } = await client.mutate<Payload>(mutation, variables, { signal });
+  const passwords = { oldPassword, newPassword };
+  const done = await mutate<Ended>(connection, 'changePassword', passwords, 'endedSessions');
   const text = `The password was changed. Other sessions ended: ${done.endedSessions}.`;
   return withPassword(done, text, generated);
 }
@@ -103,10 +105,12 @@ async function setForUser(
   }
   const name = escapeControls(username);
   const { password: chosen, generated } = await readNewPassword(input, `New password of ${name}`);
-  const mutation = `mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { endedSessions } }`;
-  type Payload = { resetPassword: { endedSessions: number } };
-  const variables = { input: { userId, password: chosen } };
-  const { resetPassword: done } = await client.mutate<Payload>(mutation, variables, { signal });
+  const done = await mutate<Ended>(
+    connection,
+    'resetPassword',
+    { userId, password: chosen },
+    'endedSessions',
+  );
   return withPassword(done, `${name} has a new password. Sessions ended: ${done.endedSessions}.`, generated);
 }
 

@@ -3,11 +3,11 @@
 import { EspalierError } from '@espalier/client';
 import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
-import { everyItem, pageInfo, pagesOf, type Page, type ReadPage } from './api/pages.ts';
-import { findUser, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
-import { json, type Group } from './command.ts';
+import { everyItem, listReader, pageInfo, pagesOf, type ReadPage } from './api/pages.ts';
+import { findUser, mutate, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
+import type { Group } from './command.ts';
 import { ExitError } from './failures.ts';
-import { escapeControls, facts, print, printJson, table, toMinute, toSecond } from './terminal/output.ts';
+import { escaped, facts, print, printJson, table, toMinute, toSecond } from './terminal/output.ts';
 
 interface SessionDetails {
   readonly id: string;
@@ -41,54 +41,48 @@ const list = apiCommand({
   options: {
     user: { value: 'name', about: 'List the sessions of this user (name or id:<id>); for administrators' },
     all: { about: 'List the sessions of all users; for administrators', conflicts: ['user'] },
-    json,
   },
   details: 'Lists your active sessions, the newest login first. An asterisk marks the current session.',
   examples: ['espalier session list', 'espalier session list --user anna'],
   async run(connection, { options: { user, all } }) {
-    const read =
-      all || user !== undefined
-        ? readSessions<SessionDetails>(
-            connection,
-            fields,
-            user === undefined ? undefined : (await findUser(connection, user)).id,
-          )
-        : readOwnSessions<SessionDetails>(connection, fields);
+    const userId = user === undefined ? undefined : (await findUser(connection, user)).id;
+    const isOwn = !all && user === undefined;
+    const read = isOwn
+      ? readOwnSessions<SessionDetails>(connection, fields)
+      : readSessions<SessionDetails>(connection, fields, userId);
     const sessions = await everyItem(read);
     return { data: sessions, text: () => formatList(sessions) };
   },
 });
 
 /** The sessions of the viewer, the newest login first. */
-function readOwnSessions<Session>({ client, signal }: ApiConnection, wanted: string): ReadPage<Session> {
+function readOwnSessions<Session>(connection: ApiConnection, wanted: string): ReadPage<Session> {
   const query = `query ($first: Int, $after: String) {
-    viewer { sessions(first: $first, after: $after) { items { ${wanted} } ${pageInfo} } }
+    of: viewer { list: sessions(first: $first, after: $after) { items { ${wanted} } ${pageInfo} } }
   }`;
-  type Answer = { viewer: { sessions: Page<Session> } };
-  return async (slice) => (await client.query<Answer>(query, { ...slice }, { signal })).viewer.sessions;
+  return listReader(connection, query);
 }
 
 /** The sessions of all users or of one user, the newest first. For administrators. */
 function readSessions<Session>(
-  { client, signal }: ApiConnection,
+  connection: ApiConnection,
   wanted: string,
   userId?: string,
 ): ReadPage<Session> {
   const query = `query ($userId: ID, $first: Int, $after: String) {
-    sessions(userId: $userId, first: $first, after: $after) { items { ${wanted} } ${pageInfo} }
+    list: sessions(userId: $userId, first: $first, after: $after) { items { ${wanted} } ${pageInfo} }
   }`;
-  type Answer = { sessions: Page<Session> };
-  return async (slice) => (await client.query<Answer>(query, { userId, ...slice }, { signal })).sessions;
+  return listReader(connection, query, { userId });
 }
 
 function formatList(sessions: readonly SessionDetails[]): string {
   const rows = sessions.map((each) => [
     `${each.id}${each.isCurrent ? ' *' : ''}`,
-    escapeControls(each.user.username),
+    each.user.username,
     toMinute(each.createdAt),
     toMinute(each.refreshedAt),
-    escapeControls(each.address ?? ''),
-    escapeControls(each.agent ?? ''),
+    each.address,
+    each.agent,
   ]);
   const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
   return table(headings, rows, 'No sessions found.');
@@ -97,7 +91,6 @@ function formatList(sessions: readonly SessionDetails[]): string {
 const show = apiCommand({
   about: 'Show a session with its refreshes',
   words: [{ name: 'id', about: 'The id of a session, from espalier session list' }],
-  options: { json },
   details: `Users can show their own sessions, administrators all sessions. Lists the last twenty refreshes within seven days, the newest
 first, and whether a client reused a spent refresh token. Reuse soon after the refresh is a lost response or a second tab. Later
 reuse means theft and ends the session.`,
@@ -119,7 +112,7 @@ async function findSession(connection: ApiConnection, id: string): Promise<Sessi
   if (found) return found;
   throw new EspalierError(
     'NOT_FOUND',
-    `There is no active session ${escapeControls(id)}, or you do not have access to it.`,
+    escaped`There is no active session ${id}, or you do not have access to it.`,
   );
 }
 
@@ -138,18 +131,18 @@ async function findIn(
 function formatSession(shown: SessionWithRefreshes): string {
   const head = facts([
     ['Id', `${shown.id}${shown.isCurrent ? ' (current)' : ''}`],
-    ['User', escapeControls(shown.user.username)],
+    ['User', shown.user.username],
     ['Since', `${toMinute(shown.createdAt)} UTC`],
     ['Refreshed', `${toMinute(shown.refreshedAt)} UTC`],
     ['Ends', `${toMinute(shown.expiresAt)} UTC, unless it is refreshed earlier`],
-    ['Address', escapeControls(shown.address ?? '')],
-    ['Device', escapeControls(shown.agent ?? '')],
+    ['Address', shown.address],
+    ['Device', shown.agent],
   ]);
   if (shown.refreshes.length === 0) return `${head}\n\nNot refreshed in the last seven days.`;
   const rows = shown.refreshes.map((refresh) => [
     toSecond(refresh.at),
-    escapeControls(refresh.address ?? ''),
-    escapeControls(refresh.agent ?? ''),
+    refresh.address,
+    refresh.agent,
     formatReplays(refresh),
   ]);
   return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'Spent token reused'], rows)}`;
@@ -158,7 +151,7 @@ function formatSession(shown: SessionWithRefreshes): string {
 function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {
   if (replays === 0) return '';
   const times = replays === 1 ? 'once' : `${replays} times`;
-  const by = [replayAddress, replayAgent].filter((each) => each !== null).map(escapeControls);
+  const by = [replayAddress, replayAgent].filter((each) => each !== null);
   return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)}`, ...by].join(', ');
 }
 
@@ -179,7 +172,6 @@ const revoke = apiCommand({
       value: 'name',
       about: 'Revoke all sessions of this user (name or id:<id>); other users: for administrators',
     },
-    json,
   },
   details:
     'Users can revoke their own sessions, administrators all sessions. Clients of a revoked session must log in again.',
@@ -199,27 +191,25 @@ async function revokeAll(
   connection: ApiConnection,
   { allOthers, user }: { readonly allOthers: boolean; readonly user: string | undefined },
 ): Promise<number> {
-  const { client, signal } = connection;
-  const mutation = `mutation ($input: RevokeSessionsInput!) { revokeSessions(input: $input) { endedSessions } }`;
-  type Payload = { revokeSessions: { endedSessions: number } };
   const input = allOthers ? { keepCurrent: true } : { userId: (await findUser(connection, user!)).id };
-  return (await client.mutate<Payload>(mutation, { input }, { signal })).revokeSessions.endedSessions;
+  type Payload = { endedSessions: number };
+  return (await mutate<Payload>(connection, 'revokeSessions', input, 'endedSessions')).endedSessions;
 }
 
 /** A missing session is reported and does not stop the others. The own session is revoked last. */
-async function revokeEach({ client, signal }: ApiConnection, ids: readonly string[]): Promise<number> {
-  const mutation = `mutation ($input: RevokeSessionInput!) { revokeSession(input: $input) { revokedSessionId } }`;
+async function revokeEach(connection: ApiConnection, ids: readonly string[]): Promise<number> {
+  const { client, signal } = connection;
   type Answer = { viewer: { session: { id: string } } };
   const { viewer } = await client.query<Answer>('{ viewer { session { id } } }', {}, { signal });
   const isOwn = (id: string) => Number(id === viewer.session.id);
   let count = 0;
   for (const id of [...new Set(ids)].sort((a, b) => isOwn(a) - isOwn(b))) {
     try {
-      await client.mutate(mutation, { input: { id } }, { signal });
+      await mutate(connection, 'revokeSession', { id }, 'revokedSessionId');
       count++;
     } catch (error) {
       if (!(error instanceof EspalierError && error.code === 'NOT_FOUND')) throw error;
-      console.error(`espalier: There is no session ${escapeControls(id)}, or it has ended already.`);
+      console.error(escaped`espalier: There is no session ${id}, or it has ended already.`);
     }
   }
   return count;

@@ -1,62 +1,56 @@
 /** `espalier user`: the users of the server. */
 
 import { apiCommand } from './api/connection.ts';
-import { everyItem, halving, itemsOf, noItems, pageInfo, type Page } from './api/pages.ts';
-import { findUser, userWord, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
-import { json, type Command, type Group } from './command.ts';
+import { everyItem, halving, itemsOf, listReader, pageInfo, type Page } from './api/pages.ts';
+import { findUser, mutate, userWord, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
+import type { Command, Group } from './command.ts';
 import { password } from './password.ts';
-import { escapeControls, facts, table, toMinute } from './terminal/output.ts';
+import { escaped, facts, table, toMinute } from './terminal/output.ts';
 import { confirm, newPasswordOptions, readNewPassword, withPassword, yes } from './terminal/prompts.ts';
 
-interface UserDetails extends NamedUser {
+interface GroupName {
+  readonly name: string;
+}
+
+/** A user with the first page of their groups. */
+interface ReadUser extends NamedUser {
   readonly isAdministrator: boolean;
   readonly isDisabled: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
-  readonly groups: readonly { readonly name: string }[];
+  readonly groups: Page<GroupName>;
 }
 
-type GroupPage = Page<{ readonly name: string }>;
-
-/** A user with the first page of their groups. */
-type ReadUser = Omit<UserDetails, 'groups'> & { readonly groups: GroupPage };
+type UserDetails = Omit<ReadUser, 'groups'> & { readonly groups: readonly GroupName[] };
 
 const groupFields = `items { name } ${pageInfo}`;
 const userFields = `id username isAdministrator isDisabled createdAt lastLoginAt groups { ${groupFields} }`;
 
 /** Reads the remaining pages of the groups. */
 async function withAllGroups(
-  { client, signal }: ApiConnection,
+  connection: ApiConnection,
   { groups: start, ...details }: ReadUser,
 ): Promise<UserDetails> {
   const query = `query ($id: ID!, $first: Int, $after: String) {
-    user(id: $id) { groups(first: $first, after: $after) { ${groupFields} } }
+    of: user(id: $id) { list: groups(first: $first, after: $after) { ${groupFields} } }
   }`;
-  const groups = await everyItem<{ readonly name: string }>(async (slice) => {
-    if (slice.after === null) return start;
-    type Answer = { user: { groups: GroupPage } | null };
-    const answer = await client.query<Answer>(query, { id: details.id, ...slice }, { signal });
-    return answer.user?.groups ?? noItems;
-  });
+  const read = listReader<GroupName>(connection, query, { id: details.id });
+  const groups = await everyItem<GroupName>(async (slice) => (slice.after === null ? start : read(slice)));
   return { ...details, groups };
 }
 
 const list = apiCommand({
   about: 'List the users',
   aliases: ['ls'],
-  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' }, json },
+  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' } },
   details: 'For administrators.',
   examples: ['espalier user list', 'espalier user list --text ann --json'],
   async run(connection, { options: { text } }) {
-    const { client, signal } = connection;
     const query = `query ($text: String, $first: Int, $after: String) {
-      users(text: $text, first: $first, after: $after) { items { ${userFields} } ${pageInfo} }
+      list: users(text: $text, first: $first, after: $after) { items { ${userFields} } ${pageInfo} }
     }`;
-    const read = halving<ReadUser>(async (slice) => {
-      const answer = await client.query<{ users: Page<ReadUser> }>(query, { text, ...slice }, { signal });
-      return answer.users;
-    });
     const users: UserDetails[] = [];
+    const read = halving(listReader<ReadUser>(connection, query, { text }));
     for await (const each of itemsOf(read)) users.push(await withAllGroups(connection, each));
     return { data: users, text: () => formatList(users) };
   },
@@ -64,7 +58,7 @@ const list = apiCommand({
 
 function formatList(users: readonly UserDetails[]): string {
   const rows = users.map((each) => [
-    escapeControls(each.username),
+    each.username,
     each.isAdministrator ? 'administrator' : '',
     each.isDisabled ? 'disabled' : 'enabled',
     toMinute(each.lastLoginAt),
@@ -74,13 +68,12 @@ function formatList(users: readonly UserDetails[]): string {
 }
 
 function groupsOf({ groups }: UserDetails): string {
-  return groups.map(({ name }) => escapeControls(name)).join(', ');
+  return groups.map(({ name }) => name).join(', ');
 }
 
 const show = apiCommand({
   about: 'Show a user',
   words: [userWord],
-  options: { json },
   details:
     'Users can show themselves, administrators all users. For the sessions of a user, run espalier session list --user.',
   examples: ['espalier user show anna'],
@@ -91,7 +84,7 @@ const show = apiCommand({
     const answer = await client.query<{ user: ReadUser }>(query, { id }, { signal });
     const details = await withAllGroups(connection, answer.user);
     const text = facts([
-      ['Name', escapeControls(details.username)],
+      ['Name', details.username],
       ['Id', details.id],
       ['Role', details.isAdministrator ? 'administrator' : 'user'],
       ['State', details.isDisabled ? 'disabled' : 'enabled'],
@@ -105,6 +98,16 @@ const show = apiCommand({
 
 const nameWord = { name: 'name', about: '1 to 128 characters; unique without regard to case' };
 
+async function changeUser(
+  connection: ApiConnection,
+  mutation: 'createUser' | 'updateUser',
+  input: object,
+): Promise<UserDetails> {
+  const fields = `user { ${userFields} }`;
+  const { user: changed } = await mutate<{ user: ReadUser }>(connection, mutation, input, fields);
+  return withAllGroups(connection, changed);
+}
+
 const create = apiCommand({
   about: 'Create a user',
   aliases: ['add'],
@@ -112,7 +115,6 @@ const create = apiCommand({
   options: {
     administrator: { about: 'Make the user an administrator with full access' },
     ...newPasswordOptions,
-    json,
   },
   details: `For administrators. Asks for the password twice, unless an option provides it.
 A password must have 8 to 128 characters and must not be the user name or a common password.`,
@@ -120,127 +122,92 @@ A password must have 8 to 128 characters and must not be the user name or a comm
     'espalier user create anna --generate',
     'espalier user create robot --password-file /run/secrets/robot',
   ],
-  async run(connection, { words: [username], options }) {
-    const { client, signal } = connection;
-    const prompt = `Password of ${escapeControls(username!)}`;
-    const { password: chosen, generated } = await readNewPassword(options, prompt);
+  async run(connection, { words: [username = ''], options }) {
+    const { password: chosen, generated } = await readNewPassword(options, escaped`Password of ${username}`);
     const input = { username, password: chosen, isAdministrator: options.administrator };
-    const mutation = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { ${userFields} } } }`;
-    type Payload = { createUser: { user: ReadUser } };
-    const { createUser } = await client.mutate<Payload>(mutation, { input }, { signal });
-    const details = await withAllGroups(connection, createUser.user);
+    const details = await changeUser(connection, 'createUser', input);
     const role = details.isAdministrator ? ', an administrator' : '';
-    return withPassword(details, `Created ${escapeControls(details.username)}${role}.`, generated);
+    return withPassword(details, escaped`Created ${details.username}${role}.`, generated);
   },
 });
-
-interface UserChanges {
-  readonly username?: string;
-  readonly isAdministrator?: boolean;
-  readonly isDisabled?: boolean;
-}
-
-async function update(
-  connection: ApiConnection,
-  { id }: NamedUser,
-  changes: UserChanges,
-): Promise<UserDetails> {
-  const { client, signal } = connection;
-  const mutation = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { ${userFields} } } }`;
-  type Payload = { updateUser: { user: ReadUser } };
-  const { updateUser } = await client.mutate<Payload>(mutation, { input: { id, ...changes } }, { signal });
-  return withAllGroups(connection, updateUser.user);
-}
 
 const rename = apiCommand({
   about: 'Rename a user',
   words: [userWord, { ...nameWord, name: 'new-name' }],
-  options: { json },
   details: 'For administrators. The user keeps sessions, groups and grants.',
   examples: ['espalier user rename anna anna.berg'],
   async run(connection, { words: [reference, username] }) {
     const before = await findUser(connection, reference!);
-    const renamed = await update(connection, before, { username: username! });
-    const [oldName, newName] = [before, renamed].map((each) => escapeControls(each.username));
-    return { data: renamed, text: `Renamed ${oldName} to ${newName}.` };
+    const data = await changeUser(connection, 'updateUser', { id: before.id, username });
+    return { data, text: escaped`Renamed ${before.username} to ${data.username}.` };
   },
 });
 
+interface Change extends Pick<Command, 'about' | 'details' | 'examples'> {
+  readonly changes: { readonly isAdministrator: boolean } | { readonly isDisabled: boolean };
+  /** Completes a sentence that starts with the name of the user. */
+  readonly result: string;
+}
+
 /** A command that changes one property of a user. */
-function change(
-  changes: UserChanges,
-  texts: Pick<Command, 'about' | 'examples' | 'details'> & {
-    readonly formatResult: (name: string) => string;
-  },
-): Command {
-  const { formatResult, details = '', ...definition } = texts;
+function change({ changes, result, details = '', ...definition }: Change): Command {
   return apiCommand({
     ...definition,
     words: [userWord],
-    options: { json },
     details: `For administrators. ${details}`,
     async run(connection, { words: [reference] }) {
-      const changed = await update(connection, await findUser(connection, reference!), changes);
-      return { data: changed, text: formatResult(escapeControls(changed.username)) };
+      const { id } = await findUser(connection, reference!);
+      const data = await changeUser(connection, 'updateUser', { id, ...changes });
+      return { data, text: escaped`${data.username} ${result}` };
     },
   });
 }
 
-const disable = change(
-  { isDisabled: true },
-  {
-    about: 'Disable a user, who keeps groups and grants',
-    details: 'All sessions of the user end. You cannot disable yourself.',
-    examples: ['espalier user disable anna'],
-    formatResult: (name) => `${name} is disabled. All sessions have ended, and the user cannot log in.`,
-  },
-);
+const disable = change({
+  changes: { isDisabled: true },
+  about: 'Disable a user, who keeps groups and grants',
+  details: 'All sessions of the user end. You cannot disable yourself.',
+  examples: ['espalier user disable anna'],
+  result: 'is disabled. All sessions have ended, and the user cannot log in.',
+});
 
-const enable = change(
-  { isDisabled: false },
-  {
-    about: 'Enable a disabled user',
-    examples: ['espalier user enable anna'],
-    formatResult: (name) => `${name} is enabled and can log in.`,
-  },
-);
+const enable = change({
+  changes: { isDisabled: false },
+  about: 'Enable a disabled user',
+  examples: ['espalier user enable anna'],
+  result: 'is enabled and can log in.',
+});
 
-const promote = change(
-  { isAdministrator: true },
-  {
-    about: 'Make a user an administrator',
-    details: 'Administrators have full access, regardless of grants.',
-    examples: ['espalier user promote anna'],
-    formatResult: (name) => `${name} is an administrator.`,
-  },
-);
+const promote = change({
+  changes: { isAdministrator: true },
+  about: 'Make a user an administrator',
+  details: 'Administrators have full access, regardless of grants.',
+  examples: ['espalier user promote anna'],
+  result: 'is an administrator.',
+});
 
-const demote = change(
-  { isAdministrator: false },
-  {
-    about: 'Make an administrator a regular user',
-    details: 'You cannot demote yourself, so there is always an administrator.',
-    examples: ['espalier user demote anna'],
-    formatResult: (name) => `${name} is no longer an administrator. Grants now determine the access.`,
-  },
-);
+const demote = change({
+  changes: { isAdministrator: false },
+  about: 'Make an administrator a regular user',
+  details: 'You cannot demote yourself, so there is always an administrator.',
+  examples: ['espalier user demote anna'],
+  result: 'is no longer an administrator. Grants now determine the access.',
+});
 
 const remove = apiCommand({
   about: 'Delete a user',
   aliases: ['rm'],
   words: [userWord],
-  options: { yes, json },
+  options: { yes },
   details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run espalier
 user disable instead. You cannot delete yourself.`,
   examples: ['espalier user delete anna', 'espalier user delete anna --yes'],
   async run(connection, { words: [reference], options }) {
-    const { client, signal } = connection;
     const { id, username } = await findUser(connection, reference!);
-    const name = escapeControls(username);
-    await confirm(`Delete the user ${name} with sessions, memberships and grants`, options.yes);
-    const mutation = `mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId } }`;
-    await client.mutate(mutation, { input: { id } }, { signal });
-    return { data: { deletedUserId: id }, text: `Deleted ${name}.` };
+    const question = escaped`Delete the user ${username} with sessions, memberships and grants`;
+    await confirm(question, options.yes);
+    const data = await mutate<object>(connection, 'deleteUser', { id }, 'deletedUserId');
+    return { data, text: escaped`Deleted ${username}.` };
   },
 });
 

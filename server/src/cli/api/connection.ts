@@ -8,9 +8,11 @@ import { commandLineSettings } from '../../config/settings-table.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
   command,
+  json,
   type Command,
   type CommandInput,
   type Definition,
+  type Option,
   type Options,
   type Output,
   type SettingFlags,
@@ -42,16 +44,20 @@ export interface ConnectionOptions {
   readonly stopSeconds?: number;
 }
 
+type WithJson<O extends Options> = O & { readonly json: Option };
+
 interface ApiDefinition<O extends Options> extends Omit<Definition<O>, 'settings' | 'run'> {
   /** Throws a usage error before the command connects. */
-  readonly validate?: (input: CommandInput<O>) => void;
-  readonly run: (connection: Connection, input: CommandInput<O>) => Promise<Output | void>;
+  readonly validate?: (input: CommandInput<WithJson<O>>) => void;
+  readonly run: (connection: Connection, input: CommandInput<WithJson<O>>) => Promise<Output | void>;
 }
 
-/** Defines a command that uses a server with the stored session. */
+/** Defines a command that uses a server with the stored session. It has the option --json. */
 export function apiCommand<const O extends Options>(definition: ApiDefinition<O>): Command {
-  return command<O>({
+  const options = { ...definition.options!, json: definition.options?.['json'] ?? json };
+  return command<WithJson<O>>({
     ...definition,
+    options,
     settings: connectionSettings,
     run(input) {
       definition.validate?.(input);

@@ -1,6 +1,7 @@
 /** Reads lists page by page, on demand. */
 
 import { EspalierError } from '@espalier/client';
+import type { ApiConnection } from './resolve-names.ts';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -50,6 +51,21 @@ export async function* itemsOf<Item>(
   options?: PageOptions,
 ): AsyncGenerator<Item, void> {
   for await (const items of pagesOf(read, options)) yield* items;
+}
+
+/** Reads the list that the query calls `list`, or `list` of the object that it calls `of`. */
+export function listReader<Item>(
+  { client, signal }: ApiConnection,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): ReadPage<Item> {
+  type Answer = { list?: Page<Item>; of?: { list: Page<Item> } | null };
+  return async (slice) => {
+    const { list, of } = await client.query<Answer>(query, { ...variables, ...slice }, { signal });
+    const page = list ?? of?.list;
+    if (page) return page;
+    throw new EspalierError('NOT_FOUND', 'The folder, user or group no longer exists.');
+  };
 }
 
 /** Halves the page size after TOO_EXPENSIVE and keeps the smaller size. */

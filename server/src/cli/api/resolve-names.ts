@@ -74,6 +74,18 @@ export async function findFolderReference(
   return found!;
 }
 
+/** Runs one mutation and returns its payload. */
+export async function mutate<Payload>(
+  { client, signal }: ApiConnection,
+  name: string,
+  input: object,
+  fields: string,
+): Promise<Payload> {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input!`;
+  const mutation = `mutation ($input: ${type}) { ${name}(input: $input) { ${fields} } }`;
+  return (await client.mutate<Readonly<Record<string, Payload>>>(mutation, { input }, { signal }))[name]!;
+}
+
 type LookupResult<Found> = Readonly<Record<string, Found | null>> & {
   readonly viewer: { readonly user: { readonly isAdministrator: boolean } };
 };

@@ -3,8 +3,7 @@
 import type { Client, FolderDetails, PathToImport } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
-import { json } from '../command.ts';
-import { escapeControls, print, printJson } from '../terminal/output.ts';
+import { escaped, print, printJson } from '../terminal/output.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
 
@@ -17,7 +16,6 @@ export const create = apiCommand({
   options: {
     parents: { short: 'p', about: 'Also create missing parents, and accept folders that already exist' },
     ...textOptions,
-    json,
   },
   details: 'With -p, creates a folder and its missing parents in one step: all or none.',
   examples: [
@@ -54,8 +52,8 @@ interface Made {
 }
 
 function describeResult({ folder, count }: Made): string {
-  if (count === 0) return `${escapeControls(folder.path)} already exists.`;
-  return `Created ${escapeControls(folder.path)}${count > 1 ? ` (${count} folders)` : ''}.`;
+  if (count === 0) return escaped`${folder.path} already exists.`;
+  return escaped`Created ${folder.path}${count > 1 ? ` (${count} folders)` : ''}.`;
 }
 
 async function make(client: Client, path: string, texts: Texts): Promise<FolderDetails> {
@@ -81,7 +79,6 @@ export const duplicate = apiCommand({
   options: {
     to: { value: 'path', about: 'Copy into this folder instead of the same parent' },
     name: { value: 'name', about: 'The name of the copy; default in the same parent: "NAME (copy)"' },
-    json,
   },
   details: 'Copies all folders or none. Grants are not copied.',
   examples: [
@@ -92,6 +89,6 @@ export const duplicate = apiCommand({
     const { id, path } = await findFolder(client, input);
     const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
     const copy = await client.folders.duplicate(id, { parentId, name, signal });
-    return { data: copy, text: `Copied ${escapeControls(path)} to ${escapeControls(copy.path)}.` };
+    return { data: copy, text: escaped`Copied ${path} to ${copy.path}.` };
   },
 });

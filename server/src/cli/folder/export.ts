@@ -1,19 +1,14 @@
 /** `espalier folder export`: writes the contents of a folder in a format that import reads. */
 
-import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import type { PathToImport } from '@espalier/client';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { wholeNumber } from '../../config/setting.ts';
 import { StartError } from '../../config/start-error.ts';
 import { connectionSettings, withConnection } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { command } from '../command.ts';
-import { countFolders, createLines, escapeControls, print } from '../terminal/output.ts';
+import { countFolders, createLines, escaped, print } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
 import { fileFormats } from './folder-options.ts';
-
-const query = `query($id: ID!, $depth: Int) {
-  exportFolders(id: $id, depth: $depth) { path title icon description properties } }`;
-const exportTimeoutSeconds = 600;
 
 export const exportFolders = command({
   about: 'Export the contents of a folder to a file',
@@ -43,86 +38,50 @@ text that a spreadsheet would run as a formula starts with an apostrophe, which 
   ],
   async run({ words, options, flags }) {
     const { format = 'json', depth, output } = options;
-    const isFile = output !== undefined && output !== '-';
-    const file = isFile ? await OutputFile.open(output, { mayReplace: options.force }) : undefined;
-    try {
-      await withConnection(flags, async ({ client, signal }) => {
+    const exportTo = (to?: (text: string) => Promise<void>) =>
+      withConnection(flags, async ({ client, signal }) => {
         const { id, path } = await findFolder(client, words[0]);
-        const { exportFolders: entries } = await client.query<{ exportFolders: PathToImport[] }, object>(
-          query,
-          { id, depth },
-          { signal, timeoutSeconds: exportTimeoutSeconds },
-        );
-        const lines = createLines(file && ((text) => file.write(text)));
+        const entries = await client.folders.export(id, { depth, signal });
         const { formatFolders } = await import('@espalier/client/files');
+        const lines = createLines(to);
         for (const text of formatFolders(format, entries)) {
           signal.throwIfAborted();
           await lines.add(text);
         }
         await lines.end();
-        await file?.finish();
-        const [from, to] = [path, output ?? ''].map(escapeControls);
-        if (file) await print(`Exported ${countFolders(entries.length)} from ${from} to ${to}.`);
+        return escaped`Exported ${countFolders(entries.length)} from ${path} to ${output ?? ''}.`;
       });
-    } finally {
-      await file?.discard();
-    }
+    if (output === undefined || output === '-') await exportTo();
+    else await print(await writeFile(output, options.force, exportTo));
   },
 });
 
 /** Writes to a temporary file and renames it when it is complete. */
-class OutputFile {
-  readonly #path: string;
-  readonly #temporaryPath: string;
-  readonly #handle: FileHandle;
-  #isOpen = true;
-
-  static async open(path: string, { mayReplace }: { readonly mayReplace: boolean }): Promise<OutputFile> {
-    const there = await stat(path).catch(() => undefined);
-    if (there && !there.isFile()) throw new StartError(`${escapeControls(path)} is not a file.`);
-    if (there && !mayReplace)
-      throw new StartError(`${escapeControls(path)} already exists. To replace it, use --force.`);
-    // Replaces the target of a link, not the link.
-    const target = there ? await realpath(path) : path;
-    const temporaryPath = `${target}.${process.pid}.new`;
-    try {
-      return new OutputFile(target, temporaryPath, await open(temporaryPath, 'wx'));
-    } catch (cause) {
-      throw cannotWrite(path, cause);
-    }
+async function writeFile<T>(
+  path: string,
+  mayReplace: boolean,
+  writeTo: (write: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const there = await stat(path).catch(() => undefined);
+  if (there && !there.isFile()) throw new StartError(escaped`${path} is not a file.`);
+  if (there && !mayReplace)
+    throw new StartError(escaped`${path} already exists. To replace it, use --force.`);
+  const fail = (cause: unknown) => {
+    throw new StartError(escaped`Cannot write ${path}: ${(cause as Error).message}.`, { cause });
+  };
+  // Replaces the target of a link, not the link.
+  const target = there ? await realpath(path) : path;
+  const temporaryPath = `${target}.${process.pid}.new`;
+  const handle = await open(temporaryPath, 'wx').catch(fail);
+  try {
+    const result = await writeTo((text) => handle.appendFile(text).catch(fail));
+    await handle.sync().catch(fail);
+    await handle.close().catch(fail);
+    await rename(temporaryPath, target).catch(fail);
+    return result;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await rm(temporaryPath, { force: true }).catch(() => undefined);
+    throw error;
   }
-
-  private constructor(path: string, temporaryPath: string, handle: FileHandle) {
-    this.#path = path;
-    this.#temporaryPath = temporaryPath;
-    this.#handle = handle;
-  }
-
-  async write(text: string): Promise<void> {
-    await this.#handle.appendFile(text).catch((cause: unknown) => {
-      throw cannotWrite(this.#path, cause);
-    });
-  }
-
-  async finish(): Promise<void> {
-    try {
-      await this.#handle.sync();
-      await this.#handle.close();
-      await rename(this.#temporaryPath, this.#path);
-      this.#isOpen = false;
-    } catch (cause) {
-      throw cannotWrite(this.#path, cause);
-    }
-  }
-
-  /** Deletes the temporary file if it was not completed. */
-  async discard(): Promise<void> {
-    if (!this.#isOpen) return;
-    await this.#handle.close().catch(() => undefined);
-    await rm(this.#temporaryPath, { force: true }).catch(() => undefined);
-  }
-}
-
-function cannotWrite(path: string, cause: unknown): StartError {
-  return new StartError(`Cannot write ${escapeControls(path)}: ${(cause as Error).message}.`, { cause });
 }

@@ -3,17 +3,14 @@
 import type { Folder, FolderDetails } from '@espalier/client';
 import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
-import { everyItem } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
-import { json } from '../command.ts';
 import type { GrantDetails } from '../grant.ts';
 import {
   countFolders,
   escapeControls,
+  escaped,
   escapeLines,
   formatJson,
-  printJsonList,
-  printLines,
   toMinute,
 } from '../terminal/output.ts';
 import { childPath, findFolder } from './folder-path.ts';
@@ -22,24 +19,16 @@ export const list = apiCommand({
   about: 'List the folders in a folder',
   aliases: ['ls'],
   words: [{ ...folderWord, isOptional: true }],
-  options: {
-    long: { short: 'l', about: 'Also show id, access level, time of the last change and title' },
-    json,
-  },
+  options: { long: { short: 'l', about: 'Also show id, access level, time of the last change and title' } },
   details: 'Sorts in natural order, for example "Floor 2" before "Floor 10". Without a path, lists the root.',
   examples: ['espalier folder list', 'espalier folder list -l "/Places/Floor 2"'],
   async run({ client, signal }, { words, options }) {
     const parent = await findFolder(client, words[0]);
     const children = client.folders.children(parent.id, { signal });
-    if (options.json) {
-      await printJsonList(
-        mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
-      );
-    } else {
-      await printLines(
-        options.long ? longLines(children) : mapped(children, ({ name }) => escapeControls(name)),
-      );
-    }
+    return {
+      items: mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
+      lines: options.long ? longLines(children) : mapped(children, ({ name }) => escapeControls(name)),
+    };
   },
 });
 
@@ -49,30 +38,22 @@ async function* longLines(folders: AsyncIterable<Folder>): AsyncGenerator<string
     `${id.padEnd(36)}  ${access.padEnd(6)}  ${changed.padEnd(16)}  ${name}`;
   yield line('Id', 'Access', 'Changed (UTC)', 'Name');
   for await (const { id, accessLevel, updatedAt, name, title } of folders) {
-    const called = title === name ? '' : `  (${escapeControls(title)})`;
-    yield line(id, accessLevel, toMinute(updatedAt), escapeControls(name) + called);
+    yield line(id, accessLevel, toMinute(updatedAt), withTitle(name, { name, title }));
   }
+}
+
+/** Adds the title, if it differs from the name. */
+function withTitle(text: string, { name, title }: Pick<Folder, 'name' | 'title'>): string {
+  return title === name ? escapeControls(text) : escaped`${text}  (${title})`;
 }
 
 async function* mapped<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {
   for await (const item of items) yield map(item);
 }
 
-interface FolderDescription {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly icon: string | null;
-  readonly description: string | null;
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly path: string;
-  readonly depth: number;
-  readonly accessLevel: string;
-  readonly version: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+interface FolderDescription extends Omit<FolderDetails, 'parentId'> {
   readonly ancestors: readonly { readonly id: string; readonly name: string }[];
-  readonly folders: { readonly totalCount: number };
+  readonly childCount: number;
   readonly access: readonly GrantDetails[];
 }
 
@@ -83,7 +64,6 @@ const showQuery = `query($id: ID!) { folder(id: $id) {
 export const show = apiCommand({
   about: 'Show the details of a folder',
   words: [{ ...folderWord, isOptional: true }],
-  options: { json },
   details: 'Without a path, shows the root.',
   examples: [
     'espalier folder show "/Places/Floor 2"',
@@ -92,13 +72,17 @@ export const show = apiCommand({
   async run(connection, { words }) {
     const { client, signal } = connection;
     const { id } = await findFolder(client, words[0]);
-    type Answer = { readonly folder: Omit<FolderDescription, 'access'> };
-    const answer = await client.query<Answer, { id: string }>(showQuery, { id }, { signal });
-    const { grantReader, subjectOf } = await import('../grant.ts');
-    const access = await everyItem(grantReader(connection, answer.folder, true));
-    const { folders, ...shown } = { ...answer.folder, access };
-    const data = { ...shown, childCount: folders.totalCount };
-    return { data, text: () => formatFolder({ ...shown, folders }, subjectOf) };
+    type Answer = {
+      folder: Omit<FolderDescription, 'childCount' | 'access'> & { folders: { totalCount: number } };
+    };
+    const { folders, ...details } = (await client.query<Answer>(showQuery, { id }, { signal })).folder;
+    const { readGrants, subjectOf } = await import('../grant.ts');
+    const data = {
+      ...details,
+      access: await readGrants(connection, id, true),
+      childCount: folders.totalCount,
+    };
+    return { data, text: () => formatFolder(data, subjectOf) };
   },
 });
 
@@ -111,17 +95,14 @@ function formatFolder(folder: FolderDescription, subjectOf: (grant: GrantDetails
     ['Description', folder.description && escapeLines(folder.description)],
     ...Object.entries(folder.properties).map(([name, value], index): [string, string] => [
       index === 0 ? 'Properties' : '',
-      `${escapeControls(name)} = ${escapeControls(formatJson(value))}`,
+      escaped`${name} = ${formatJson(value)}`,
     ]),
-    ['Contents', countFolders(folder.folders.totalCount)],
-    [
-      'Ancestors',
-      folder.ancestors.map(({ id, name }) => `${escapeControls(name)} (${id})`).join('\n') || null,
-    ],
+    ['Contents', countFolders(folder.childCount)],
+    ['Ancestors', folder.ancestors.map(({ id, name }) => escaped`${name} (${id})`).join('\n') || null],
     ['Access', folder.accessLevel],
     ...folder.access.map((grant, index): [string, string] => [
       index === 0 ? 'Grants' : '',
-      `${grant.level.padEnd(6)} to ${subjectOf(grant)} on ${escapeControls(grant.folder.path)}`,
+      escaped`${grant.level.padEnd(6)} to ${subjectOf(grant)} on ${grant.folder.path}`,
     ]),
     ['Version', String(folder.version)],
     ['Created', `${toMinute(folder.createdAt)} UTC`],
@@ -140,7 +121,6 @@ export const search = apiCommand({
   options: {
     under: { value: 'path', about: 'Search only inside this folder' },
     limit: { value: 'number', about: 'The maximum number of results', kind: wholeNumber(1, 1e9) },
-    json,
   },
   details: `Ignores case and accents, and lists the best results first. Texts of fewer than three characters match only the beginnings of
 names and titles.`,
@@ -153,14 +133,10 @@ names and titles.`,
     const under = options.under === undefined ? {} : { under: (await findFolder(client, options.under)).id };
     const pageSize = Number.isFinite(limit) ? { pageSize: Math.min(limit, 100) } : {};
     const found = client.folders.search(words[0]!, { signal, ...under, ...pageSize });
-    if (options.json) await printJsonList(first(found, limit));
-    else await printLines(mapped(first(found, limit), formatFound));
+    const items = first(found, limit);
+    return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)) };
   },
 });
-
-function formatFound({ path, name, title }: FolderDetails): string {
-  return title === name ? escapeControls(path) : `${escapeControls(path)}  (${escapeControls(title)})`;
-}
 
 async function* first<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
   let left = count;

@@ -4,8 +4,7 @@ import { EspalierError, type Client, type FolderDetails } from '@espalier/client
 import { apiCommand } from '../api/connection.ts';
 import { everyItem, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
-import { json } from '../command.ts';
-import { escapeControls, formatNumber } from '../terminal/output.ts';
+import { escaped, formatNumber } from '../terminal/output.ts';
 import { childPath, findFolder, readFolder, noSuchFolder, splitPath } from './folder-path.ts';
 
 /** The changes of a folder. Unchanged values are missing. */
@@ -23,7 +22,7 @@ export const move = apiCommand({
     { ...folderWord, name: 'from' },
     { name: 'to', about: 'An existing folder to move it into, or the new path' },
   ],
-  options: { dryRun: { short: 'n', about: 'Show the effects without moving the folder' }, json },
+  options: { dryRun: { short: 'n', about: 'Show the effects without moving the folder' } },
   details: `Moves the folder with its contents. If <to> ends with a slash, it must be an existing folder.`,
   examples: [
     'espalier folder move /Places/Harbour/A /Archive',
@@ -37,11 +36,10 @@ export const move = apiCommand({
       return { data: preview, text: formatPreview(planned, preview) };
     }
     const moved = await carryOut(client, planned);
-    const path = escapeControls(moved.path);
     const text =
       moved === planned.folder
-        ? `${path} is already there.`
-        : `Moved ${escapeControls(planned.folder.path)} to ${path}.`;
+        ? escaped`${moved.path} is already there.`
+        : escaped`Moved ${planned.folder.path} to ${moved.path}.`;
     return { data: moved, text };
   },
 });
@@ -112,15 +110,13 @@ function formatPreview(
   { folder, parent }: Move,
   { from, to, folderCount, accessChanges }: MovePreview,
 ): string {
-  if (from === to) return `${escapeControls(folder.path)} is already there.`;
+  if (from === to) return escaped`${folder.path} is already there.`;
   const folders = folderCount === 1 ? '' : ` (${formatNumber(folderCount)} folders)`;
   const lines = (accessChanges ?? []).map(
-    ({ user, before, after }) => `  ${escapeControls(user.username)}: ${before} before, ${after} after`,
+    ({ user, before, after }) => escaped`  ${user.username}: ${before} before, ${after} after`,
   );
-  return [
-    `Would move ${escapeControls(from)}${folders} to ${escapeControls(to)}.${parent ? accessText(accessChanges) : ''}`,
-    ...lines,
-  ].join('\n');
+  const move = escaped`Would move ${from}${folders} to ${to}.`;
+  return [`${move}${parent ? accessText(accessChanges) : ''}`, ...lines].join('\n');
 }
 
 function accessText(changes: MovePreview['accessChanges']): string {

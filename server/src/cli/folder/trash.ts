@@ -1,18 +1,16 @@
 /** `espalier folder delete`, `trash`, `restore` and `purge`: deleted folders, which can be restored for some days. */
 
-import { EspalierError, type Client } from '@espalier/client';
+import { EspalierError } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
-import { itemsOf, pageInfo, type Page } from '../api/pages.ts';
-import { folderWord, idIn } from '../api/resolve-names.ts';
-import { json } from '../command.ts';
+import { itemsOf, listReader, pageInfo } from '../api/pages.ts';
+import { folderWord, idIn, type ApiConnection } from '../api/resolve-names.ts';
 import {
   countFolders,
   escapeControls,
+  escaped,
   formatNumber,
   print,
   printJson,
-  printJsonList,
-  printLines,
   toMinute,
 } from '../terminal/output.ts';
 import { confirm, yes } from '../terminal/prompts.ts';
@@ -24,7 +22,7 @@ export const remove = apiCommand({
   about: 'Move folders to the trash',
   aliases: ['rm'],
   words: [{ ...folderWord, isRepeatable: true }],
-  options: { recursive: { short: 'r', about: 'Also delete the folders inside' }, json },
+  options: { recursive: { short: 'r', about: 'Also delete the folders inside' } },
   details:
     'Deleted folders stay in the trash for some days. See espalier folder trash and espalier folder restore.',
   examples: ['espalier folder delete /Places/Harbour', 'espalier folder delete -r /Archive /Drafts'],
@@ -40,7 +38,7 @@ export const remove = apiCommand({
       deleted.push({ id, path, folderCount });
       if (isJson) continue;
       const many = folderCount === 1 ? '' : ` (${formatNumber(folderCount)} folders)`;
-      await print(`Deleted ${escapeControls(path)}${many}. To restore it, run espalier folder restore ${id}`);
+      await print(escaped`Deleted ${path}${many}. To restore it, run espalier folder restore ${id}`);
     }
     if (isJson) await printJson(deleted);
   },
@@ -61,7 +59,7 @@ interface Trashed {
   readonly formerParent: { readonly id: string; readonly path: string } | null;
 }
 
-const query = `query($first: Int, $after: String) { trash(first: $first, after: $after) {
+const query = `query($first: Int, $after: String) { list: trash(first: $first, after: $after) {
   items { folderId name title version deletedAt purgedAt formerParent { id path } }
   ${pageInfo} } }`;
 
@@ -70,60 +68,57 @@ export const trash = apiCommand({
   options: {
     empty: { about: 'Purge all folders in the trash that you manage; they cannot be restored' },
     yes,
-    json,
   },
   details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
   examples: ['espalier folder trash', 'espalier folder trash --empty --yes'],
-  async run({ client, signal }, { options }) {
+  async run(connection, { options }) {
+    const { client, signal } = connection;
     if (options.empty) {
       await confirm('Purge all folders in the trash that you manage', options.yes);
       const folderCount = await client.folders.emptyTrash({ signal });
       return { data: { folderCount }, text: `Purged ${countFolders(folderCount)}.` };
     }
-    const trashed = listTrash(client, signal);
-    if (options.json) await printJsonList(trashed);
-    else await printTable(trashed);
-    return undefined;
+    const items = listTrash(connection);
+    return { items, lines: tableOf(items) };
   },
 });
 
 export const purge = apiCommand({
   about: 'Purge a deleted folder, which then cannot be restored',
   words: [idWord],
-  options: { yes, json },
+  options: { yes },
   details: 'Requires MANAGE on the folder.',
   examples: ['espalier folder purge 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
   async run({ client }, { words: [input = ''], options }) {
     const id = idIn(input) ?? input;
-    await confirm(`Purge the folder ${escapeControls(id)} with the folders inside`, options.yes);
+    await confirm(escaped`Purge the folder ${id} with the folders inside`, options.yes);
     await client.folders.purge(id);
-    return { data: { purgedFolderId: id }, text: `Purged the folder ${escapeControls(id)}.` };
+    return { data: { purgedFolderId: id }, text: escaped`Purged the folder ${id}.` };
   },
 });
 
-export function listTrash(client: Client, signal?: AbortSignal, pageSize = 500): AsyncGenerator<Trashed> {
-  type Answer = { trash: Page<Trashed> };
-  return itemsOf(async (page) => (await client.query<Answer, object>(query, page, { signal })).trash, {
-    pageSize,
-  });
+export function listTrash(connection: ApiConnection, pageSize = 500): AsyncGenerator<Trashed> {
+  return itemsOf(listReader<Trashed>(connection, query), { pageSize });
 }
 
 function line(id: string, deleted: string, until: string, folder: string): string {
   return `${id.padEnd(36)}  ${deleted.padEnd(16)}  ${until.padEnd(16)}  ${folder}`;
 }
 
-async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
+async function* tableOf(trashed: AsyncIterable<Trashed>): AsyncGenerator<string> {
   let isEmpty = true;
-  async function* lines() {
-    for await (const { folderId, deletedAt, purgedAt, name, formerParent } of trashed) {
-      if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
-      isEmpty = false;
-      const where = formerParent ? childPath(formerParent.path, name) : name;
-      yield line(folderId, toMinute(deletedAt), toMinute(purgedAt), escapeControls(where));
-    }
+  for await (const each of trashed) {
+    if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
+    isEmpty = false;
+    const path = escapeControls(formerPath(each));
+    yield line(each.folderId, toMinute(each.deletedAt), toMinute(each.purgedAt), path);
   }
-  await printLines(lines());
-  if (isEmpty) await print('The trash is empty.');
+  if (isEmpty) yield 'The trash is empty.';
+}
+
+/** The path before the deletion, or the name if the viewer cannot see the former parent. */
+export function formerPath({ formerParent, name }: Trashed): string {
+  return formerParent ? childPath(formerParent.path, name) : name;
 }
 
 export const restore = apiCommand({
@@ -132,7 +127,6 @@ export const restore = apiCommand({
   options: {
     to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
     name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },
-    json,
   },
   examples: [
     'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b',
@@ -140,10 +134,7 @@ export const restore = apiCommand({
   ],
   async run({ client }, { words: [input = ''], options: { to, name } }) {
     const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
-    const folder = await client.folders.restore(idIn(input) ?? input, {
-      ...(parentId !== undefined && { parentId }),
-      ...(name !== undefined && { name }),
-    });
-    return { data: folder, text: `Restored ${escapeControls(folder.path)}.` };
+    const folder = await client.folders.restore(idIn(input) ?? input, { parentId, name });
+    return { data: folder, text: escaped`Restored ${folder.path}.` };
   },
 });

@@ -6,20 +6,24 @@ import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
 import { halving, itemsOf, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
-import { json } from '../command.ts';
-import { countFolders, createLines, escapeControls, formatJson } from '../terminal/output.ts';
+import { countFolders, createLines, escapeControls, escaped, formatJson } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
+
+interface TreeFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly accessLevel: string;
+}
+
+/** The last subfolder, which must be known before the others arrive. */
+interface LastSubfolder {
+  readonly folders: { readonly items: readonly { readonly id: string }[] };
+}
 
 interface Edge {
   readonly depth: number;
-  readonly node: {
-    readonly id: string;
-    readonly name: string;
-    readonly title: string;
-    readonly accessLevel: string;
-    /** Contains the last subfolder, which must be known before the others arrive. */
-    readonly folders: { readonly items: readonly { readonly id: string }[] };
-  };
+  readonly node: TreeFolder & LastSubfolder;
 }
 
 const query = `query($id: ID!, $depth: Int, $first: Int, $after: String) { folder(id: $id) {
@@ -42,7 +46,6 @@ export const tree = apiCommand({
       kind: wholeNumber(1, 1_000),
     },
     ascii: { about: 'Draw with |-- and `--; default if the locale is not UTF-8' },
-    json,
   },
   details: 'Without a path, draws the whole tree. A title that differs from the name follows in parentheses.',
   examples: ['espalier folder tree', 'espalier folder tree /Places --depth 2'],
@@ -76,7 +79,7 @@ async function* readBranches(
   /** The id of the last subfolder of each ancestor. */
   const last: (string | undefined)[] = [];
   const read = halving<Edge>(async (page) => {
-    type Answer = { folder: (Edge['node'] & { descendants: Page<Edge> }) | null };
+    type Answer = { folder: (LastSubfolder & { descendants: Page<Edge> }) | null };
     const { folder } = await client.query<Answer, object>(query, { id: top.id, depth, ...page }, { signal });
     last[0] ??= folder?.folders.items[0]?.id;
     return folder?.descendants ?? noItems;
@@ -86,13 +89,6 @@ async function* readBranches(
     last[level] = folders.items[0]?.id;
     yield { folder, depth: level, isLast: last[level - 1] === folder.id };
   }
-}
-
-interface TreeFolder {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly accessLevel: string;
 }
 
 export interface Branch {
@@ -121,7 +117,7 @@ export async function* drawTree(
 }
 
 function label({ name, title }: TreeFolder): string {
-  return title === name ? escapeControls(name) : `${escapeControls(name)}  (${escapeControls(title)})`;
+  return title === name ? escapeControls(name) : escaped`${name}  (${title})`;
 }
 
 /** Yields the parts of one JSON text. Subfolders are in the field `folders`. */

@@ -1,11 +1,10 @@
 /** `espalier folder watch`: prints a line for each change of the tree until it is stopped. */
 
-import type { Client } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
-import { folderWord } from '../api/resolve-names.ts';
-import { escapeControls, print, printJson } from '../terminal/output.ts';
+import { folderWord, type ApiConnection } from '../api/resolve-names.ts';
+import { escaped, formatNumber, print, printJson } from '../terminal/output.ts';
 import { childPath, findFolder } from './folder-path.ts';
-import { listTrash } from './trash.ts';
+import { formerPath, listTrash } from './trash.ts';
 
 interface Change {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
@@ -31,12 +30,13 @@ export const watch = apiCommand({
   details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes in between. RESYNC means that the single
 changes are not available. Without a path, watches the whole tree.`,
   examples: ['espalier folder watch /Places', 'espalier folder watch --json'],
-  async run({ client, signal }, { words, options }) {
+  async run(connection, { words, options }) {
+    const { client, signal } = connection;
     const top = await findFolder(client, words[0]);
     const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
-    console.error(`Watching ${escapeControls(top.path)} at ${client.url}. Press Ctrl-C to stop.`);
-    for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
-      const path = change.folder?.path ?? (await findDeletedPath(client, change, signal));
+    console.error(escaped`Watching ${top.path} at ${client.url}. Press Ctrl-C to stop.`);
+    for await (const change of follow(connection, top.id, cursor)) {
+      const path = change.folder?.path ?? (await findDeletedPath(connection, change));
       if (options.json) await printJson({ ...change, path }, { isCompact: true });
       else await print(line(change, path));
     }
@@ -45,17 +45,15 @@ changes are not available. Without a path, watches the whole tree.`,
 
 /** Subscribes again after a lost connection and continues after the last change. */
 async function* follow(
-  client: Client,
-  { under, after: from }: { readonly under: string; readonly after: string },
-  signal: AbortSignal,
+  { client, signal }: ApiConnection,
+  under: string,
+  from: string,
 ): AsyncGenerator<Change> {
   let after = from;
   const onGoingAway = (cursor: string) => void (after = cursor);
   type Answer = { folderChanges: Change };
-  const changes = client.subscribe<Answer, object>(subscription, () => ({ under, after }), {
-    signal,
-    onGoingAway,
-  });
+  const options = { signal, onGoingAway };
+  const changes = client.subscribe<Answer, object>(subscription, () => ({ under, after }), options);
   for await (const { folderChanges } of changes) {
     after = folderChanges.cursor;
     yield folderChanges;
@@ -64,14 +62,13 @@ async function* follow(
 
 /** A deletion only has the id. The trash has the path, for users who may restore the folder. */
 async function findDeletedPath(
-  client: Client,
+  connection: ApiConnection,
   { kind, folderId }: Change,
-  signal: AbortSignal,
 ): Promise<string | null> {
   if (kind !== 'DELETE') return null;
   let left = maxTrashSearched;
-  for await (const { folderId: trashed, name, formerParent } of listTrash(client, signal, maxTrashSearched)) {
-    if (trashed === folderId) return formerParent ? childPath(formerParent.path, name) : name;
+  for await (const trashed of listTrash(connection, maxTrashSearched)) {
+    if (trashed.folderId === folderId) return formerPath(trashed);
     if (--left === 0) return null;
   }
   return null;
@@ -81,14 +78,10 @@ function line(
   { kind, folderId, at, by, folder, oldParent, folderCount }: Change,
   path: string | null,
 ): string {
-  const what =
-    path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything again';
-  const from =
-    kind === 'MOVE' && oldParent && folder
-      ? ` from ${escapeControls(childPath(oldParent.path, folder.name))}`
-      : '';
-  const many =
-    kind === 'IMPORT' && folderCount !== null ? ` (${folderCount.toLocaleString('en')} folders)` : '';
-  const who = by ? ` by ${escapeControls(by.username)}` : '';
-  return `${(at ?? '-').padEnd(24)}  ${kind.padEnd(6)}  ${what}${from}${many}${who}`;
+  const what = path ?? (folderId === null ? 'read everything again' : `id:${folderId}`);
+  const from = kind === 'MOVE' && oldParent && folder && ` from ${childPath(oldParent.path, folder.name)}`;
+  const many = kind === 'IMPORT' && folderCount !== null && ` (${formatNumber(folderCount)} folders)`;
+  const who = by && ` by ${by.username}`;
+  const start = `${(at ?? '-').padEnd(24)}  ${kind.padEnd(6)}`;
+  return escaped`${start}  ${what}${from || ''}${many || ''}${who ?? ''}`;
 }

@@ -1,7 +1,7 @@
-/** The query for journal entries, and how they are printed: as lines, CSV, a JSON array, or one JSON object per line. */
+/** The query for journal entries, and how one is printed as a line. */
 
-import { formatJournalCsvRow, journalCsvHeader, type JournalCsvEntry } from '@espalier/contract';
-import { escapeControls, formatJson, print, toSecond } from '../terminal/output.ts';
+import type { JournalCsvEntry } from '@espalier/contract';
+import { escapeControls, toSecond } from '../terminal/output.ts';
 
 export type Entry = JournalCsvEntry;
 
@@ -28,11 +28,11 @@ export function toLine(entry: Entry): string {
     whoDid(entry).padEnd(widths.by),
     [entry.kind, ...objectsOf(entry), ...changesOf(entry)].join('  '),
   ];
-  return cells.join('  ');
+  return escapeControls(cells.join('  '));
 }
 
 function whoDid({ by, byId }: Entry): string {
-  if (by) return escapeControls(by.username);
+  if (by) return by.username;
   return byId === null ? '(server)' : `id:${byId}`;
 }
 
@@ -41,20 +41,19 @@ function objectsOf(entry: Entry): string[] {
   const { folderId, folder, path, formerPath, userId, user, groupId, group, sessionId } = entry;
   const remembered = (name: string) => {
     const value = entry.after?.[name] ?? entry.before?.[name];
-    return typeof value === 'string' ? `${escapeControls(value)} (deleted)` : undefined;
+    return typeof value === 'string' ? `${value} (deleted)` : undefined;
   };
   const folderText = () => {
     const shown = path ?? folder?.path;
     if (shown === undefined) return undefined;
-    const from = formerPath === null ? '' : ` from ${escapeControls(formerPath)}`;
-    return `${escapeControls(shown)}${folder ? '' : ' (deleted)'}${from}`;
+    return `${shown}${folder ? '' : ' (deleted)'}${formerPath === null ? '' : ` from ${formerPath}`}`;
   };
   return [
     folderId && (folderText() ?? remembered('name') ?? `id:${folderId}`),
-    userId && `user ${user ? escapeControls(user.username) : (remembered('username') ?? `id:${userId}`)}`,
-    groupId && `group ${group ? escapeControls(group.name) : (remembered('name') ?? `id:${groupId}`)}`,
+    userId && `user ${user?.username ?? remembered('username') ?? `id:${userId}`}`,
+    groupId && `group ${group?.name ?? remembered('name') ?? `id:${groupId}`}`,
     sessionId && `session ${sessionId}`,
-  ].filter((each) => typeof each === 'string');
+  ].flatMap((each) => each || []);
 }
 
 function changesOf({ before, after }: Entry): string[] {
@@ -63,8 +62,8 @@ function changesOf({ before, after }: Entry): string[] {
     const [old, now] = [before?.[key], after?.[key]];
     const isSame = old === undefined || now === undefined || JSON.stringify(old) === JSON.stringify(now);
     if (isSame && names.includes(key)) return [];
-    if (old === undefined) return [`${escapeControls(key)}: ${inShort(now)}`];
-    return [`${escapeControls(key)}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
+    if (old === undefined) return [`${key}: ${inShort(now)}`];
+    return [`${key}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
   });
 }
 
@@ -73,39 +72,4 @@ function inShort(value: unknown): string {
   return letters.length > maxValueLength
     ? `${letters.slice(0, maxValueLength - 1).join('')}…`
     : letters.join('');
-}
-
-type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';
-
-export class EntryWriter {
-  readonly #format: EntryFormat;
-  #isFirst = true;
-
-  constructor(format: EntryFormat) {
-    this.#format = format;
-  }
-
-  async write(entries: readonly Entry[]): Promise<void> {
-    const lines = [...this.#head(), ...entries.map((entry) => this.#line(entry))];
-    if (lines.length > 0) await print(lines.join('\n'));
-  }
-
-  async end(): Promise<void> {
-    if (this.#format === 'json') await print(this.#isFirst ? '[]' : ']');
-  }
-
-  #head(): string[] {
-    if (!this.#isFirst || this.#format === 'json' || this.#format === 'ndjson') return [];
-    this.#isFirst = false;
-    return [this.#format === 'csv' ? journalCsvHeader : heading];
-  }
-
-  #line(entry: Entry): string {
-    if (this.#format === 'lines') return toLine(entry);
-    if (this.#format === 'csv') return formatJournalCsvRow(entry);
-    if (this.#format === 'ndjson') return formatJson(entry);
-    const opening = this.#isFirst ? '[' : ',';
-    this.#isFirst = false;
-    return opening + formatJson(entry);
-  }
 }

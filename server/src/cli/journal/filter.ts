@@ -3,7 +3,7 @@
 import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { UsageError } from '../../config/start-error.ts';
-import type { Option } from '../command.ts';
+import type { Options, Values } from '../command.ts';
 import { findFolderReference, findGroup, findUser, idIn, type ApiConnection } from '../api/resolve-names.ts';
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -26,33 +26,13 @@ export const filterOptions = {
   },
   from: { value: 'time', about: `Show only changes at this time or later: ${timeAbout}` },
   until: { value: 'time', about: 'Show only changes before this time' },
-} as const satisfies Record<string, Option>;
-
-interface FilterInput {
-  readonly by: string | undefined;
-  readonly user: string | undefined;
-  readonly group: string | undefined;
-  readonly folder: string | undefined;
-  readonly kind: readonly string[];
-  readonly from: string | undefined;
-  readonly until: string | undefined;
-}
-
-export interface JournalFilter {
-  readonly byId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly groupId?: string | undefined;
-  readonly folderId?: string | undefined;
-  readonly kinds?: readonly JournalKind[] | undefined;
-  readonly from?: string | undefined;
-  readonly until?: string | undefined;
-}
+} as const satisfies Options;
 
 /** Validates the filter before a request is sent. */
 export function readFilter(
-  input: FilterInput,
+  input: Values<typeof filterOptions>,
   now: number,
-): (connection: ApiConnection) => Promise<JournalFilter> {
+): (connection: ApiConnection) => Promise<Readonly<Record<string, unknown>>> {
   const kinds = input.kind.length === 0 ? undefined : input.kind.map(toKind);
   const from = input.from === undefined ? undefined : parseTime('--from', input.from, now);
   const until = input.until === undefined ? undefined : parseTime('--until', input.until, now);

@@ -2,18 +2,19 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { EspalierError } from '@espalier/client';
+import { formatJournalCsvRow, journalCsvHeader } from '@espalier/contract';
 import { systemClock } from '../../clock.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
-import { pageInfo, pagesOf, type Page, type ReadPage } from '../api/pages.ts';
-import type { ApiConnection } from '../api/resolve-names.ts';
+import { itemsOf, listReader, pageInfo, pagesOf, type ReadPage } from '../api/pages.ts';
 import { json, type Group } from '../command.ts';
-import { entryFields, EntryWriter, type Entry } from './entry.ts';
-import { filterOptions, readFilter, type JournalFilter } from './filter.ts';
+import { formatJson, print } from '../terminal/output.ts';
+import { entryFields, heading, toLine, type Entry } from './entry.ts';
+import { filterOptions, readFilter } from './filter.ts';
 import { followed } from './follow.ts';
 
 const query = `query ($filter: JournalFilter, $first: Int, $after: String) {
-  journal(filter: $filter, first: $first, after: $after) { items { ${entryFields} } ${pageInfo} }
+  list: journal(filter: $filter, first: $first, after: $after) { items { ${entryFields} } ${pageInfo} }
 }`;
 const defaultCount = 50;
 const pollMs = 2_000;
@@ -48,38 +49,49 @@ of each kind. In CSV, a name that a spreadsheet would treat as a formula starts 
   ],
   validate: ({ options }) => void readFilter(options, systemClock.now()),
   async run(connection, { options }) {
-    const { all, follow, csv, json: isJson, first = defaultCount } = options;
-    const count = all ? Infinity : first;
-    const writer = new EntryWriter(csv ? 'csv' : !isJson ? 'lines' : follow ? 'ndjson' : 'json');
+    const { all, follow, csv, first = defaultCount } = options;
+    const maxItems = all ? Infinity : first;
+    const format = csv ? 'csv' : options.json ? 'ndjson' : 'lines';
     const filter = await readFilter(options, systemClock.now())(connection);
-    const read = readerOf(connection, filter);
-    if (follow) await printFollowed(read, writer, { count, signal: connection.signal });
-    else await printPages(read, writer, count);
+    const read = listReader<Entry>(connection, query, { filter });
+    if (follow) return printFollowed(formats[format], read, { first, signal: connection.signal });
+    return {
+      items: itemsOf(read, { maxItems }),
+      lines: linesOf(formats[format], pagesOf(read, { maxItems })),
+    };
   },
 });
 
 export const journal: Group = { commands: { list }, groupDefault: 'list' };
 
-function readerOf({ client, signal }: ApiConnection, filter: JournalFilter): ReadPage<Entry> {
-  return async (slice) => {
-    const variables = { filter, ...slice };
-    return (await client.query<{ journal: Page<Entry> }>(query, variables, { signal })).journal;
-  };
+interface Format {
+  readonly heading?: string;
+  readonly toLine: (entry: Entry) => string;
 }
 
-async function printPages(read: ReadPage<Entry>, writer: EntryWriter, maxItems: number): Promise<void> {
-  for await (const entries of pagesOf(read, { maxItems })) await writer.write(entries);
-  await writer.end();
+const formats = {
+  lines: { heading, toLine },
+  csv: { heading: journalCsvHeader, toLine: formatJournalCsvRow },
+  ndjson: { toLine: (entry: Entry) => formatJson(entry) },
+} as const satisfies Record<string, Format>;
+
+async function* linesOf(format: Format, pages: AsyncIterable<readonly Entry[]>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const entries of pages) {
+    if (isFirst && format.heading !== undefined) yield format.heading;
+    isFirst = false;
+    yield* entries.map(format.toLine);
+  }
 }
 
 async function printFollowed(
+  format: Format,
   read: ReadPage<Entry>,
-  writer: EntryWriter,
-  { count, signal }: { readonly count: number; readonly signal: AbortSignal },
+  { first, signal }: { readonly first: number; readonly signal: AbortSignal },
 ): Promise<void> {
   let isReported = false;
   const entries = followed(read, {
-    first: count,
+    first,
     pause: () => delay(pollMs, undefined, { signal }),
     onError(error) {
       if (signal.aborted || !(error instanceof EspalierError && isPassing(error))) throw error;
@@ -89,9 +101,9 @@ async function printFollowed(
     onReplaced: () =>
       console.error('espalier: The server has a new journal, for example after a restored backup.'),
   });
-  for await (const some of entries) {
+  for await (const line of linesOf(format, entries)) {
     isReported = false;
-    await writer.write(some);
+    await print(line);
   }
 }
 

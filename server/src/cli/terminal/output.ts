@@ -79,14 +79,19 @@ export function escapeLines(text: string): string {
   return text.split(/\r?\n/).map(escapeControls).join('\n');
 }
 
-/** Formats a table with headings. An empty cell is a dash. Without rows, returns `whenNone`. */
+/** A tagged template that escapes control characters in its values: names and other texts of users. */
+export function escaped(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+  return String.raw({ raw: texts }, ...values.map((value) => escapeControls(String(value))));
+}
+
+/** Formats a table with headings. An empty cell is a dash. Escapes control characters. Without rows, returns `whenNone`. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | null)[])[],
   whenNone?: string,
 ): string {
   if (rows.length === 0 && whenNone !== undefined) return whenNone;
-  const lines = [headings, ...rows.map((cells) => cells.map((cell) => cell || '-'))];
+  const lines = [headings, ...rows.map((cells) => cells.map((cell) => escapeControls(cell || '-')))];
   const widths = headings.map((_, column) =>
     lines.reduce((widest, cells) => Math.max(widest, [...(cells[column] ?? '')].length), 0),
   );
@@ -94,10 +99,10 @@ export function table(
   return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** Formats the properties of one object, one per line, with their names. */
-export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
+/** Formats the properties of one object, one per line, with their names. Escapes control characters. */
+export function facts(rows: readonly (readonly [name: string, value: string | null])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${value || '-'}`).join('\n');
+  return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${escapeControls(value || '-')}`).join('\n');
 }
 
 /** `2026-11-15 16:50`, in UTC. `--json` prints times unchanged. */
