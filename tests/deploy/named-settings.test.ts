@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { environmentName, settingsTable } from '../../server/src/config/config.ts';
-import { commandLineSettings } from '../../server/src/config/settings-table.ts';
+import { environmentName } from '../../server/src/config/read-setting.ts';
+import { settingsTable } from '../../server/src/config/config.ts';
+import { commandLineSettings } from '../../server/src/config/command-line.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -7,7 +7,7 @@ import {
   type Command as CommanderCommand,
   type CommanderError,
 } from 'commander';
-import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/config.ts';
+import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/read-setting.ts';
 import { plainText, type Kind, type Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { print, printJson, printJsonList, printLines } from './terminal/output.ts';
@@ -237,7 +237,8 @@ function addSetting(added: CommanderCommand, setting: Setting, isHidden = false)
 async function runCommand(definition: Command, parsed: CommanderCommand): Promise<void> {
   const input = inputOf(definition, parsed);
   if (!definition.printsWarnings) {
-    for (const text of findPasswordFlagWarnings(input.flags)) console.error(`espalier: warning: ${text}`);
+    for (const text of findPasswordFlagWarnings(definition.settings ?? [], input.flags))
+      console.error(`espalier: warning: ${text}`);
   }
   const output = await definition.run(input as never);
   if (!output) return;

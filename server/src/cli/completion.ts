@@ -3,7 +3,7 @@
  * function proposes the next word for all shells.
  */
 
-import { flagsOf } from '../config/config.ts';
+import { flagsOf } from '../config/read-setting.ts';
 import { plainText } from '../config/setting.ts';
 import {
   command,

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { Help } from 'commander';
-import { readPagerCommand } from '../config/config.ts';
+import { readPagerCommand } from '../config/command-line.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { UsageError } from '../config/start-error.ts';
 import { command, maxHelpWidth } from './command.ts';

@@ -1,9 +1,9 @@
 /** The entry point of the command line: runs a command, and turns an error into one line and an exit code. */
 
 import type { Command } from 'commander';
-import { formatJson } from '@espalier/contract';
-import { flagName } from '../config/config.ts';
-import { commandLineSettings } from '../config/settings-table.ts';
+import { formatJson } from '@espalier/contract/escaped-text';
+import { flagName } from '../config/read-setting.ts';
+import { commandLineSettings } from '../config/command-line.ts';
 import { describeFailure } from './failures.ts';
 import { version } from './package-files.ts';
 import { ignoreOutputErrors, print } from './terminal/output.ts';

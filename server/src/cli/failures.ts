@@ -1,8 +1,8 @@
 /** Turns errors into a code, one line and an exit code for scripts. */
 
 import type { EspalierError, ErrorCode } from '@espalier/client';
-import { escapeControls } from '@espalier/contract';
-import { Refusal } from '../refusal.ts';
+import { escapeControls } from '@espalier/contract/escaped-text';
+import type { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 
 export const exitCodes = {
@@ -26,8 +26,8 @@ export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly exitCode: number;
   readonly code: string;
-  constructor(exitCode: number, message = '', code = 'FAILED') {
-    super(message);
+  constructor(exitCode: number, message = '', code = 'FAILED', options?: ErrorOptions) {
+    super(message, options);
     this.exitCode = exitCode;
     this.code = code;
   }
@@ -52,27 +52,38 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof StartError) {
     return { exitCode: exitCodes.failed.code, code: 'FAILED', message: error.message };
   }
-  if (error instanceof Refusal) {
+  if (isRefusal(error)) {
     return { exitCode: exitCodes.failed.code, code: error.code, message: error.message };
   }
-  if (isOfClient(error)) {
+  if (isClientError(error)) {
     const { code, requestId } = error;
     return { exitCode: exitCodeOf(error), code, message: messageOf(error), requestId };
   }
   throw error;
 }
 
-/** Compares the name of the class, because `serve` does not load the client. */
-function isOfClient(error: unknown): error is EspalierError {
-  return error instanceof Error && error.name === 'EspalierError';
+/** A failure that the command itself finds, like the same error of the server. */
+export function failure(code: ErrorCode, message: string, options?: ErrorOptions): ExitError {
+  return new ExitError(exitCodeOf({ code }), messageOf({ code, message }), code, options);
 }
 
-export function exitCodeOf({ code }: EspalierError): number {
+/** Compares the name of the class: only a command that uses the contract loads it. */
+function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === 'Refusal';
+}
+
+/** Compares the name of the class: only a command that connects loads the client. */
+export function isClientError(error: unknown, code?: ErrorCode): error is EspalierError {
+  if (!(error instanceof Error && error.name === 'EspalierError')) return false;
+  return code === undefined || (error as EspalierError).code === code;
+}
+
+export function exitCodeOf({ code }: { readonly code: ErrorCode }): number {
   if (loginCodes.has(code)) return exitCodes.login.code;
   return busyCodes.has(code) ? exitCodes.unreachable.code : exitCodes.failed.code;
 }
 
-function messageOf({ code, message }: EspalierError): string {
+function messageOf({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
   if (code === 'LOGGED_OUT') return `${escapeControls(message)} Run espalier login.`;
   return escapeControls(message);
 }

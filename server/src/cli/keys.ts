@@ -1,7 +1,8 @@
 /** `espalier keys`: the keys that sign auth tokens, directly on the database. */
 
 import { systemClock } from '../clock.ts';
-import { readInputFile, settingsTable } from '../config/config.ts';
+import { readInputFile } from '../config/read-setting.ts';
+import { settingsTable } from '../config/config.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import type { Database } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';

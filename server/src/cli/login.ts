@@ -1,7 +1,6 @@
 /** `espalier login`, `logout` and `whoami`: the stored session for later commands. */
 
-import { EspalierError, memoryStorage } from '@espalier/client';
-import { readCommandLineSettings } from '../config/config.ts';
+import { readCommandLineSettings } from '../config/command-line.ts';
 import { UsageError } from '../config/start-error.ts';
 import {
   apiCommand,
@@ -14,7 +13,7 @@ import {
 } from './api/connection.ts';
 import type { ProfileFile, Profile } from './api/profile.ts';
 import { command, json } from './command.ts';
-import { describeFailure, ExitError } from './failures.ts';
+import { ExitError, describeFailure, failure, isClientError } from './failures.ts';
 import { escapeControls, print, toMinute } from './terminal/output.ts';
 import { askText, passwordOptions, readPassword, requireTerminal } from './terminal/prompts.ts';
 
@@ -38,8 +37,9 @@ Without --url, logs in to the server of the last login with this profile, or if 
     const url = readCommandLineSettings(flags).url ?? urlOf(before, file);
     const username = options.username ?? (await askForName(before?.username));
     const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
+    const { memoryStorage } = await import('@espalier/client');
     const storage = memoryStorage();
-    const client = clientFor(url, storage);
+    const client = await clientFor(url, storage);
     try {
       await untilSignal(() => client.login({ username, password }));
       const tokens = (await storage.read())!;
@@ -62,7 +62,7 @@ async function readLastLogin(file: ProfileFile): Promise<Profile | undefined | n
   try {
     return await file.read();
   } catch (error) {
-    if (error instanceof EspalierError) return null;
+    if (error instanceof ExitError) return null;
     throw error;
   }
 }
@@ -94,11 +94,11 @@ server and of the user stay stored, as defaults of the next login.`,
       await print('You are not logged in.');
       return;
     }
-    const client = clientFor(profile.url, file.storage());
+    const client = await clientFor(profile.url, file.storage());
     try {
       await untilSignal(() => client.logout());
     } catch (error) {
-      if (!(error instanceof EspalierError)) throw error;
+      if (!isClientError(error)) throw error;
       const { exitCode, message, code } = describeFailure(error);
       const text = `${message} The stored session was deleted. It will expire on the server.`;
       throw new ExitError(exitCode, text, code);
@@ -136,6 +136,6 @@ Logged in since ${toMinute(session.createdAt)} UTC. If it is not used, the sessi
 
 /** A token may outlive its session: after a logout elsewhere, or when a backup was restored. */
 function isOver(error: unknown): never {
-  const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
-  throw isGone ? new EspalierError('LOGGED_OUT', 'The session has ended.') : error;
+  const isGone = isClientError(error, 'NOT_FOUND');
+  throw isGone ? failure('LOGGED_OUT', 'The session has ended.') : error;
 }

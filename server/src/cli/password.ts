@@ -3,7 +3,7 @@
  * database, where write access is sufficient.
  */
 
-import { readInputFile } from '../config/config.ts';
+import { readInputFile } from '../config/read-setting.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from './api/connection.ts';
 import { findUser, mutate, userWord } from './api/resolve-names.ts';

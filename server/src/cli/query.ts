@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { EspalierError, type GraphErrorShape } from '@espalier/client';
+import type { GraphErrorShape } from '@espalier/client';
 import {
   buildClientSchema,
   buildSchema,
@@ -14,11 +14,11 @@ import {
   printSchema,
   type IntrospectionQuery,
 } from 'graphql';
-import { readInputFile } from '../config/config.ts';
+import { readInputFile } from '../config/read-setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from './api/connection.ts';
 import { command, json, type SettingFlags } from './command.ts';
-import { exitCodeOf, ExitError } from './failures.ts';
+import { ExitError, exitCodeOf, isClientError } from './failures.ts';
 import { toAssignments } from './folder/folder-options.ts';
 import { escapeControls, printJson } from './terminal/output.ts';
 
@@ -89,7 +89,7 @@ function kindOf(document: string, operationName: string | undefined): OperationT
 }
 
 async function reportErrors(error: unknown, isCompact: boolean): Promise<never> {
-  if (!(error instanceof EspalierError && error.errors)) throw error;
+  if (!(isClientError(error) && error.errors)) throw error;
   if (error.data !== undefined && error.data !== null) await printJson(error.data, { isCompact });
   for (const each of error.errors) console.error(`espalier: ${errorLine(each)}`);
   throw new ExitError(exitCodeOf(error));

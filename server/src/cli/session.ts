@@ -1,12 +1,11 @@
 /** `espalier session`: the sessions of logged-in users. */
 
-import { EspalierError } from '@espalier/client';
 import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
 import { everyItem, listReader, pageInfo, pagesOf, type ReadPage } from './api/pages.ts';
 import { findUser, mutate, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
 import type { Group } from './command.ts';
-import { ExitError } from './failures.ts';
+import { ExitError, failure, isClientError } from './failures.ts';
 import { escaped, facts, print, printJson, table, toMinute, toSecond } from './terminal/output.ts';
 
 interface SessionDetails {
@@ -110,10 +109,7 @@ async function findSession(connection: ApiConnection, id: string): Promise<Sessi
   const { viewer } = await client.query<Answer>('{ viewer { user { isAdministrator } } }', {}, { signal });
   const found = viewer.user.isAdministrator && (await findIn(readSessions(connection, allFields), id));
   if (found) return found;
-  throw new EspalierError(
-    'NOT_FOUND',
-    escaped`There is no active session ${id}, or you do not have access to it.`,
-  );
+  throw failure('NOT_FOUND', escaped`There is no active session ${id}, or you do not have access to it.`);
 }
 
 async function findIn(
@@ -208,7 +204,7 @@ async function revokeEach(connection: ApiConnection, ids: readonly string[]): Pr
       await mutate(connection, 'revokeSession', { id }, 'revokedSessionId');
       count++;
     } catch (error) {
-      if (!(error instanceof EspalierError && error.code === 'NOT_FOUND')) throw error;
+      if (!isClientError(error, 'NOT_FOUND')) throw error;
       console.error(escaped`espalier: There is no session ${id}, or it has ended already.`);
     }
   }

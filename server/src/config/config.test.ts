@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { environmentName, flagName, readSettings, settingsTable } from './config.ts';
+import { environmentName, flagName } from './read-setting.ts';
+import { readSettings, settingsTable } from './config.ts';
 import type { Setting } from './setting.ts';
 import { StartError } from './start-error.ts';
 

@@ -1,18 +1,27 @@
 /**
- * Reads all settings from flags, the environment and files. No other file of the server reads the environment. `settings-table.ts`
+ * Reads all settings from flags, the environment and files. Only this file and `command-line.ts` read the environment. `settings-table.ts`
  * defines the settings; a new subject needs a line in both `settingGroups` and `settingsTable`.
  */
 
-import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { commandLineSettings } from './command-line.ts';
 import { nearestName } from './nearest-name.ts';
-import { containsPassword, redactPassword } from './redact-url.ts';
+import {
+  environmentName,
+  environmentPrefix,
+  findPasswordFlagWarnings,
+  flagName,
+  isServiceLink,
+  parseInput,
+  readInput,
+  type Environment,
+  type Flags,
+  type SettingInput,
+} from './read-setting.ts';
+import { redactPassword } from './redact-url.ts';
 import { StartError, UsageError } from './start-error.ts';
 import type { Setting, DisplayedSetting } from './setting.ts';
 import {
   backupSettings,
-  commandLineSettings,
   databaseSettings,
   limitSettings,
   metricsSettings,
@@ -61,22 +70,8 @@ export function databaseOptionsFrom(settings: Settings) {
   return { connections: settings.databaseConnections, poolMode, timeoutSeconds };
 }
 
-const environmentPrefix = 'ESPALIER_';
-export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
-export const flagName = ({ name }: { name: string }) => name.toLowerCase().replaceAll('_', '-');
-
 const table: Readonly<Record<string, Setting>> = settingsTable;
 const allSettings = Object.values(table);
-
-/** The flags of a setting: one for its value, one for a file with its value, or both. */
-export function flagsOf(setting: Setting): string[] {
-  const flag = flagName(setting);
-  return [...(setting.isSecret ? [] : [flag]), ...(setting.mayBeFile ? [`${flag}-file`] : [])];
-}
-
-/** By name, without the dashes. */
-type Flags = Readonly<Record<string, string>>;
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every setting. A flag overrides the environment. Throws one StartError with a line for each invalid setting. */
 export function readSettings({ environment, flags = {} }: { environment: Environment; flags?: Flags }): {
@@ -107,7 +102,7 @@ export function readSettings({ environment, flags = {} }: { environment: Environ
   const warnings = [
     ...findUnknownSettingWarnings(environment),
     ...findIgnoredSettingWarnings(inputs),
-    ...findPasswordFlagWarnings(flags),
+    ...findPasswordFlagWarnings(allSettings, flags),
   ];
   return { settings: Object.freeze(values), displayed, warnings };
 }
@@ -164,28 +159,6 @@ export function readProcessSettings(flags: Flags) {
   return readSettings({ environment: process.env, flags });
 }
 
-/** Reads the settings of the commands that call a server. `profileFolder` contains the stored logins. */
-export function readCommandLineSettings(flags: Flags) {
-  const read = (setting: Setting) => parseInput(setting, readInput(setting, process.env, flags));
-  const configHome = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  return {
-    url: read(commandLineSettings.url) as string | undefined,
-    profile: read(commandLineSettings.profile) as string,
-    profileFolder: join(configHome, 'espalier', 'profiles'),
-  };
-}
-
-/** The program that shows long texts, with its arguments. */
-export function readPagerCommand(): readonly string[] {
-  return (process.env['PAGER'] || 'less -FRX').split(/\s+/);
-}
-
-/** Whether the locale says that the terminal displays more than ASCII. */
-export function isUtf8Locale(): boolean {
-  const { LC_ALL, LC_CTYPE, LANG } = process.env;
-  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
-}
-
 /** Lists the files with secrets, such as passwords and private keys. Only their owner should be able to read them. */
 export function listSecretFiles(flags: Flags): { readonly source: string; readonly path: string }[] {
   const { tlsKeyFile } = settingsTable;
@@ -201,70 +174,6 @@ export function listSecretFiles(flags: Flags): { readonly source: string; readon
   });
 }
 
-/** The text of a setting and its source: a flag or a variable. */
-interface SettingInput {
-  readonly source: string;
-  readonly text: string;
-}
-
-function parseInput(setting: Setting, input: SettingInput | undefined): unknown {
-  if (!input) return setting.default === undefined ? undefined : setting.parse(setting.default);
-  const value = setting.parse(input.text);
-  if (value === undefined) {
-    const holds = setting.isSecret
-      ? 'holds a value that'
-      : `is ${JSON.stringify(redactPassword(input.text))}, which`;
-    throw new UsageError(`${input.source} ${holds} is not usable: it takes ${setting.accepts}.`);
-  }
-  return value;
-}
-
-function readInput(setting: Setting, environment: Environment, flags: Flags): SettingInput | undefined {
-  const variable = environmentName(setting);
-  const flag = flagName(setting);
-  refuseBoth([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
-  refuseBoth([variable, environment[variable]], [`${variable}_FILE`, environment[`${variable}_FILE`]]);
-  if (!setting.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
-  if (setting.mayBeFile) {
-    const byFlag = flags[`${flag}-file`];
-    const byVariable = environment[`${variable}_FILE`] || undefined;
-    const source = byFlag === undefined ? `${variable}_FILE` : `--${flag}-file`;
-    const path = byFlag ?? byVariable;
-    if (path !== undefined) return { source, text: readInputFile(source, path) };
-  }
-  const text = environment[variable];
-  // An empty variable counts as not set, as shells and compose files produce them.
-  return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
-}
-
-/** Throws if both inputs are set, because the intended one is unknown. */
-function refuseBoth(...inputs: [name: string, value: string | undefined][]): void {
-  if (!inputs.every(([, value]) => value)) return;
-  throw new UsageError(`${inputs.map(([name]) => name).join(' and ')} are both set. Set only one.`);
-}
-
-/** Reads the file that a flag or a variable names, without the line break at its end. */
-export function readInputFile(source: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (cause) {
-    const { message } = cause as Error;
-    throw new StartError(`${source} names the file ${path}, which cannot be read: ${message}.`, { cause });
-  }
-}
-
-/**
- * Kubernetes gives every pod variables for each service; those of a service named "espalier" look like ours
- * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
- */
-function isServiceLink(name: string, value: string): boolean {
-  return (
-    /^ESPALIER_(\w+_)?SERVICE_(HOST|PORT)(_\w+)?$/.test(name) ||
-    /^ESPALIER_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
-    (/^ESPALIER_(\w+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value))
-  );
-}
-
 /** Finds settings that have no effect, for example because another setting is missing. */
 function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | undefined>): string[] {
   return allSettings.flatMap((setting) => {
@@ -274,16 +183,6 @@ function findIgnoredSettingWarnings(inputs: ReadonlyMap<Setting, SettingInput | 
     if (!needed || inputs.get(needed)) return [];
     return [`${source} is ignored: it has no effect without ${environmentName(needed)}.`];
   });
-}
-
-/** Finds flags with a password: all users of the machine can list the arguments of a process. */
-export function findPasswordFlagWarnings(flags: Flags): string[] {
-  return allSettings
-    .filter((setting) => setting.mayHoldPassword && containsPassword(flags[flagName(setting)] ?? ''))
-    .map((setting) => {
-      const flag = `--${flagName(setting)}`;
-      return `${flag} holds a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(setting)} instead.`;
-    });
 }
 
 /** Finds variables that look like settings. This is possible even if the settings cannot be read. */

@@ -10,7 +10,6 @@ import {
   optionalSetting,
   origins,
   port,
-  serverUrl,
   setting,
   share,
   text,
@@ -263,19 +262,4 @@ export const startSettings = {
     about:
       'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. Info and lower levels include one line for each request.',
   }),
-};
-
-/** Settings of the commands that call a server. */
-export const commandLineSettings = {
-  url: optionalSetting('URL', serverUrl, {
-    about: 'The API root of the server. By default, the one of the last login with this profile.',
-  }),
-  profile: setting(
-    'PROFILE',
-    text('letters, digits, dots, dashes and underscores', /^(?!\.)[\w.-]{1,64}$/),
-    'default',
-    {
-      about: 'The name under which a login is stored. Use several for several servers or users.',
-    },
-  ),
 };

@@ -1,10 +1,9 @@
 /** Connects commands to a server, with the session that `espalier login` stored. */
 
 import { constants } from 'node:os';
-import { createClient, EspalierError, type Client, type TokenStorage } from '@espalier/client';
+import type { Client, EspalierError, TokenStorage } from '@espalier/client';
 import { systemClock } from '../../clock.ts';
-import { readCommandLineSettings } from '../../config/config.ts';
-import { commandLineSettings } from '../../config/settings-table.ts';
+import { commandLineSettings, readCommandLineSettings } from '../../config/command-line.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
   command,
@@ -17,7 +16,7 @@ import {
   type Output,
   type SettingFlags,
 } from '../command.ts';
-import { ExitError } from '../failures.ts';
+import { ExitError, failure, isClientError } from '../failures.ts';
 import { version } from '../package-files.ts';
 import { ProfileFile, type Profile } from './profile.ts';
 
@@ -75,14 +74,14 @@ export async function withConnection<T>(
   const file = profileFile(flags);
   const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
-  if (!profile?.tokens) throw new EspalierError('LOGGED_OUT', 'You are not logged in.');
+  if (!profile?.tokens) throw failure('LOGGED_OUT', 'You are not logged in.');
   if (url !== undefined && url !== profile.url) {
-    throw new EspalierError('LOGGED_OUT', `The stored session is for ${profile.url}, not for ${url}.`);
+    throw failure('LOGGED_OUT', `The stored session is for ${profile.url}, not for ${url}.`);
   }
   if (await file.close()) {
     console.error(`espalier: Other users could read your session in ${file.path}. Only you can read it now.`);
   }
-  const client = clientFor(profile.url, file.storage(), options);
+  const client = await clientFor(profile.url, file.storage(), options);
   try {
     return await untilSignal((signal) => work({ client, profile, file, signal }), options);
   } catch (error) {
@@ -96,10 +95,10 @@ export async function withConnection<T>(
 
 /** Names the cause of a failed connection for which the client has only a code of OpenSSL. */
 export function explainConnection(url: string, error: unknown): unknown {
-  if (!(error instanceof EspalierError && error.code === 'UNREACHABLE')) return error;
+  if (!isClientError(error, 'UNREACHABLE')) return error;
   if (!/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(error.message)) return error;
   const message = `The server at ${url} does not use TLS. If this is intended, use ${url.replace(/^https:/, 'http:')}.`;
-  return new EspalierError('UNREACHABLE', message, { cause: error });
+  return failure('UNREACHABLE', message, { cause: error });
 }
 
 export function profileFile(flags: SettingFlags): ProfileFile {
@@ -107,7 +106,13 @@ export function profileFile(flags: SettingFlags): ProfileFile {
   return new ProfileFile(profileFolder, profile, systemClock);
 }
 
-export function clientFor(url: string, storage?: TokenStorage, options: ConnectionOptions = {}): Client {
+/** Loads the client, which the help of a command does not need. */
+export async function clientFor(
+  url: string,
+  storage?: TokenStorage,
+  options: ConnectionOptions = {},
+): Promise<Client> {
+  const { createClient } = await import('@espalier/client');
   const { retrySeconds = 5, fetch: send = fetch } = options;
   return createClient({
     url,
@@ -141,13 +146,11 @@ function reportRetries(url: string, send: typeof fetch): typeof fetch {
 
 /** The queries of the commands are written for a server of their own version. */
 function isOfAnotherVersion(error: unknown): error is EspalierError {
-  return (
-    error instanceof EspalierError && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data
-  );
+  return isClientError(error) && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data;
 }
 
-function anotherVersion(url: string, { message }: EspalierError): EspalierError {
-  return new EspalierError(
+function anotherVersion(url: string, { message }: EspalierError): ExitError {
+  return failure(
     'NOT_ESPALIER',
     `The server at ${url} has another version and does not support this command: ${message}`,
   );

@@ -1,6 +1,6 @@
 /** Reads lists page by page, on demand. */
 
-import { EspalierError } from '@espalier/client';
+import { failure, isClientError } from '../failures.ts';
 import type { ApiConnection } from './resolve-names.ts';
 
 export interface Page<Item> {
@@ -64,7 +64,7 @@ export function listReader<Item>(
     const { list, of } = await client.query<Answer>(query, { ...variables, ...slice }, { signal });
     const page = list ?? of?.list;
     if (page) return page;
-    throw new EspalierError('NOT_FOUND', 'The folder, user or group no longer exists.');
+    throw failure('NOT_FOUND', 'The folder, user or group no longer exists.');
   };
 }
 
@@ -76,7 +76,7 @@ export function halving<Item>(read: ReadPage<Item>): ReadPage<Item> {
     try {
       return await read({ first: size, after });
     } catch (error) {
-      const isTooMuch = error instanceof EspalierError && error.code === 'TOO_EXPENSIVE';
+      const isTooMuch = isClientError(error, 'TOO_EXPENSIVE');
       if (!isTooMuch || size === 1) throw error;
       maxSize = Math.ceil(size / 2);
       return readLess({ first, after });

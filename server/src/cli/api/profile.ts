@@ -5,7 +5,8 @@
 
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EspalierError, type Tokens, type TokenStorage } from '@espalier/client';
+import type { Tokens, TokenStorage } from '@espalier/client';
+import { failure } from '../failures.ts';
 import type { Clock } from '../../clock.ts';
 import { StartError } from '../../config/start-error.ts';
 import { FileLock } from './file-lock.ts';
@@ -40,8 +41,7 @@ export class ProfileFile {
       });
     }
     const profile = toProfile(text);
-    if (!profile)
-      throw new EspalierError('LOGGED_OUT', `The file ${this.path} does not contain a valid session.`);
+    if (!profile) throw failure('LOGGED_OUT', `The file ${this.path} does not contain a valid session.`);
     return profile;
   }
 

@@ -3,7 +3,7 @@
  * that the user may not see is not found.
  */
 
-import { EspalierError } from '@espalier/client';
+import { failure } from '../failures.ts';
 import type { Word } from '../command.ts';
 import type { Connection } from './connection.ts';
 import { escapeControls } from '../terminal/output.ts';
@@ -116,7 +116,7 @@ async function queryByReference<Found>(
   return lookups.map(({ reference, variable }) => {
     const each = found[variable];
     if (each) return each;
-    throw new EspalierError('NOT_FOUND', notFound(kind, reference, viewer.user.isAdministrator));
+    throw failure('NOT_FOUND', notFound(kind, reference, viewer.user.isAdministrator));
   });
 }
 

@@ -2,14 +2,10 @@
 
 import { styleText } from 'node:util';
 import { systemClock } from '../../clock.ts';
-import {
-  readCommandLineSettings,
-  readProcessSettings,
-  settingsTable,
-  findUnknownSettingWarnings,
-} from '../../config/config.ts';
+import { readCommandLineSettings } from '../../config/command-line.ts';
+import { readProcessSettings, settingsTable, findUnknownSettingWarnings } from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
-import { commandLineSettings } from '../../config/settings-table.ts';
+import { commandLineSettings } from '../../config/command-line.ts';
 import { origins } from '../../config/setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json, type SettingFlags } from '../command.ts';

@@ -1,6 +1,7 @@
 /** Resolves folders named on the command line: by a path, `/Places/Floor 2`, or by an id, `id:…`. */
 
-import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import type { Client, FolderDetails } from '@espalier/client';
+import { failure, type ExitError } from '../failures.ts';
 import { UsageError } from '../../config/start-error.ts';
 import { idIn } from '../api/resolve-names.ts';
 import { escapeControls } from '../terminal/output.ts';
@@ -32,9 +33,9 @@ export async function findFolder(client: Client, input = '/'): Promise<FolderDet
   return found;
 }
 
-export function noSuchFolder(input: string): EspalierError {
+export function noSuchFolder(input: string): ExitError {
   const name = idIn(input) === undefined ? pathOf(namesOf(input)) : input;
-  return new EspalierError('NOT_FOUND', `There is no folder ${name}, or you do not have access to it.`);
+  return failure('NOT_FOUND', `There is no folder ${name}, or you do not have access to it.`);
 }
 
 /** Splits the path of a new folder into the path of its parent and its name. */

@@ -1,6 +1,7 @@
 /** `espalier folder move`: moves and renames a folder, like mv. */
 
-import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import type { Client, FolderDetails } from '@espalier/client';
+import { failure } from '../failures.ts';
 import { apiCommand } from '../api/connection.ts';
 import { everyItem, noItems, pageInfo, type Page } from '../api/pages.ts';
 import { folderWord } from '../api/resolve-names.ts';
@@ -46,7 +47,7 @@ export const move = apiCommand({
 
 async function plan(client: Client, from: string, to: string): Promise<Move> {
   const folder = await findFolder(client, from);
-  if (folder.parentId === null) throw new EspalierError('BAD_INPUT', 'The root cannot be moved.');
+  if (folder.parentId === null) throw failure('BAD_INPUT', 'The root cannot be moved.');
   const target = await readFolder(client, to);
   if (target && target.id !== folder.id) {
     const isThere = target.id === folder.parentId;

@@ -1,6 +1,6 @@
 /** `espalier folder delete`, `trash`, `restore` and `purge`: deleted folders, which can be restored for some days. */
 
-import { EspalierError } from '@espalier/client';
+import { failure, isClientError } from '../failures.ts';
 import { apiCommand } from '../api/connection.ts';
 import { itemsOf, listReader, pageInfo } from '../api/pages.ts';
 import { folderWord, idIn, type ApiConnection } from '../api/resolve-names.ts';
@@ -45,8 +45,8 @@ export const remove = apiCommand({
 });
 
 function needsRecursive(error: unknown, path: string): unknown {
-  if (!(error instanceof EspalierError && error.code === 'CONFLICT')) return error;
-  return new EspalierError('CONFLICT', `${path} contains folders. To delete them as well, use -r.`);
+  if (!isClientError(error, 'CONFLICT')) return error;
+  return failure('CONFLICT', `${path} contains folders. To delete them as well, use -r.`);
 }
 
 interface Trashed {

@@ -1,7 +1,7 @@
 /** `espalier folder tree`: draws the folders below a folder while they are read. */
 
 import type { Client, FolderDetails } from '@espalier/client';
-import { isUtf8Locale } from '../../config/config.ts';
+import { isUtf8Locale } from '../../config/command-line.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
 import { halving, itemsOf, noItems, pageInfo, type Page } from '../api/pages.ts';

@@ -1,6 +1,7 @@
 /** `espalier folder update`: changes the name, the texts and the properties of a folder. */
 
-import { EspalierError, type Client, type FolderChanges, type FolderDetails } from '@espalier/client';
+import type { Client, FolderChanges, FolderDetails } from '@espalier/client';
+import { isClientError } from '../failures.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { UsageError } from '../../config/start-error.ts';
 import { apiCommand } from '../api/connection.ts';
@@ -92,7 +93,7 @@ async function change(
   try {
     return await client.folders.update(folder.id, { ...fields, ...read });
   } catch (error) {
-    const isConflict = error instanceof EspalierError && error.code === 'CONFLICT';
+    const isConflict = isClientError(error, 'CONFLICT');
     if (!isConflict || fields.expectedVersion !== undefined || triesLeft === 0) throw error;
     const latest = await client.folders.byId(folder.id);
     // A conflict with another cause: the name is in use.

@@ -1,8 +1,9 @@
 /** `espalier journal`: lists changes with their author and the previous values. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { EspalierError } from '@espalier/client';
+import type { EspalierError } from '@espalier/client';
 import { formatJournalCsvRow, journalCsvHeader } from '@espalier/contract';
+import { isClientError } from '../failures.ts';
 import { systemClock } from '../../clock.ts';
 import { wholeNumber } from '../../config/setting.ts';
 import { apiCommand } from '../api/connection.ts';
@@ -94,7 +95,7 @@ async function printFollowed(
     first,
     pause: () => delay(pollMs, undefined, { signal }),
     onError(error) {
-      if (signal.aborted || !(error instanceof EspalierError && isPassing(error))) throw error;
+      if (signal.aborted || !(isClientError(error) && isPassing(error))) throw error;
       if (!isReported) console.error(`espalier: ${error.message} Retrying.`);
       isReported = true;
     },

@@ -1,7 +1,7 @@
 /** Prints to standard output, with backpressure, and formats tables, facts and times. Stops after the reader has closed the pipe. */
 
 import { constants } from 'node:os';
-import { escapeControls, formatJson } from '@espalier/contract';
+import { escapeControls, formatJson } from '@espalier/contract/escaped-text';
 import { ExitError } from '../failures.ts';
 
 export { escapeControls, formatJson };

@@ -1,7 +1,7 @@
 /** Asks for names, passwords and confirmation on a terminal. A password also comes from a file or standard input, never from an argument. */
 
 import { text as readAll } from 'node:stream/consumers';
-import { readInputFile } from '../../config/config.ts';
+import { readInputFile } from '../../config/read-setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { ExitError } from '../failures.ts';
 import type { Option, Output } from '../command.ts';

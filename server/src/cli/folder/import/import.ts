@@ -1,14 +1,9 @@
 /** `espalier folder import`: creates many folders at once, all or none, from a directory or a file. */
 
 import { endpoints } from '@espalier/contract';
-import {
-  EspalierError,
-  type Client,
-  type FolderDetails,
-  type ImportResult,
-  type PathToImport,
-} from '@espalier/client';
+import type { Client, FolderDetails, ImportResult, PathToImport } from '@espalier/client';
 import type { CheckedFolders, FileFormat } from '@espalier/client/files';
+import { failure, isClientError } from '../../failures.ts';
 import { systemClock } from '../../../clock.ts';
 import { StartError } from '../../../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from '../../api/connection.ts';
@@ -158,8 +153,7 @@ async function destination(
   if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
   const { nearest: parent, missing } = await findNearest(client, to);
   if (missing.length === 0 || parents) return { parent, missing };
-  const { code, message } = noSuchFolder(to);
-  throw new EspalierError(code, `${message} To create it, use --parents.`);
+  throw failure('NOT_FOUND', `${noSuchFolder(to).message} To create it, use --parents.`);
 }
 
 function below(prefix: string, folders: readonly PathToImport[]): PathToImport[] {
@@ -167,15 +161,15 @@ function below(prefix: string, folders: readonly PathToImport[]): PathToImport[]
 }
 
 function explain(error: unknown): unknown {
-  if (!(error instanceof EspalierError)) return error;
-  const { code, message, status } = error;
+  if (!isClientError(error)) return error;
+  const { code, message } = error;
   const [first = ''] = message.split(/(?<=\.) /);
   const explanation = {
     CONFLICT: `${first} Nothing was imported. To import into existing folders, use --merge keep or --merge update.`,
     TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, for example one directory at a time.`,
     UNREACHABLE: `${message} The server imports all folders or none. Check whether the import was made before you repeat it.`,
   }[code as string];
-  return explanation === undefined ? error : new EspalierError(code, explanation, { status, cause: error });
+  return explanation === undefined ? error : failure(code, explanation, { cause: error });
 }
 
 function requireValid({ problems, problemCount }: CheckedFolders): void {

@@ -1,0 +1,43 @@
+/** Reads the settings of the commands that call a server, and of the terminal. */
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseInput, readInput, type Flags } from './read-setting.ts';
+import { optionalSetting, serverUrl, setting, text, type Setting } from './setting.ts';
+
+/** Settings of the commands that call a server. */
+export const commandLineSettings = {
+  url: optionalSetting('URL', serverUrl, {
+    about: 'The API root of the server. By default, the one of the last login with this profile.',
+  }),
+  profile: setting(
+    'PROFILE',
+    text('letters, digits, dots, dashes and underscores', /^(?!\.)[\w.-]{1,64}$/),
+    'default',
+    {
+      about: 'The name under which a login is stored. Use several for several servers or users.',
+    },
+  ),
+};
+
+/** Reads the settings of the commands that call a server. `profileFolder` contains the stored logins. */
+export function readCommandLineSettings(flags: Flags) {
+  const read = (setting: Setting) => parseInput(setting, readInput(setting, process.env, flags));
+  const configHome = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  return {
+    url: read(commandLineSettings.url) as string | undefined,
+    profile: read(commandLineSettings.profile) as string,
+    profileFolder: join(configHome, 'espalier', 'profiles'),
+  };
+}
+
+/** The program that shows long texts, with its arguments. */
+export function readPagerCommand(): readonly string[] {
+  return (process.env['PAGER'] || 'less -FRX').split(/\s+/);
+}
+
+/** Whether the locale says that the terminal displays more than ASCII. */
+export function isUtf8Locale(): boolean {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
