@@ -3,9 +3,17 @@
  * it. Lengths count code points.
  */
 
+export type FolderTextField = 'name' | 'title' | 'icon' | 'description' | 'properties';
+
 /** A name or a text that a folder cannot have. */
 export class InvalidFolderText extends Error {
   override readonly name = 'InvalidFolderText';
+  readonly field: FolderTextField;
+
+  constructor(field: FolderTextField, message: string) {
+    super(message);
+    this.field = field;
+  }
 }
 
 /** The texts of a folder as the server stores them. */
@@ -46,10 +54,10 @@ export function checkFolderTexts({
   };
 }
 
-function toLine(input: string | null, field: string): string | null {
+function toLine(input: string | null, field: FolderTextField): string | null {
   const text = toText(input, field, maxLineLength);
   if (text && /\p{Cc}/u.test(text)) {
-    throw new InvalidFolderText(`The ${field} of a folder must not contain control characters.`);
+    throw new InvalidFolderText(field, `The ${field} of a folder must not contain control characters.`);
   }
   return text;
 }
@@ -58,20 +66,21 @@ function toDescription(input: string | null): string | null {
   const text = toText(input, 'description', maxDescriptionLength);
   if (text && /[^\P{Cc}\n\r\t]/u.test(text)) {
     throw new InvalidFolderText(
+      'description',
       'A description must not contain control characters other than line ends and tabs.',
     );
   }
   return text;
 }
 
-function toText(input: string | null, field: string, maxLength: number): string | null {
+function toText(input: string | null, field: FolderTextField, maxLength: number): string | null {
   if (input === null || input === '') return null;
   const tooLong = () =>
-    new InvalidFolderText(`The ${field} of a folder has at most ${maxLength} characters.`);
+    new InvalidFolderText(field, `The ${field} of a folder has at most ${maxLength} characters.`);
   if (input.length > 8 * maxLength) throw tooLong();
   const text = input.normalize('NFC');
   if (!text.isWellFormed())
-    throw new InvalidFolderText(`The ${field} of a folder must be well-formed Unicode.`);
+    throw new InvalidFolderText(field, `The ${field} of a folder must be well-formed Unicode.`);
   if (text.length > maxLength && [...text].length > maxLength) throw tooLong();
   return text;
 }
@@ -79,7 +88,7 @@ function toText(input: string | null, field: string, maxLength: number): string 
 function toProperties(input: unknown): string | null {
   if (input === null) return null;
   if (typeof input !== 'object' || Array.isArray(input)) {
-    throw new InvalidFolderText('`properties` must be a JSON object.');
+    throw new InvalidFolderText('properties', '`properties` must be a JSON object.');
   }
   checkValue(input, maxPropertyDepth, { bytes: maxFolderPropertyBytes });
   const text = JSON.stringify(input);
@@ -93,14 +102,17 @@ function checkValue(value: unknown, levels: number, left: { bytes: number }): vo
   left.bytes -= typeof value === 'string' ? value.length + 2 : 1;
   if (left.bytes < 0) throw tooLarge();
   if (typeof value === 'string' && !value.isWellFormed()) {
-    throw new InvalidFolderText('`properties` must be well-formed Unicode.');
+    throw new InvalidFolderText('properties', '`properties` must be well-formed Unicode.');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new InvalidFolderText('`properties` must not contain a number that is too large.');
+    throw new InvalidFolderText('properties', '`properties` must not contain a number that is too large.');
   }
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) {
-    throw new InvalidFolderText(`\`properties\` must not be nested deeper than ${maxPropertyDepth} levels.`);
+    throw new InvalidFolderText(
+      'properties',
+      `\`properties\` must not be nested deeper than ${maxPropertyDepth} levels.`,
+    );
   }
   if (Array.isArray(value)) {
     for (const inner of value) checkValue(inner, levels - 1, left);
@@ -118,7 +130,10 @@ function countBytes(text: string): number {
 }
 
 function tooLarge(): InvalidFolderText {
-  return new InvalidFolderText(`\`properties\` take at most ${maxFolderPropertyBytes} bytes as JSON.`);
+  return new InvalidFolderText(
+    'properties',
+    `\`properties\` take at most ${maxFolderPropertyBytes} bytes as JSON.`,
+  );
 }
 
 /** Returns the name in NFC, so that names with the same letters are equal. */
@@ -126,14 +141,14 @@ export function checkFolderName(input: string): string {
   // Rejects very long input before any work. NFC shortens a text at most to a quarter.
   if (input.length > 8 * maxFolderNameLength) throw tooLong();
   const name = input.normalize('NFC');
-  if (!name.isWellFormed()) throw new InvalidFolderText('A folder name must be well-formed Unicode.');
-  if (name === '') throw new InvalidFolderText('A folder name must not be empty.');
+  if (!name.isWellFormed()) throw new InvalidFolderText('name', 'A folder name must be well-formed Unicode.');
+  if (name === '') throw new InvalidFolderText('name', 'A folder name must not be empty.');
   if (name.length > maxFolderNameLength && [...name].length > maxFolderNameLength) throw tooLong();
   if (/[/\p{Cc}]/u.test(name))
-    throw new InvalidFolderText('A folder name must not contain a slash or a control character.');
+    throw new InvalidFolderText('name', 'A folder name must not contain a slash or a control character.');
   return name;
 }
 
 function tooLong(): InvalidFolderText {
-  return new InvalidFolderText(`A folder name has at most ${maxFolderNameLength} characters.`);
+  return new InvalidFolderText('name', `A folder name has at most ${maxFolderNameLength} characters.`);
 }

@@ -27,11 +27,12 @@ export type RefusalCode = keyof typeof refusals;
 
 /** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to such a value. */
 export const graphCodes = {
-  BAD_INPUT: 'An argument, a variable or the request is invalid; the message says which and why',
+  BAD_INPUT:
+    'An argument, a variable or the request is invalid; the message says which and why, and `extensions.inputField` names the field of a text that is invalid',
   NOT_FOUND: 'The requested item does not exist, or the viewer cannot see it',
   FORBIDDEN: 'The viewer can see the item, but does not have permission for this operation',
   CONFLICT:
-    'The name is taken, `expectedVersion` is outdated (`extensions.version` is the current version), or the current state does not allow the change',
+    'The name is taken (`extensions.inputField` is its field), `expectedVersion` is outdated (`extensions.version` is the current version), or the current state does not allow the change',
   CYCLE: 'A folder cannot be moved into itself or into one of its descendants',
   TOO_EXPENSIVE:
     'The query costs too much; `extensions` contains the `field`, its `price` and the `budget`, and the message says how to reduce the cost',

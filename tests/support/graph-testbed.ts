@@ -8,7 +8,7 @@ export type Variables = Record<string, unknown>;
 export interface GraphError {
   readonly message: string;
   readonly path?: readonly unknown[];
-  readonly extensions: { readonly code: string; readonly version?: number };
+  readonly extensions: { readonly code: string; readonly version?: number; readonly inputField?: string };
 }
 
 export interface GraphBody<Data> {

@@ -164,6 +164,25 @@ for (const kind of databaseKinds) {
         await tree.mutate('updateFolder', { id, name: 'A2' });
       });
 
+      test('names the input field whose text it refuses', async () => {
+        const [top, id] = (await tree.createChain(['Fields', 'taken'])) as [string, string];
+        await tree.create('free', top);
+        const long = 'x'.repeat(256);
+        for (const [inputField, value] of Object.entries({
+          name: 'free',
+          title: long,
+          icon: long,
+          properties: 1,
+        })) {
+          const { extensions } = await tree.refused('updateFolder', { id, [inputField]: value });
+          assert.equal(extensions.inputField, inputField);
+        }
+        const moved = await tree.refused('moveFolder', { id, parentId: top, name: 'free' });
+        assert.equal(moved.extensions.inputField, 'name');
+        const username = await tree.refused('createUser', { username: '', password: 'walnut cabin 73' });
+        assert.equal(username.extensions.inputField, 'username');
+      });
+
       test('can rename the root, which stays the root', async () => {
         await tree.mutate('updateFolder', { id: rootId, name: 'Trunk' });
         assert.deepEqual(await tree.query('{folder{name path parent{id}}}'), {

@@ -56,6 +56,7 @@ export function runAsAdministrator<T, Stored>(
 
 const maxNameLength = 128;
 type NameKind = 'user name' | 'group name';
+const inputFields: Readonly<Record<NameKind, string>> = { 'user name': 'username', 'group name': 'name' };
 
 /** Returns the name in NFC for storage, or undefined if it is invalid. Lengths count code points. */
 export function toAccountName(input: string): string | undefined {
@@ -70,7 +71,8 @@ export function toAccountName(input: string): string | undefined {
 export function requireAccountName(input: string, kind: NameKind): string {
   const name = toAccountName(input);
   if (name) return name;
-  throw new Refusal('BAD_INPUT', `A ${kind} has 1 to ${maxNameLength} characters and no control characters.`);
+  const message = `A ${kind} has 1 to ${maxNameLength} characters and no control characters.`;
+  throw new Refusal('BAD_INPUT', message, { facts: { inputField: inputFields[kind] } });
 }
 
 /** `owner` has the name already. */
@@ -80,7 +82,10 @@ export function requireFreeName(
   owner: { readonly id: string } | undefined,
   ownId?: string,
 ): void {
-  if (owner && owner.id !== ownId) throw new Refusal('CONFLICT', `The ${kind} "${name}" is taken.`);
+  if (!owner || owner.id === ownId) return;
+  throw new Refusal('CONFLICT', `The ${kind} "${name}" is taken.`, {
+    facts: { inputField: inputFields[kind] },
+  });
 }
 
 /** The key by which names are compared, without regard to case, and sorted. */

@@ -64,17 +64,13 @@ export function missingLevel(
 }
 
 /** The refusal is the same whether the viewer may see the other folder or not, and reveals nothing about it. */
-export async function checkNameIsFree(
-  reader: Reader,
-  parentId: string,
-  name: string,
-  advice?: string,
-): Promise<void> {
-  if (await reader.get(findName, { parentId, name })) throw nameTaken(name, advice);
+export async function checkNameIsFree(reader: Reader, parentId: string, name: string): Promise<void> {
+  if (await reader.get(findName, { parentId, name })) throw nameTaken(name);
 }
 
 export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {
-  return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
+  const message = `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`;
+  return new Refusal('CONFLICT', message, { facts: { inputField: 'name' } });
 }
 
 /**

@@ -227,9 +227,8 @@ async function chooseName(
   parent: Folder,
   name: string | undefined,
 ): Promise<string> {
-  const advice = 'Set `name` to another name.';
   if (name !== undefined) {
-    await checkNameIsFree(reader, parent.id, name, advice);
+    await checkNameIsFree(reader, parent.id, name);
     return name;
   }
   const firstNumber = parent.id === source.parentId ? 1 : 0;
@@ -242,7 +241,7 @@ async function chooseName(
     const free = names.find((each) => !taken.has(each));
     if (free !== undefined) return free;
   }
-  throw nameTaken(nameOfCopy(source.name, maxCandidates), advice);
+  throw nameTaken(nameOfCopy(source.name, maxCandidates));
 }
 
 /** The copy of a copy gets a higher number instead of a longer name. */

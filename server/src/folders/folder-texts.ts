@@ -29,7 +29,7 @@ function refuseInvalid<T>(check: () => T): T {
     return check();
   } catch (error) {
     if (!(error instanceof InvalidFolderText)) throw error;
-    throw new Refusal('BAD_INPUT', error.message);
+    throw new Refusal('BAD_INPUT', error.message, { facts: { inputField: error.field } });
   }
 }
 

@@ -235,7 +235,7 @@ export async function checkMove(
   const name = inputName ?? folder.name;
   const isMoved = to.id !== from.id;
   if (isMoved || name !== folder.name) {
-    await checkNameIsFree(transaction, to.id, name, 'Set `name` to another name.');
+    await checkNameIsFree(transaction, to.id, name);
   }
   if (isMoved) await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
   return { folder, from, to, name, addedDepth, paths };

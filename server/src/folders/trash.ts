@@ -148,7 +148,7 @@ export async function restoreFolder(
   );
   const addedDepth = await checkSubtreeDepth(transaction, view, parent, trashed.id);
   const name = typeof input.name === 'string' ? toFolderName(input.name) : trashed.name;
-  await checkNameIsFree(transaction, parent.id, name, 'Set `name` to another name.');
+  await checkNameIsFree(transaction, parent.id, name);
   await transaction.run(attach, {
     id: trashed.id,
     parentId: parent.id,
