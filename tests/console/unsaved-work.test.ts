@@ -152,6 +152,54 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await alert.count(), 0);
   });
 
+  test('marks the field that the server refuses, until it is edited', async () => {
+    const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
+    const title = page.getByLabel('Title');
+    await title.fill('x'.repeat(256));
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const message = 'The title of a folder has at most 255 characters.';
+    const alert = page.getByRole('group', { name: 'Unsaved changes' }).getByRole('alert');
+    await alert.getByText(`Not saved. ${message}`).waitFor();
+    assert.equal(await title.getAttribute('aria-invalid'), 'true');
+    const describedBy = (await title.getAttribute('aria-describedby'))!.split(' ');
+    const texts = await Promise.all(describedBy.map((id) => page.locator(`[id="${id}"]`).innerText()));
+    assert.ok(texts.includes(message), texts.join(' | '));
+    assert.equal(await field(page).getAttribute('aria-invalid'), null);
+    await title.fill('Harbour');
+    assert.equal(await title.getAttribute('aria-invalid'), null);
+    await page.getByRole('button', { name: 'Discard' }).click();
+
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const properties = page.getByLabel('Properties as JSON');
+    await properties.fill(`{"deep": ${'['.repeat(40)}${']'.repeat(40)}}`);
+    await page.keyboard.press('Control+s');
+    await alert.getByText('must not be nested deeper than 32 levels').waitFor();
+    assert.equal(await properties.getAttribute('aria-invalid'), 'true');
+    await page.getByRole('button', { name: 'Edit as rows' }).click();
+    const group = page.getByRole('group', { name: 'Properties' });
+    const problemId = (await group.getAttribute('aria-describedby'))!;
+    assert.match(await page.locator(`[id="${problemId}"]`).innerText(), /nested deeper than 32 levels/);
+    await page.getByRole('button', { name: 'Discard' }).click();
+  });
+
+  test('marks a name that is taken in a dialog, and focuses it', async () => {
+    const page = await testbed.openSignedIn('admin', await pageOf('/Places/Harbour Campus'));
+    const folder = page.getByRole('region', { name: 'Folder', exact: true });
+    await folder.getByRole('button', { name: 'Rename…' }).click();
+    const dialog = page.getByRole('dialog');
+    const name = dialog.getByLabel('Name');
+    await name.fill('Hill Campus');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByText('The name “Hill Campus” is not free in that folder.').waitFor();
+    await name.and(page.locator(':focus[aria-invalid=true]')).waitFor();
+    assert.equal(await dialog.getByRole('alert').count(), 0);
+    await name.fill('Harbour Campus 2');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone: Renamed to “Harbour Campus 2”').waitFor();
+  });
+
   test('shows a problem of a property only after the user has typed or left the row', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath));
     const problems = page.locator('.property-rows .react-aria-FieldError');

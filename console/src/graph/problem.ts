@@ -2,10 +2,17 @@
 
 import { EspalierError, type ErrorCode } from '@espalier/client';
 
+export interface Problem {
+  readonly code: string;
+  readonly text: string;
+  /** The text by the name of the input field that it is about, for the `validationErrors` of a form. */
+  readonly fieldErrors: Readonly<Record<string, string>>;
+}
+
 /** Explains an error to the user, with a remedy where there is one. */
-export function describeProblem(error: unknown): { readonly code: string; readonly text: string } {
+export function describeProblem(error: unknown): Problem {
   if (!(error instanceof EspalierError)) {
-    return { code: 'INTERNAL', text: 'An unexpected error occurred. Reload the page.' };
+    return { code: 'INTERNAL', text: 'An unexpected error occurred. Reload the page.', fieldErrors: {} };
   }
   const { code, message, requestId, retryAfterSeconds } = error;
   const texts: Partial<Record<ErrorCode, string>> = {
@@ -15,7 +22,20 @@ export function describeProblem(error: unknown): { readonly code: string; readon
     TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${formatDelay(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,
   };
-  return { code, text: texts[code] ?? message };
+  const text = texts[code] ?? curlQuotes(message);
+  const field = (error.errors ?? []).map(({ extensions }) => extensions?.['inputField'])[0];
+  return { code, text, fieldErrors: typeof field === 'string' ? { [field]: text } : {} };
+}
+
+/** Returns whether a form must no longer display the problem, because the field that it is about is edited. */
+export function isEdited(problem: Problem | null, { target }: { readonly target: EventTarget }): boolean {
+  const { name } = target as HTMLInputElement;
+  return problem !== null && Object.hasOwn(problem.fieldErrors, name);
+}
+
+/** The API writes names in straight quotes. The console writes all names in curly quotes. */
+export function curlQuotes(text: string): string {
+  return text.replace(/"([^"]*)"/g, '“$1”');
 }
 
 /** Returns whether a later attempt may succeed. */

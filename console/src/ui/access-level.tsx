@@ -1,6 +1,7 @@
 /** Names and descriptions of access levels. */
 
 import type { AccessLevel } from '../graph/live.tsx';
+import { curlQuotes } from '../graph/problem.ts';
 
 /** Options for a `Select`, in ascending order. */
 export const accessLevels: readonly {
@@ -29,9 +30,9 @@ export function LevelChip({ level }: { level: AccessLevel }) {
   return <span className={`label-chip ${tones[level]}`}>{formatLevel(level)}</span>;
 }
 
-/** Replaces the level name of the API in the sentence of `explainAccess`. */
+/** Replaces the level name and the quotes of the API in the sentence of `explainAccess`. */
 export function formatReason(reason: string): string {
-  return reason.replace(
+  return curlQuotes(reason).replace(
     / gives (NONE|READ|WRITE|MANAGE)\.(?= The user sees its name,|$)/,
     (_, level: AccessLevel) => ` gives ${formatLevel(level)}.`,
   );

@@ -9,7 +9,7 @@ import type { Call } from '../actions/action.ts';
 import { performEach, type BulkAction, type BulkOutcome } from '../actions/bulk.ts';
 import { perform } from '../actions/perform.ts';
 import type { Task } from '../actions/task.ts';
-import { describeProblem } from '../graph/problem.ts';
+import { describeProblem, isEdited, type Problem } from '../graph/problem.ts';
 import { Button, IconButton } from './button.tsx';
 import { CopyAs } from './copy.tsx';
 import { TextField } from './fields.tsx';
@@ -73,10 +73,11 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
   const { isCancellable = false } = props;
   const { title, size = 'normal', onSubmit, onDone, onClose, children } = props;
   const [isPending, setPending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
 
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const form = event.currentTarget;
     if (isPending || !isReady) return;
     setPending(true);
     setProblem(null);
@@ -88,28 +89,51 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
       }
       if (closesWhenDone) onClose();
     } catch (error) {
-      setProblem(describeProblem(error).text);
+      const described = describeProblem(error);
+      setProblem({ ...described, isInField: focusField(form, described) });
     } finally {
       setPending(false);
     }
   };
   return (
     <Dialog title={title} size={size} isClosable={!isPending || isCancellable} onClose={onClose}>
-      <Form className="dialog-form" onSubmit={(event) => void submit(event)}>
-        {children}
-        {problem !== null && (
-          <p className="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        <footer className="dialog-footer">
-          {call && <CopyAs call={call} />}
-          <span className="grow" />
-          <DialogButtons {...{ verb, isDanger, isReady, isPending, isCancellable, onClose }} />
-        </footer>
-      </Form>
+      <div className="contents" onInput={(event) => isEdited(problem, event) && setProblem(null)}>
+        <Form
+          className="dialog-form"
+          validationBehavior="aria"
+          validationErrors={problem?.fieldErrors ?? noErrors}
+          onSubmit={(event) => void submit(event)}
+        >
+          {children}
+          {problem && !problem.isInField && (
+            <p className="problem" role="alert">
+              <Name>{problem.text}</Name>
+            </p>
+          )}
+          <footer className="dialog-footer">
+            {call && <CopyAs call={call} />}
+            <span className="grow" />
+            <DialogButtons {...{ verb, isDanger, isReady, isPending, isCancellable, onClose }} />
+          </footer>
+        </Form>
+      </div>
     </Dialog>
   );
+}
+
+const noErrors = {};
+
+interface ShownProblem extends Problem {
+  /** The field that the problem is about displays it. */
+  readonly isInField: boolean;
+}
+
+/** Focuses the field that the problem is about. Returns false if the form does not have it. */
+function focusField(form: HTMLFormElement, { fieldErrors }: Problem): boolean {
+  const [field] = Object.keys(fieldErrors).map((name) => form.elements.namedItem(name));
+  if (!(field instanceof HTMLElement)) return false;
+  field.focus();
+  return true;
 }
 
 interface DialogButtonsProps {
@@ -155,6 +179,8 @@ interface NameDialogProps<Variables extends object, Result> {
   readonly title: string;
   readonly verb: string;
   readonly label?: string;
+  /** The input field of the API, for its errors. */
+  readonly field?: 'name' | 'username';
   readonly help?: string;
   /** The current name, which is not accepted as the new one. */
   readonly name?: string;
@@ -165,7 +191,17 @@ interface NameDialogProps<Variables extends object, Result> {
 
 /** Creates or renames something by its name. */
 export function NameDialog<Variables extends object, Result>(props: NameDialogProps<Variables, Result>) {
-  const { title, verb, label = 'Name', help, name: oldName = '', taskOf, onDone, onClose } = props;
+  const {
+    title,
+    verb,
+    label = 'Name',
+    field = 'name',
+    help,
+    name: oldName = '',
+    taskOf,
+    onDone,
+    onClose,
+  } = props;
   const [name, setName] = useState(oldName);
   return (
     <ActionDialog
@@ -178,6 +214,7 @@ export function NameDialog<Variables extends object, Result>(props: NameDialogPr
     >
       <TextField
         label={label}
+        name={field}
         value={name}
         onChange={setName}
         help={help}

@@ -20,6 +20,7 @@ import {
 } from 'react-aria-components';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Icon } from './icons.tsx';
+import { Name } from './text.tsx';
 import './search-field.css';
 import './switch.css';
 
@@ -37,8 +38,11 @@ export function TextField({ label, help, error, placeholder, rows, isCode, ...ot
   const className = isCode ? 'input code' : 'input';
   const hint = placeholder === undefined ? {} : { placeholder };
   return (
-    <AriaTextField {...others} className="field" isInvalid={error !== undefined}>
-      <Label>{label}</Label>
+    // Without an error of its own, the field shows the error of its form.
+    <AriaTextField {...others} className="field" {...(error !== undefined && { isInvalid: true })}>
+      <Label>
+        <Name>{label}</Name>
+      </Label>
       {rows === undefined ? (
         <Input className={className} {...hint} />
       ) : (

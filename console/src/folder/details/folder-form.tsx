@@ -6,10 +6,11 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
-import { describeProblem } from '../../graph/problem.ts';
+import { describeProblem, isEdited, type Problem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs, CopyButton } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
+import { Name } from '../../ui/text.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { drafts, useDraft } from './draft-store.ts';
 import {
@@ -29,6 +30,8 @@ import { EditConflictNote } from './edit-conflict.tsx';
 import { PropertiesEditor } from './properties-editor.tsx';
 import { saveDraft } from './save-draft.ts';
 
+const noErrors = {};
+
 export function FolderForm({ folder }: { folder: CurrentFolder }) {
   const { id, name } = folder;
   const saved = toSavedFields(folder);
@@ -46,41 +49,50 @@ export function FolderForm({ folder }: { folder: CurrentFolder }) {
     if (storedDraft) drafts.put({ folderId: id, folderName: name, draft: storedDraft, isDirty: isChanged });
   }, [id, name, storedDraft, isChanged]);
 
-  const { isPending, problem, save } = useSave(id, isChanged && changes !== null);
+  const { isPending, problem, forget, save } = useSave(id, isChanged && changes !== null);
   return (
-    <Form className="folder-form" aria-label="Texts and properties" onSubmit={(event) => void save(event)}>
-      {conflicts.length > 0 && (
-        <EditConflictNote
-          conflicts={conflicts}
-          onKeepMine={() => put(keepMine(draft, saved))}
-          onTakeTheirs={() => put(takeTheirs(draft, saved, conflicts))}
+    <div className="contents" onInput={(event) => isEdited(problem, event) && forget()}>
+      <Form
+        className="folder-form"
+        aria-label="Texts and properties"
+        validationBehavior="aria"
+        validationErrors={problem?.fieldErrors ?? noErrors}
+        onSubmit={(event) => void save(event)}
+      >
+        {conflicts.length > 0 && (
+          <EditConflictNote
+            conflicts={conflicts}
+            onKeepMine={() => put(keepMine(draft, saved))}
+            onTakeTheirs={() => put(takeTheirs(draft, saved, conflicts))}
+          />
+        )}
+        <TextFields name={name} draft={draft} saved={saved} onChange={put} />
+        <PropertiesEditor
+          key={id}
+          saved={saved.properties}
+          edit={draft.properties}
+          problem={problem?.fieldErrors['properties']}
+          onChange={(properties) => put({ ...draft, properties })}
         />
-      )}
-      <TextFields name={name} draft={draft} saved={saved} onChange={put} />
-      <PropertiesEditor
-        key={id}
-        saved={saved.properties}
-        edit={draft.properties}
-        onChange={(properties) => put({ ...draft, properties })}
-      />
-      {isChanged && (
-        <SaveBar
-          folderId={id}
-          problem={problem}
-          changes={changes}
-          expectedVersion={saved.version}
-          isPending={isPending}
-          hasConflicts={conflicts.length > 0}
-        />
-      )}
-    </Form>
+        {isChanged && (
+          <SaveBar
+            folderId={id}
+            problem={problem?.text}
+            changes={changes}
+            expectedVersion={saved.version}
+            isPending={isPending}
+            hasConflicts={conflicts.length > 0}
+          />
+        )}
+      </Form>
+    </div>
   );
 }
 
 /** Saves the draft by the form or by Ctrl+S. */
 function useSave(folderId: string, canSave: boolean) {
   const [isPending, setPending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const save = async (event?: FormEvent) => {
     event?.preventDefault();
     if (isPending || !canSave) return;
@@ -89,7 +101,7 @@ function useSave(folderId: string, canSave: boolean) {
     try {
       await saveDraft(folderId);
     } catch (error) {
-      setProblem(describeProblem(error).text);
+      setProblem(describeProblem(error));
     } finally {
       setPending(false);
     }
@@ -106,13 +118,13 @@ function useSave(folderId: string, canSave: boolean) {
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
   });
-  return { isPending, problem, save };
+  return { isPending, problem, forget: () => setProblem(null), save };
 }
 
 interface SaveBarProps {
   readonly folderId: string;
   /** Why the last save failed. */
-  readonly problem: string | null;
+  readonly problem: string | undefined;
   /** Null if the draft is invalid. */
   readonly changes: FolderTexts | null;
   readonly expectedVersion: number;
@@ -124,9 +136,9 @@ function SaveBar(props: SaveBarProps) {
   const { folderId: id, problem, changes, expectedVersion, isPending, hasConflicts } = props;
   return (
     <div className="folder-save" role="group" aria-label="Unsaved changes">
-      {problem !== null && (
+      {problem !== undefined && (
         <p className="problem" role="alert">
-          Not saved. {problem}
+          Not saved. <Name>{problem}</Name>
         </p>
       )}
       <span className="folder-save-text">Unsaved changes</span>
@@ -158,6 +170,7 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
       <div className="folder-lines">
         <TextField
           label="Title"
+          name="title"
           value={draft.texts.title ?? saved.title}
           onChange={setText('title')}
           placeholder={name}
@@ -165,6 +178,7 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
         />
         <TextField
           label="Icon"
+          name="icon"
           value={draft.texts.icon ?? saved.icon}
           onChange={setText('icon')}
           help="An emoji, or a text that your clients understand."
@@ -172,6 +186,7 @@ function TextFields({ name, draft, saved, onChange }: TextFieldsProps) {
       </div>
       <TextField
         label="Description"
+        name="description"
         rows={3}
         value={draft.texts.description ?? saved.description}
         onChange={setText('description')}

@@ -20,10 +20,12 @@ import {
 interface PropertiesEditorProps {
   readonly saved: Properties;
   readonly edit: PropertiesEdit | undefined;
+  /** Why the server refused the properties. */
+  readonly problem: string | undefined;
   readonly onChange: (edit: PropertiesEdit) => void;
 }
 
-export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProps) {
+export function PropertiesEditor({ saved, edit, problem, onChange }: PropertiesEditorProps) {
   const [kind, setKind] = useState(edit?.kind ?? 'rows');
   const validated = edit ? validate(edit) : null;
   const properties = validated ? validated.properties : saved;
@@ -49,6 +51,7 @@ export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProp
       {current.kind === 'json' ? (
         <TextField
           label="Properties as JSON"
+          name="properties"
           rows={10}
           isCode
           spellCheck="false"
@@ -57,18 +60,12 @@ export function PropertiesEditor({ saved, edit, onChange }: PropertiesEditorProp
           onChange={(text) => onChange({ kind: 'json', text })}
         />
       ) : (
-        <>
-          <PropertyRows
-            rows={current.rows}
-            problems={validated?.rows}
-            onChange={(rows) => onChange({ kind: 'rows', rows })}
-          />
-          {validated?.problem !== undefined && (
-            <p className="problem" role="alert">
-              {validated.problem}
-            </p>
-          )}
-        </>
+        <PropertyRows
+          rows={current.rows}
+          validated={validated}
+          problem={problem}
+          onChange={(rows) => onChange({ kind: 'rows', rows })}
+        />
       )}
     </section>
   );
@@ -80,11 +77,12 @@ function toEdit(kind: PropertiesEdit['kind'], properties: Properties): Propertie
 
 interface PropertyRowsProps {
   readonly rows: readonly PropertyRow[];
-  readonly problems: ReturnType<typeof validate>['rows'] | undefined;
+  readonly validated: ReturnType<typeof validate> | null;
+  readonly problem: string | undefined;
   readonly onChange: (rows: readonly PropertyRow[]) => void;
 }
 
-function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
+function PropertyRows({ rows, validated, problem, onChange }: PropertyRowsProps) {
   const [added, setAdded] = useState<number | null>(null);
   const add = () => {
     const row = newRow(rows);
@@ -92,7 +90,12 @@ function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
     onChange([...rows, row]);
   };
   return (
-    <>
+    <div
+      role="group"
+      className="property-group"
+      aria-labelledby="folder-properties"
+      {...(problem !== undefined && { 'aria-describedby': 'properties-problem' })}
+    >
       {rows.length === 0 ? (
         <p className="hint">No properties yet. Clients can store additional data of a folder here.</p>
       ) : (
@@ -102,7 +105,7 @@ function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
               key={row.key}
               row={row}
               number={index + 1}
-              problem={problems?.get(row.key)}
+              problem={validated?.rows.get(row.key)}
               isNew={row.key === added}
               onChange={(next) => onChange(rows.map((each) => (each.key === row.key ? next : each)))}
               onRemove={() => onChange(rows.filter(({ key }) => key !== row.key))}
@@ -115,7 +118,17 @@ function PropertyRows({ rows, problems, onChange }: PropertyRowsProps) {
           Add property
         </Button>
       </div>
-    </>
+      {validated?.problem !== undefined && (
+        <p className="problem" role="alert">
+          {validated.problem}
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className="problem" id="properties-problem">
+          {problem}
+        </p>
+      )}
+    </div>
   );
 }
 

@@ -259,23 +259,25 @@ function TrashActions({ folder, setDialog }: TrashActionsProps) {
       </Button>
       <ActionMenu
         label={`More actions for ${formatName(folder.name)}`}
-        actions={[
-          {
-            label: 'Restore to…',
-            icon: 'move',
-            help: 'To another folder or under another name',
-            onAction: () => setDialog({ kind: 'restoreTo', folder, reason: null }),
-          },
-          ...(mayPurge(folder)
-            ? ([
-                {
-                  label: 'Delete permanently…',
-                  icon: 'trash',
-                  isDanger: true,
-                  onAction: () => setDialog({ kind: 'purge', folders: [folder] }),
-                },
-              ] as const)
-            : []),
+        list={() => [
+          [
+            {
+              label: 'Restore to…',
+              icon: 'move',
+              help: 'To another folder or under another name',
+              onAction: () => setDialog({ kind: 'restoreTo', folder, reason: null }),
+            },
+            ...(mayPurge(folder)
+              ? ([
+                  {
+                    label: 'Delete permanently…',
+                    icon: 'trash',
+                    isDanger: true,
+                    onAction: () => setDialog({ kind: 'purge', folders: [folder] }),
+                  },
+                ] as const)
+              : []),
+          ],
         ]}
       />
     </>
@@ -301,6 +303,7 @@ function RestoreDialog({ folder, reason, onClose }: RestoreRequest & { onClose: 
       {reason !== null && <p className="hint">{reason}</p>}
       <TextField
         label="Name"
+        name="name"
         value={name}
         onChange={setName}
         help="Must be unique in the target folder."

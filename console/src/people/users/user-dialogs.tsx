@@ -62,6 +62,7 @@ export function RenameUserDialog({ user, onClose }: UserDialogProps) {
       title={`Rename ${name}`}
       verb="Rename"
       label="User name"
+      field="username"
       help="The user signs in with the new name from now on. Existing sessions continue."
       name={name}
       taskOf={(username) => userChange(user, { username }, { username: name }, `Renamed to ${username}`)}
@@ -184,6 +185,7 @@ export function NewUserDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="User name"
+        name="username"
         value={username}
         onChange={setUsername}
         isRequired

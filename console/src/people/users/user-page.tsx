@@ -171,7 +171,7 @@ function Header({ user }: { user: UserSummary }) {
             <Button icon="key" onPress={() => setOpen('password')}>
               Reset password…
             </Button>
-            <ActionMenu label={`More actions for ${username}`} actions={listActions(user, setOpen)} />
+            <ActionMenu label={`More actions for ${username}`} list={() => [listActions(user, setOpen)]} />
           </>
         )}
       </div>
