@@ -181,7 +181,7 @@ describe('import and export in the console on SQLite', () => {
       await page.getByRole('option', { name }).click();
     };
     await pick(/Stop/);
-    await problem('The name "Rakes" is not free').waitFor();
+    await problem('The name “Rakes” is not free').waitFor();
     assert.ok(await button('Import').isDisabled());
     await pick(/Update them/);
     await dialog().getByText('Creates one folder, updates one folder.').waitFor();
@@ -418,7 +418,7 @@ describe('import and export in the console on SQLite', () => {
     await close();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search or run a command' }).fill('Import');
-    await page.getByRole('option', { name: /Import… \(Rakes\)/ }).click();
+    await page.getByRole('option', { name: 'Import into “Rakes”…' }).click();
     await page.getByRole('dialog', { name: 'Import into “Rakes”' }).waitFor();
     await close();
   });

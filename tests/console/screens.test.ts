@@ -218,8 +218,10 @@ describe('screens of the console on SQLite', () => {
     assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), [
       'Open',
       'Export…',
+      'Your access',
       'Copy link',
       'Copy path',
+      'Copy id',
     ]);
     await page.keyboard.press('Escape');
     assert.equal(await page.getByRole('link', { name: 'Users' }).count(), 0);

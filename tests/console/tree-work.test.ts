@@ -156,6 +156,81 @@ describe('tree work in the console on SQLite', () => {
     await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Shed/Seeds');
   });
 
+  test('moves and renames a folder in one change, and marks a name that is taken', async () => {
+    const { page } = tree;
+    await testbed.tree.import(['Pots'], await testbed.demo.idOf(`/Bench ${benches}/Shed`));
+    await tree.choose('Pots', 'Move to…');
+    const dialog = page.getByRole('dialog', { name: 'Move “Pots”' });
+    const name = dialog.getByLabel('Name', { exact: true });
+    const move = dialog.getByRole('button', { name: 'Move', exact: true });
+    await dialog.getByRole('combobox', { name: 'Find a folder' }).fill(`bench ${benches} shed`);
+    await dialog.getByRole('option').first().click();
+    await dialog.getByRole('alert').getByText('The name “Pots” is not free in that folder.').waitFor();
+    assert.equal(await name.getAttribute('aria-invalid'), 'true');
+    const problemId = (await name.getAttribute('aria-describedby'))!.split(' ');
+    const texts = await Promise.all(problemId.map((id) => page.locator(`[id="${id}"]`).innerText()));
+    assert.match(texts.join(' '), /The name “Pots” is not free/);
+    assert.ok(await move.isDisabled());
+    await name.fill('');
+    await dialog.getByText('A folder needs a name.').waitFor();
+    await name.fill('Jars');
+    await dialog.getByText('Moves one folder.').waitFor();
+    assert.equal(await name.getAttribute('aria-invalid'), null);
+    await move.click();
+    await dialog.waitFor({ state: 'detached' });
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Pots', 'Shed/Jars', 'Seeds');
+    await tree.undo('Moved “Pots” into “Shed” as “Jars”');
+    await waitForPaths(...initialPaths, 'Shed/Pots');
+  });
+
+  test('lists the same actions in the tree, the table of folders, the page and the palette', async () => {
+    const { page } = tree;
+    const items = page.getByRole('menuitem');
+    const closeMenu = async () => {
+      const texts = await items.allInnerTexts();
+      await page.keyboard.press('Escape');
+      await items.first().waitFor({ state: 'detached' });
+      return texts;
+    };
+    await tree.row('Shed').click({ button: 'right' });
+    await items.first().waitFor();
+    const actions = await closeMenu();
+    assert.deepEqual(actions, [
+      ...['Open', 'New folder…', 'Rename…', 'Duplicate', 'Move to…', 'Delete…', 'Import…', 'Export…'],
+      ...['Who has access', 'Add to favorites', 'Copy link', 'Copy path', 'Copy id'],
+    ]);
+    await page.goto(testbed.address(`/folders/${benchId}?tab=folders`));
+    const openMenu = () =>
+      page
+        .getByRole('grid', { name: 'Folders' })
+        .getByRole('button', { name: 'Actions for Shed', exact: true })
+        .click();
+    await openMenu();
+    await items.first().waitFor();
+    assert.deepEqual(await closeMenu(), actions);
+    await openMenu();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    await tree.message('Duplicated “Shed” as “Shed (copy)” with 2 folders inside').waitFor();
+    await openMenu();
+    await page.getByRole('menuitem', { name: 'Open' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Shed', exact: true }).waitFor();
+    const folder = page.getByRole('region', { name: 'Folder', exact: true });
+    await folder.getByRole('button', { name: 'More actions' }).click();
+    await items.first().waitFor();
+    const onPage = new Set(['New folder…', 'Rename…', 'Move to…', 'Delete…', 'Open']);
+    assert.deepEqual(
+      await closeMenu(),
+      actions.filter((label) => !onPage.has(label)),
+    );
+    for (const label of ['New folder', 'Rename…', 'Move to…', 'Delete…']) {
+      await folder.getByRole('button', { name: label, exact: true }).waitFor();
+    }
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('duplicate shed');
+    await page.getByRole('option', { name: 'Duplicate “Shed”' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('deletes a folder after showing the count, and restores it with undo', async () => {
     await tree.row('Shed').click();
     await tree.press('Delete');

@@ -88,7 +88,7 @@ interface MoveResult {
 }
 
 export const moveFolder: Action<
-  Input<{ id: string; parentId: string; expectedVersion?: number; dryRun?: boolean }>,
+  Input<{ id: string; parentId: string; name?: string; expectedVersion?: number; dryRun?: boolean }>,
   { moveFolder: MoveResult }
 > = {
   label: 'Move folder',
@@ -111,8 +111,9 @@ export const moveFolder: Action<
       }
     }
   `,
-  cliArguments: ({ input: { id, parentId, expectedVersion, dryRun } }) =>
-    expectedVersion === undefined
+  // The command takes a new name only as a path.
+  cliArguments: ({ input: { id, parentId, name, expectedVersion, dryRun } }) =>
+    expectedVersion === undefined && name === undefined
       ? ['folder', 'move', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
       : undefined,
 };

@@ -82,16 +82,3 @@ const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2
 export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
   return rank[level] >= rank[needed] && !(currentView && needed === 'WRITE');
 }
-
-/** A copy needs only the right to read, and to write into the parent. */
-export function canDuplicate({
-  accessLevel,
-  parent,
-}: Pick<CurrentFolder, 'accessLevel' | 'parent'>): boolean {
-  return parent !== null && hasLevel(accessLevel, 'READ') && hasLevel(parent.accessLevel, 'WRITE');
-}
-
-/** Deleting and moving also change the parent. */
-export function canRemove({ accessLevel, parent }: Pick<CurrentFolder, 'accessLevel' | 'parent'>): boolean {
-  return parent !== null && hasLevel(accessLevel, 'WRITE') && hasLevel(parent.accessLevel, 'WRITE');
-}

@@ -4,6 +4,7 @@ import { updateFolder } from '../actions/folder-actions.ts';
 import { useState } from 'react';
 import { navigate } from '../router.tsx';
 import { DeleteDialog } from '../tree/edit/delete-dialog.tsx';
+import type { FolderDialogKind } from '../tree/edit/folder-menu.ts';
 import { changeFolder, type FolderRef } from '../tree/edit/folder-operations.ts';
 import { MoveDialog } from '../tree/edit/move-dialog.tsx';
 import { NewFolderDialog } from '../tree/edit/new-folder-dialog.tsx';
@@ -11,7 +12,7 @@ import { ActionDialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 
 export interface OpenDialog {
-  readonly kind: 'new' | 'rename' | 'move' | 'delete';
+  readonly kind: FolderDialogKind;
   /** Several can be moved or deleted. */
   readonly folders: readonly FolderRef[];
 }
@@ -28,7 +29,7 @@ export function FolderDialogs({ open, onClose, onDeleted }: FolderDialogsProps) 
   const [folder] = folders;
   if (!folder) return null;
   switch (kind) {
-    case 'new':
+    case 'create':
       return (
         <NewFolderDialog parent={folder} onClose={onClose} onCreated={(id) => navigate(`/folders/${id}`)} />
       );
@@ -54,6 +55,7 @@ function RenameDialog({ folder, onClose }: { folder: FolderRef; onClose: () => v
     >
       <TextField
         label="Name"
+        name="name"
         value={name}
         onChange={setName}
         help="Unique in the parent folder. No slashes, at most 255 characters."

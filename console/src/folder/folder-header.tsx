@@ -7,27 +7,26 @@ import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
 import { useLive } from '../graph/live.tsx';
 import { Link, navigate } from '../router.tsx';
 import { useViewer } from '../session/session.tsx';
-import { currentView } from '../session/view-as.ts';
-import { copyFolder, toFolderRef } from '../tree/edit/folder-operations.ts';
-import { FavoriteButton, toggleFavorite, useIsFavorite } from '../tree/personal-folders.tsx';
-import { openTransfer } from '../tree/transfer/transfer.tsx';
+import { listFolderActions, type FolderAction, type FolderDialogKind } from '../tree/edit/folder-menu.ts';
+import { toFolderRef } from '../tree/edit/folder-operations.ts';
+import { FavoriteButton, useFavorites } from '../tree/personal-folders.tsx';
 import { LevelChip } from '../ui/access-level.tsx';
-import { ActionMenu, Button, type MenuAction } from '../ui/button.tsx';
+import { ActionMenu, Button } from '../ui/button.tsx';
 import { FolderIcon, Icon } from '../ui/icons.tsx';
 import { Name } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
-import { FolderDialogs, type OpenDialog } from './folder-dialogs.tsx';
-import { canDuplicate, canRemove, hasLevel, type CurrentFolder, type FolderLink } from './current-folder.ts';
+import { FolderDialogs } from './folder-dialogs.tsx';
+import type { CurrentFolder, FolderLink } from './current-folder.ts';
 
 export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   const { name, ancestors, parent } = folder;
-  const [kind, setKind] = useState<OpenDialog['kind'] | null>(null);
-  useFolderCommands(folder, setKind);
+  const [kind, setKind] = useState<FolderDialogKind | null>(null);
+  const groups = useFolderActions(folder, setKind);
   return (
     <header className="folder-header">
       <Breadcrumbs ancestors={ancestors} name={name} />
       <FolderTitle folder={folder} />
-      <FolderActions folder={folder} open={setKind} />
+      <FolderActions groups={groups} />
       <FolderDialogs
         open={kind && { kind, folders: [toFolderRef(folder)] }}
         onClose={() => setKind(null)}
@@ -37,40 +36,21 @@ export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   );
 }
 
-interface FolderActionsProps {
-  readonly folder: CurrentFolder;
-  readonly open: (kind: OpenDialog['kind']) => void;
-}
-
 /** Small screens show all actions but the first in the menu. */
-function FolderActions({ folder, open }: FolderActionsProps) {
-  const mayWrite = hasLevel(folder.accessLevel, 'WRITE');
-  const when = (isAllowed: boolean, ...actions: MenuAction[]) => (isAllowed ? actions : []);
-  const mainActions: readonly MenuAction[] = [
-    ...when(mayWrite, { label: 'Rename…', icon: 'edit', onAction: () => open('rename') }),
-    ...when(
-      canRemove(folder),
-      { label: 'Move to…', icon: 'move', onAction: () => open('move') },
-      { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => open('delete') },
-    ),
-  ];
-  const moreActions: readonly MenuAction[] = [
-    ...when(canDuplicate(folder), { label: 'Duplicate', icon: 'copy', onAction: () => duplicate(folder) }),
-    ...when(mayWrite, {
-      label: 'Import…',
-      icon: 'upload',
-      onAction: () => openTransfer({ kind: 'import', folder }),
-    }),
-    { label: 'Export…', icon: 'download', onAction: () => openTransfer({ kind: 'export', folder }) },
-  ];
+function FolderActions({ groups }: { groups: readonly (readonly FolderAction[])[] }) {
+  const isMain = ({ id }: FolderAction) => id === 'rename' || id === 'move' || id === 'delete';
+  const withoutEmpty = (kept: (action: FolderAction) => boolean) =>
+    groups.map((group) => group.filter(kept)).filter((group) => group.length > 0);
+  const actions = groups.flat();
+  const create = actions.find(({ id }) => id === 'create');
   return (
     <div className="folder-actions">
-      {mayWrite && (
-        <Button tone="primary" icon="plus" onPress={() => open('new')}>
+      {create && (
+        <Button tone="primary" icon="plus" onPress={create.onAction}>
           New folder
         </Button>
       )}
-      {mainActions.map(({ label, icon, onAction }) => (
+      {actions.filter(isMain).map(({ label, icon, onAction }) => (
         <span key={label} className="folder-action">
           <Button icon={icon} onPress={onAction}>
             {label}
@@ -78,17 +58,16 @@ function FolderActions({ folder, open }: FolderActionsProps) {
         </span>
       ))}
       <span className="folder-action">
-        <ActionMenu label="More actions" actions={moreActions} />
+        <ActionMenu
+          label="More actions"
+          list={() => withoutEmpty((action) => action !== create && !isMain(action))}
+        />
       </span>
       <span className="folder-further">
-        <ActionMenu label="More actions" actions={[...mainActions, ...moreActions]} />
+        <ActionMenu label="More actions" list={() => withoutEmpty((action) => action !== create)} />
       </span>
     </div>
   );
-}
-
-function duplicate(folder: CurrentFolder): void {
-  void copyFolder(toFolderRef(folder));
 }
 
 function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: CurrentFolder }) {
@@ -120,48 +99,32 @@ function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folde
   );
 }
 
-/** Offers the actions of the page in the command palette. */
-function useFolderCommands(folder: CurrentFolder, open: (kind: OpenDialog['kind']) => void): void {
-  const command = (kind: OpenDialog['kind'], label: string): Command => ({
-    id: `folder-page-${kind}`,
-    label: `${label} (${folder.name})`,
-    group: 'Folder',
-    run: () => open(kind),
-  });
-  const isFavorite = useIsFavorite(folder.id);
-  const favorite: Command = {
-    id: 'folder-page-favorite',
-    label: `${isFavorite ? 'Remove from favorites' : 'Add to favorites'} (${folder.name})`,
-    group: 'Folder',
-    keywords: 'star bookmark',
-    run: () => void toggleFavorite(folder, !isFavorite),
-  };
-  const transferCommand = (transfer: 'import' | 'export', label: string): Command => ({
-    ...command('new', label),
-    id: `folder-page-${transfer}`,
-    keywords: 'csv json ndjson file upload download',
-    run: () => openTransfer({ kind: transfer, folder }),
-  });
-  useCommands([
-    ...(hasLevel(folder.accessLevel, 'WRITE')
-      ? [command('new', 'New folder inside…'), command('rename', 'Rename…')]
-      : []),
-    ...(canRemove(folder) ? [command('move', 'Move to…'), command('delete', 'Delete…')] : []),
-    ...(currentView ? [] : [favorite]),
-    ...(canDuplicate(folder)
-      ? [
-          {
-            id: 'folder-page-duplicate',
-            label: `Duplicate (${folder.name})`,
-            group: 'Folder',
-            keywords: 'copy clone',
-            run: () => duplicate(folder),
-          },
-        ]
-      : []),
-    ...(hasLevel(folder.accessLevel, 'WRITE') ? [transferCommand('import', 'Import…')] : []),
-    transferCommand('export', 'Export…'),
-  ]);
+/** The actions of the page, which the command palette offers as well. */
+function useFolderActions(
+  folder: CurrentFolder,
+  open: (kind: FolderDialogKind) => void,
+): readonly (readonly FolderAction[])[] {
+  // Displays a change of the favorites.
+  useFavorites();
+  const groups = listFolderActions(
+    {
+      ...toFolderRef(folder),
+      path: folder.path,
+      accessLevel: folder.accessLevel,
+      parentLevel: folder.parent?.accessLevel,
+    },
+    { open },
+  ).map((group) => group.filter(({ id }) => id !== 'open'));
+  useCommands(
+    groups.flat().map(({ id, command, keywords, onAction }): Command => ({
+      id: `folder-page-${id}`,
+      label: command,
+      group: 'Folder',
+      ...(keywords !== undefined && { keywords }),
+      run: onAction,
+    })),
+  );
+  return groups;
 }
 
 const noteMs = 60_000;

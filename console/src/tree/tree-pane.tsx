@@ -5,7 +5,7 @@ import { useCommands } from '../actions/palette-commands.ts';
 import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { useSession } from '../session/session.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
+import { Button, ContextMenu, IconButton } from '../ui/button.tsx';
 import { formatName, Name } from '../ui/text.tsx';
 import { SelectionBar } from '../ui/selection-bar.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -17,11 +17,10 @@ import { FolderSearch } from './search/folder-search.tsx';
 import { maxSelected } from './state/tree-focus.ts';
 import { mainTree as tree } from './tree.ts';
 import { useMainTree } from './use-main-tree.ts';
-import { TreeMenu } from './view/tree-menu.tsx';
 import { TreeLoadState, TreeView } from './view/tree-view.tsx';
 import { useDrag, type Drag } from './view/use-drag.ts';
 import { useRename } from './view/use-rename.tsx';
-import { copyPaths, listMenuItems, useTreeActions, type TreeActions } from './view/use-tree-actions.ts';
+import { copyPaths, useTreeActions, type TreeActions } from './view/use-tree-actions.ts';
 
 const { store, focus } = tree;
 
@@ -133,15 +132,10 @@ function TreeSelection({ currentId, actions, onLeave }: TreeSelectionProps) {
       isDocked
       onClear={clear}
     >
-      <Button size="small" icon="move" isDisabled={!mayRemove} onPress={() => actions.choose(first, 'move')}>
+      <Button size="small" icon="move" isDisabled={!mayRemove} onPress={() => actions.open(first, 'move')}>
         Move to…
       </Button>
-      <Button
-        size="small"
-        icon="trash"
-        isDisabled={!mayRemove}
-        onPress={() => actions.choose(first, 'delete')}
-      >
+      <Button size="small" icon="trash" isDisabled={!mayRemove} onPress={() => actions.open(first, 'delete')}>
         Delete…
       </Button>
       <IconButton label="Copy paths" icon="copy" onPress={() => copyPaths(tree, folders)} />
@@ -222,11 +216,10 @@ interface FolderMenuProps {
 
 function FolderMenu({ menu: { folder, at }, actions, onClose }: FolderMenuProps) {
   return (
-    <TreeMenu
+    <ContextMenu
       label={`Actions for ${formatName(folder.name)}`}
       at={at}
-      items={listMenuItems(tree, folder)}
-      onChoose={(choice) => actions.choose(folder, choice)}
+      list={() => actions.listMenu(folder)}
       onClose={onClose}
     />
   );

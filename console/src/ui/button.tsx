@@ -1,4 +1,4 @@
-/** Buttons with text, icon buttons with a tooltip, and a menu behind a button with three dots. */
+/** Buttons with text, icon buttons with a tooltip, and menus of actions: behind a button with three dots, or at the pointer. */
 
 import {
   Button as AriaButton,
@@ -6,12 +6,13 @@ import {
   MenuItem,
   MenuTrigger,
   Popover,
+  Separator,
   Text,
   Tooltip,
   TooltipTrigger,
   type ButtonProps as AriaProps,
 } from 'react-aria-components';
-import type { ReactNode, Ref } from 'react';
+import { useRef, type ReactNode, type Ref } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 
 interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 'style'> {
@@ -68,35 +69,100 @@ export interface MenuAction {
   readonly label: string;
   readonly icon: IconName;
   readonly help?: string;
+  /** The displayed keyboard shortcut. */
+  readonly keys?: string;
   readonly isDanger?: boolean;
   readonly onAction: () => void;
 }
 
+/** Separators stand between the groups. */
+export type MenuGroups = readonly (readonly MenuAction[])[];
+
+interface ActionMenuProps {
+  readonly label: string;
+  /** Called when the menu opens. */
+  readonly list: () => MenuGroups;
+}
+
 /** Further actions, behind a button with three dots. */
-export function ActionMenu({ label, actions }: { label: string; actions: readonly MenuAction[] }) {
+export function ActionMenu({ label, list }: ActionMenuProps) {
   return (
     <MenuTrigger>
       <AriaButton className="icon-button plain" aria-label={label}>
         <Icon name="more" className="dots" />
       </AriaButton>
       <Popover className="popover" placement="bottom end">
-        <Menu className="menu" onAction={(key) => actions.find((action) => action.label === key)?.onAction()}>
-          {actions.map(({ label: text, icon, help, isDanger }) => (
-            <MenuItem
-              key={text}
-              id={text}
-              textValue={text}
-              className={isDanger ? 'menu-item danger' : 'menu-item'}
-            >
-              <Icon name={icon} />
-              <Text slot="label">
-                {text}
-                {help && <span className="menu-item-help">{help}</span>}
-              </Text>
-            </MenuItem>
-          ))}
-        </Menu>
+        <MenuList list={list} />
       </Popover>
     </MenuTrigger>
+  );
+}
+
+interface ContextMenuProps extends ActionMenuProps {
+  readonly at: { readonly x: number; readonly y: number };
+  readonly onClose: () => void;
+}
+
+/** An open menu at a point of the window. */
+export function ContextMenu({ label, at, list, onClose }: ContextMenuProps) {
+  const anchor = useRef<HTMLSpanElement>(null);
+  return (
+    <>
+      <span ref={anchor} className="menu-anchor" style={{ left: at.x, top: at.y }} />
+      <Popover
+        className="popover"
+        triggerRef={anchor}
+        aria-label={label}
+        placement="bottom start"
+        isOpen
+        onOpenChange={(isOpen) => !isOpen && onClose()}
+      >
+        <MenuList label={label} list={list} onClose={onClose} />
+      </Popover>
+    </>
+  );
+}
+
+interface MenuListProps {
+  readonly label?: string;
+  readonly list: () => MenuGroups;
+  /** Called before the chosen action. */
+  readonly onClose?: () => void;
+}
+
+function MenuList({ label, list, onClose }: MenuListProps) {
+  const groups = list();
+  const choose = (key: string | number) => {
+    onClose?.();
+    groups
+      .flat()
+      .find((action) => action.label === key)
+      ?.onAction();
+  };
+  return (
+    <Menu
+      className="menu"
+      {...(label !== undefined && { 'aria-label': label, autoFocus: 'first' })}
+      onAction={choose}
+    >
+      {groups.flatMap((group, index) => [
+        ...(index === 0 ? [] : [<Separator key={index} className="separator" />]),
+        ...group.map((action) => <ActionItem key={action.label} action={action} />),
+      ])}
+    </Menu>
+  );
+}
+
+function ActionItem({ action: { label, icon, help, keys, isDanger } }: { action: MenuAction }) {
+  return (
+    <MenuItem id={label} textValue={label} className={isDanger ? 'menu-item danger' : 'menu-item'}>
+      <Icon name={icon} />
+      <Text slot="label">
+        {label}
+        {help && <span className="menu-item-help">{help}</span>}
+      </Text>
+      {/* Rendered by CSS, so that the keys are not part of the accessible name. */}
+      {keys && <span className="menu-keys" data-keys={keys} />}
+    </MenuItem>
   );
 }

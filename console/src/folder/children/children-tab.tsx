@@ -2,13 +2,13 @@
 
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { reportDone, reportFailure } from '../../actions/perform.ts';
 import { useGraph } from '../../graph/use-graph.ts';
-import { Link, navigate, setQuery, useLocation } from '../../router.tsx';
+import { Link, setQuery, useLocation } from '../../router.tsx';
+import { copyLines, listFolderActions } from '../../tree/edit/folder-menu.ts';
 import { toFolderRef, type FolderRef } from '../../tree/edit/folder-operations.ts';
+import { useFavorites } from '../../tree/personal-folders.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
-import { ActionMenu, Button, type MenuAction } from '../../ui/button.tsx';
-import { copyText } from '../../ui/copy.tsx';
+import { ActionMenu, Button } from '../../ui/button.tsx';
 import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { SearchField } from '../../ui/fields.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
@@ -61,6 +61,8 @@ const idOf = ({ id }: ChildFolder) => id;
 export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
   const { id } = folder;
   const options = readOptions(useLocation().query);
+  // The menus need them.
+  useFavorites();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const children = useGraph<ChildrenResponse>(
     ['folder', id, 'children', options],
@@ -100,7 +102,7 @@ export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
         bulkActions={(selected) => <BulkActions folder={folder} selected={selected} onOpen={open} />}
         empty={
           isEmpty ? (
-            <NoChildren folder={folder} onNew={() => open('new', [toFolderRef(folder)])} />
+            <NoChildren folder={folder} onNew={() => open('create', [toFolderRef(folder)])} />
           ) : (
             <Empty icon="search" title={`No folder name contains “${options.text}”`}>
               <Button onPress={() => change({ text: '' })}>Show all</Button>
@@ -135,11 +137,6 @@ interface BulkActionsProps {
 
 function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
   const refs = selected.map(({ id, name }) => ({ id, name, parentId: folder.id }));
-  const parentPath = folder.path === '/' ? '' : folder.path;
-  const copy = async (noun: string, lines: readonly string[]) => {
-    if (await copyText(lines.join('\n'))) reportDone(`Copied ${lines.length} ${noun}`, []);
-    else reportFailure(`The ${noun} could not be copied.`);
-  };
   return (
     <>
       {hasLevel(folder.accessLevel, 'WRITE') && (
@@ -156,9 +153,9 @@ function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
         size="small"
         icon="copy"
         onPress={() =>
-          void copy(
-            'paths',
-            selected.map(({ name }) => `${parentPath}/${name}`),
+          void copyLines(
+            'path',
+            selected.map(({ name }) => childPath(folder, name)),
           )
         }
       >
@@ -168,8 +165,8 @@ function BulkActions({ folder, selected, onOpen }: BulkActionsProps) {
         size="small"
         icon="copy"
         onPress={() =>
-          void copy(
-            'ids',
+          void copyLines(
+            'id',
             selected.map(({ id }) => id),
           )
         }
@@ -260,22 +257,16 @@ interface ChildMenuProps {
 }
 
 function ChildMenu({ child: { id, name, accessLevel }, parent, onOpen }: ChildMenuProps) {
-  const open = (kind: OpenDialog['kind']) => () => onOpen(kind, [{ id, name, parentId: parent.id }]);
-  const canWrite = hasLevel(accessLevel, 'WRITE');
-  const actions: MenuAction[] = [
-    { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
-    ...(canWrite
-      ? ([
-          { label: 'New folder…', icon: 'plus', onAction: open('new') },
-          { label: 'Rename…', icon: 'edit', onAction: open('rename') },
-        ] as const)
-      : []),
-    ...(canWrite && hasLevel(parent.accessLevel, 'WRITE')
-      ? ([
-          { label: 'Move to…', icon: 'move', onAction: open('move') },
-          { label: 'Delete…', icon: 'trash', isDanger: true, onAction: open('delete') },
-        ] as const)
-      : []),
-  ];
-  return <ActionMenu label={`Actions for ${formatName(name)}`} actions={actions} />;
+  const ref = { id, name, parentId: parent.id };
+  const folder = { ...ref, path: childPath(parent, name), accessLevel, parentLevel: parent.accessLevel };
+  return (
+    <ActionMenu
+      label={`Actions for ${formatName(name)}`}
+      list={() => listFolderActions(folder, { open: (kind) => onOpen(kind, [ref]) })}
+    />
+  );
+}
+
+function childPath({ path }: CurrentFolder, name: string): string {
+  return `${path === '/' ? '' : path}/${name}`;
 }

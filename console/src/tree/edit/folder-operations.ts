@@ -146,28 +146,56 @@ export async function changeFolder(
   return changed.folder.version;
 }
 
-function moveTask(id: string, from: string | null, to: string, expectedVersion?: number) {
+interface Move {
+  readonly id: string;
+  readonly from: string | null;
+  readonly to: string;
+  /** The new name, if it changes. */
+  readonly name?: string | undefined;
+  readonly expectedVersion?: number;
+}
+
+export function moveInput({ id, to, name, expectedVersion }: Omit<Move, 'from'>): MoveInput {
+  return {
+    id,
+    parentId: to,
+    ...(name !== undefined && { name }),
+    ...(expectedVersion !== undefined && { expectedVersion }),
+  };
+}
+
+function moveTask(move: Move) {
+  const { id, from, to, name } = move;
   return {
     action: moveFolder,
-    variables: { input: { id, parentId: to, ...(expectedVersion !== undefined && { expectedVersion }) } },
-    optimisticUpdate: () => moveOptimistically(store, id, to),
+    variables: { input: moveInput(move) },
+    optimisticUpdate: () => moveOptimistically(store, id, to, name),
     staleQueries: folderKeys(id, from, to),
   };
 }
 
 type MoveResult = NonNullable<typeof moveFolder.result>;
+type MoveInput = Parameters<NonNullable<typeof moveFolder.cliArguments>>[0]['input'];
 
-export function moveInto(parent: {
-  readonly id: string;
-  readonly name: string;
-}): BulkAction<FolderRef, { input: { id: string; parentId: string } }, MoveResult> {
+/** `newName` is for one folder. */
+export function moveInto(
+  parent: { readonly id: string; readonly name: string },
+  newName?: string,
+): BulkAction<FolderRef, { input: MoveInput }, MoveResult> {
   return {
     taskOf: ({ id, name, parentId }) => ({
-      ...moveTask(id, parentId, parent.id),
+      ...moveTask({ id, from: parentId, to: parent.id, name: newName }),
       undoSteps: ({ moveFolder: moved }) => [
         {
-          subject: `“${name}”`,
-          task: () => moveTask(id, parent.id, parentId!, currentVersion(moved.folder)),
+          subject: `“${newName ?? name}”`,
+          task: () =>
+            moveTask({
+              id,
+              from: parent.id,
+              to: parentId!,
+              expectedVersion: currentVersion(moved.folder),
+              ...(newName !== undefined && { name }),
+            }),
           onDone: recordUndo(moved.folder, ({ moveFolder: { folder } }: MoveResult) => folder),
         },
       ],
@@ -176,7 +204,8 @@ export function moveInto(parent: {
       const changes = done.map(({ result }) => result.moveFolder.accessChanges);
       const affected = new Set(changes.flatMap((one) => one?.items.map(({ user }) => user.id) ?? []));
       const count = Math.max(affected.size, ...changes.map((one) => one?.totalCount ?? 0));
-      return `Moved ${formatSubject(done)} into “${parent.name}”${formatAccessEffect(count)}`;
+      const renamed = newName === undefined ? '' : ` as “${newName}”`;
+      return `Moved ${formatSubject(done)} into “${parent.name}”${renamed}${formatAccessEffect(count)}`;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The actions that a viewer may perform on a folder of the tree, from the access levels on it and on its parent. */
+/** The actions that a viewer may perform on a folder, from the access levels on it and on its parent. */
 
 import type { AccessLevel, FolderRow } from '../../graph/live.tsx';
 import { currentView } from '../../session/view-as.ts';
@@ -18,16 +18,20 @@ function mayWrite(level: AccessLevel | undefined): boolean {
   return (level === 'WRITE' || level === 'MANAGE') && !currentView;
 }
 
-export function rightsOf(store: TreeStore, folder: FolderRow): FolderRights {
-  const canWrite = mayWrite(folder.accessLevel);
-  const parent = folder.parent && store.folder(folder.parent.id);
-  const canWriteParent = mayWrite(parent?.accessLevel);
+/** The root has no parent. */
+export function rightsAt(level: AccessLevel, parentLevel: AccessLevel | undefined): FolderRights {
+  const canWrite = mayWrite(level);
+  const canWriteParent = mayWrite(parentLevel);
   return {
     create: canWrite,
     rename: canWrite,
-    duplicate: folder.accessLevel !== 'NONE' && canWriteParent,
+    duplicate: level !== 'NONE' && canWriteParent,
     remove: canWrite && canWriteParent,
   };
+}
+
+export function rightsOf(store: TreeStore, { accessLevel, parent }: FolderRow): FolderRights {
+  return rightsAt(accessLevel, parent ? store.folder(parent.id)?.accessLevel : undefined);
 }
 
 /** Returns whether all these folders can move into the target, and at least one is not there yet. */

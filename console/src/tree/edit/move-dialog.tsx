@@ -5,13 +5,15 @@ import { useState } from 'react';
 import { moveFolder } from '../../actions/folder-actions.ts';
 import { BulkDialog } from '../../ui/dialog.tsx';
 import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
-import { moveInto, type FolderRef } from './folder-operations.ts';
+import { moveInput, moveInto, type FolderRef } from './folder-operations.ts';
 import type { AccessLevel } from '../../graph/folder-change.ts';
 import { maxPageSize, readAllPages, type Page } from '../../graph/pages.ts';
 import { describeProblem, isTransient } from '../../graph/problem.ts';
 import { client } from '../../session/client.ts';
 import { formatLevel } from '../../ui/access-level.tsx';
+import { TextField } from '../../ui/fields.tsx';
 import { Name } from '../../ui/text.tsx';
+import { useDebounced } from '../../ui/typing.ts';
 
 interface MoveDialogProps {
   readonly folders: readonly FolderRef[];
@@ -21,27 +23,34 @@ interface MoveDialogProps {
 }
 
 export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialogProps) {
-  const [target, setTarget] = useState<PickedFolder | null>(chosenTarget ?? null);
-  const isThere = target !== null && folders.every(({ parentId }) => parentId === target.id);
-  const preview = useMovePreview(folders, isThere ? null : (target?.id ?? null));
   const [first] = folders;
-  if (!first) return null;
   const isOne = folders.length === 1;
+  const oldName = isOne ? (first?.name ?? '') : '';
+  const [target, setTarget] = useState<PickedFolder | null>(chosenTarget ?? null);
+  const [name, setName] = useState(oldName);
+  const newName = name === oldName ? undefined : name;
+  const isThere = target !== null && folders.every(({ parentId }) => parentId === target.id);
+  const isUnchanged = isThere && newName === undefined;
+  const preview = useMovePreview(folders, isUnchanged ? null : (target?.id ?? null), newName);
+  if (!first) return null;
   const title = isOne ? `Move “${first.name}”` : `Move ${folders.length} folders`;
   return (
     <BulkDialog
       title={chosenTarget ? `${title} into “${chosenTarget.name}”?` : title}
-      verb="Move"
-      isReady={target !== null && !isThere && preview.data !== undefined && preview.data.count > 0}
+      verb={isThere && !isUnchanged ? 'Rename' : 'Move'}
+      isReady={target !== null && !isUnchanged && preview.isCurrent && (preview.data?.count ?? 0) > 0}
       call={
         isOne && target
-          ? { action: moveFolder, variables: { input: { id: first.id, parentId: target.id } } }
+          ? {
+              action: moveFolder,
+              variables: { input: moveInput({ id: first.id, to: target.id, name: newName }) },
+            }
           : undefined
       }
-      items={folders.filter(({ parentId }) => parentId !== target?.id)}
-      nameOf={({ name }) => name}
+      items={isOne ? folders : folders.filter(({ parentId }) => parentId !== target?.id)}
+      nameOf={({ name: text }) => text}
       // The button is disabled until there is a target.
-      action={moveInto(target ?? { id: '', name: '' })}
+      action={moveInto(target ?? { id: '', name: '' }, newName)}
       onClose={onClose}
     >
       {!chosenTarget && (
@@ -53,7 +62,17 @@ export function MoveDialog({ folders, target: chosenTarget, onClose }: MoveDialo
           onPick={setTarget}
         />
       )}
-      {isThere ? (
+      {isOne && (
+        <TextField
+          label="Name"
+          value={name}
+          onChange={setName}
+          error={preview.nameProblem}
+          help="Changes with the move. Unique in the target folder."
+          autoComplete="off"
+        />
+      )}
+      {isUnchanged ? (
         <p className="soft">The target is the current parent.</p>
       ) : (
         <MovePreview preview={preview} />
@@ -111,18 +130,20 @@ const maxListed = 8;
 export async function readMovePreview(
   folders: readonly FolderRef[],
   parentId: string,
-  options: { readonly signal?: AbortSignal } = {},
+  { name: newName, signal }: { readonly name?: string | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<Preview> {
   let count = 0;
   const changes = new Map<string, AccessChange>();
   const problems: Preview['problems'][number][] = [];
   let isVisible = true;
   for (const [index, { id, name }] of folders.entries()) {
-    const input = { id, parentId, dryRun: true };
+    const input = { ...moveInput({ id, to: parentId, name: newName }), dryRun: true };
     try {
       const all = await readAllPages(async (after) => {
         const variables = { input, first: maxPageSize, after };
-        const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, options);
+        const { moveFolder } = await client.mutate<PreviewResponse>(previewDocument, variables, {
+          ...(signal && { signal }),
+        });
         if (after === null) count += moveFolder.folderCount;
         isVisible &&= moveFolder.accessChanges !== null;
         return moveFolder.accessChanges;
@@ -132,30 +153,41 @@ export async function readMovePreview(
       }
     } catch (error) {
       const isLast = index === folders.length - 1;
-      if (isTransient(error) || options.signal?.aborted || (isLast && count === 0)) throw error;
+      if (isTransient(error) || signal?.aborted || (isLast && count === 0)) throw error;
       problems.push({ name, text: describeProblem(error).text });
     }
   }
   return { count, changes: isVisible ? [...changes.values()] : null, problems };
 }
 
-function useMovePreview(folders: readonly FolderRef[], parentId: string | null) {
-  return useQuery({
-    queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
-    enabled: parentId !== null,
+function useMovePreview(folders: readonly FolderRef[], parentId: string | null, newName: string | undefined) {
+  const name = useDebounced(newName);
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['movePreview', parentId, name, ...folders.map(({ id }) => id)],
+    enabled: parentId !== null && name !== '',
     staleTime: 0,
     gcTime: 0,
-    queryFn: ({ signal }) => readMovePreview(folders, parentId!, { signal }),
+    queryFn: ({ signal }) => readMovePreview(folders, parentId!, { name, signal }),
   });
+  const problem = error ? describeProblem(error) : undefined;
+  return {
+    data,
+    problem: problem?.text,
+    nameProblem: newName === '' ? 'A folder needs a name.' : problem?.fieldErrors['name'],
+    isFetching,
+    /** Whether it belongs to the typed name. */
+    isCurrent: name === newName,
+  };
 }
 
 function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }) {
-  const { data, error, isFetching } = preview;
+  const { data, problem, nameProblem, isFetching } = preview;
   if (isFetching && !data) return <p className="soft">Checking what this move affects…</p>;
-  if (error) {
+  if (problem !== undefined) {
+    // The field displays it, but does not announce it.
     return (
-      <p className="problem" role="alert">
-        {describeProblem(error).text}
+      <p className={nameProblem === undefined ? 'problem' : 'visually-hidden'} role="alert">
+        <Name>{problem}</Name>
       </p>
     );
   }

@@ -28,9 +28,18 @@ export function NewFolderDialog({ parent, onClose, onCreated }: NewFolderDialogP
         onCreated?.(id);
       }}
     >
-      <TextField label="Name" value={name} onChange={setName} maxLength={255} autoFocus isRequired />
+      <TextField
+        label="Name"
+        name="name"
+        value={name}
+        onChange={setName}
+        maxLength={255}
+        autoFocus
+        isRequired
+      />
       <TextField
         label="Title"
+        name="title"
         help="Displayed after the name. Optional."
         value={title}
         onChange={setTitle}

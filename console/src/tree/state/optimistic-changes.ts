@@ -9,29 +9,29 @@ import type { TreeStore } from './tree-store.ts';
 
 type Rollback = () => void;
 
-export function updateTextsOptimistically(
-  store: TreeStore,
-  id: string,
-  { name, title, icon }: FolderTexts,
-): Rollback {
+export function updateTextsOptimistically(store: TreeStore, id: string, texts: FolderTexts): Rollback {
   const before = store.folder(id);
-  if (!before) return () => undefined;
-  const newName = name ?? before.name;
-  // Without a title of its own, a folder's title is its name.
-  const ownTitle = title === undefined ? (before.title === before.name ? null : before.title) : title;
-  return upsertOptimistically(store, before, {
-    ...before,
-    name: newName,
-    title: ownTitle ?? newName,
-    icon: icon === undefined ? before.icon : icon,
-  });
+  return before ? upsertOptimistically(store, before, withTexts(before, texts)) : () => undefined;
 }
 
-export function moveOptimistically(store: TreeStore, id: string, parentId: string): Rollback {
+function withTexts(folder: FolderRow, { name, title, icon }: FolderTexts): FolderRow {
+  const newName = name ?? folder.name;
+  // Without a title of its own, a folder's title is its name.
+  const ownTitle = title === undefined ? (folder.title === folder.name ? null : folder.title) : title;
+  return {
+    ...folder,
+    name: newName,
+    title: ownTitle ?? newName,
+    icon: icon === undefined ? folder.icon : icon,
+  };
+}
+
+/** Moves a folder, and renames it in the same change. */
+export function moveOptimistically(store: TreeStore, id: string, parentId: string, name?: string): Rollback {
   const before = store.folder(id);
-  return before
-    ? upsertOptimistically(store, before, { ...before, parent: { id: parentId } })
-    : () => undefined;
+  if (!before) return () => undefined;
+  const expected = name === undefined ? before : withTexts(before, { name });
+  return upsertOptimistically(store, before, { ...expected, parent: { id: parentId } });
 }
 
 export function removeOptimistically(store: TreeStore, id: string): Rollback {

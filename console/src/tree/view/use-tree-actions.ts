@@ -2,20 +2,22 @@
 
 import { useState } from 'react';
 import { reportFailure } from '../../actions/perform.ts';
-import { toasts, undoLast } from '../../actions/toasts.ts';
+import { undoLast } from '../../actions/toasts.ts';
 import type { FolderRow } from '../../graph/live.tsx';
 import { describeProblem } from '../../graph/problem.ts';
-import { toAddress, navigate } from '../../router.tsx';
-import { currentView } from '../../session/view-as.ts';
-import { copyText } from '../../ui/copy.tsx';
+import type { MenuAction, MenuGroups } from '../../ui/button.tsx';
+import {
+  copyLines,
+  listFolderActions,
+  type FolderAction,
+  type FolderDialogKind,
+  type FolderMenuOptions,
+} from '../edit/folder-menu.ts';
 import { canMoveInto, rightsOf } from '../edit/folder-rights.ts';
-import { copyFolder, moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
+import { moveFolders, toFolderRef, type FolderRef } from '../edit/folder-operations.ts';
 import { readMovePreview } from '../edit/move-dialog.tsx';
 import type { PickedFolder } from '../search/folder-picker.tsx';
-import { openTransfer } from '../transfer/transfer.tsx';
 import type { TreeCommand } from './tree-keys.ts';
-import type { TreeMenuItemId, TreeMenuItem } from './tree-menu.tsx';
-import { isCachedFavorite, toggleFavorite } from '../personal-folders.tsx';
 import type { Tree } from '../tree.ts';
 
 type OpenDialog =
@@ -74,25 +76,21 @@ export function useTreeActions({ tree, currentId, rename, showMenu, enter }: Tre
     else if (rightsOf(store, folder).rename) rename(folder);
     return true;
   };
-  const choose = (folder: FolderRow, choice: TreeMenuItemId) => {
-    if (choice === 'open') navigate(`/folders/${folder.id}`);
-    else if (choice === 'create') create(folder);
-    else if (choice === 'rename') rename(folder);
-    else if (choice === 'move' || choice === 'delete') openRemovalDialog(folder, choice);
-    else if (choice === 'duplicate') void copyFolder(toFolderRef(folder));
-    else if (choice === 'favorite') void toggleFavorite(folder, !isCachedFavorite(folder.id));
-    else if (choice === 'import' || choice === 'export') {
-      openTransfer({ kind: choice, folder, onClose: () => enterAfterDialog(enter) });
-    } else {
-      const link = location.origin + toAddress(`/folders/${folder.id}`);
-      void copy(choice === 'link' ? link : tree.pathOf(folder.id), choice);
-    }
+  const open = (folder: FolderRow, kind: FolderDialogKind) => {
+    if (kind === 'create') create(folder);
+    else if (kind === 'rename') rename(folder);
+    else openRemovalDialog(folder, kind);
   };
+  const listMenu = (folder: FolderRow) =>
+    listTreeMenu(tree, folder, {
+      open: (kind) => open(folder, kind),
+      onClose: () => enterAfterDialog(enter),
+    });
   const close = () => {
     setDialog(null);
     enterAfterDialog(enter);
   };
-  return { dialog, cut, dropped, create, move, command, choose, close };
+  return { dialog, cut, dropped, create, move, command, open, listMenu, close };
 }
 
 /** Moves by dropping, and by cutting and pasting. A move that changes the access of users is confirmed first. */
@@ -131,68 +129,35 @@ function enterAfterDialog(enter: () => void, frames = 30): void {
   });
 }
 
-export function copyPaths(tree: Tree, folders: readonly FolderRow[]): void {
-  void copy(folders.map(({ id }) => tree.pathOf(id)).join('\n'), folders.length === 1 ? 'path' : 'paths');
-}
+const keys: Partial<Record<FolderAction['id'], string>> = {
+  open: 'Enter',
+  create: 'Insert',
+  rename: 'F2',
+  delete: 'Delete',
+};
 
-async function copy(text: string, what: 'link' | 'path' | 'paths'): Promise<void> {
-  const isCopied = await copyText(text);
-  if (isCopied) toasts.add({ tone: 'done', text: `Copied the ${what}` });
-  else toasts.add({ tone: 'failure', text: `The ${what} could not be copied: ${text}` });
-}
-
-/** The menu of a folder. It lists what the viewer may do, and for a selection only actions on several folders. */
-export function listMenuItems(
-  { store, focus }: Tree,
-  folder: FolderRow,
-): readonly (readonly TreeMenuItem[])[] {
+/** The menu of a folder. For a selection, it lists only actions on several folders. */
+function listTreeMenu(tree: Tree, folder: FolderRow, options: FolderMenuOptions): MenuGroups {
+  const { store, focus } = tree;
+  const { parent, accessLevel } = folder;
+  const parentLevel = parent ? store.folder(parent.id)?.accessLevel : undefined;
+  const path = tree.pathOf(folder.id);
+  const groups = listFolderActions({ ...toFolderRef(folder), path, accessLevel, parentLevel }, options);
   const count = focus.selectionFor(folder).length;
-  const rights = rightsOf(store, folder);
-  const counted = count > 1 ? ` ${count} folders` : '';
-  const when = <Item>(isAllowed: boolean, item: Item): Item[] => (isAllowed ? [item] : []);
-  return [
-    count > 1
-      ? []
-      : [
-          { id: 'open', label: 'Open', icon: 'folder', keys: 'Enter' },
-          ...when<TreeMenuItem>(rights.create, {
-            id: 'create',
-            label: 'New folder…',
-            icon: 'plus',
-            keys: 'Insert',
-          }),
-          ...when<TreeMenuItem>(rights.rename, { id: 'rename', label: 'Rename', icon: 'edit', keys: 'F2' }),
-        ],
-    [
-      ...when<TreeMenuItem>(rights.duplicate && count === 1, {
-        id: 'duplicate',
-        label: 'Duplicate',
-        icon: 'copy',
-      }),
-      ...when<TreeMenuItem>(rights.remove, { id: 'move', label: `Move${counted} to…`, icon: 'move' }),
-      ...when<TreeMenuItem>(rights.remove, {
-        id: 'delete',
-        label: `Delete${counted}…`,
-        icon: 'trash',
-        keys: 'Delete',
-      }),
-    ],
-    count > 1
-      ? []
-      : [
-          ...when<TreeMenuItem>(rights.create, { id: 'import', label: 'Import…', icon: 'upload' }),
-          { id: 'export', label: 'Export…', icon: 'download' },
-        ],
-    count > 1
-      ? []
-      : [
-          ...when<TreeMenuItem>(!currentView, {
-            id: 'favorite',
-            label: isCachedFavorite(folder.id) ? 'Remove from favorites' : 'Add to favorites',
-            icon: 'star',
-          }),
-          { id: 'link', label: 'Copy link', icon: 'copy' },
-          { id: 'path', label: 'Copy path', icon: 'copy' },
-        ],
-  ];
+  const withKeys = (action: FolderAction): MenuAction => {
+    const shortcut = keys[action.id];
+    return shortcut === undefined ? action : { ...action, keys: shortcut };
+  };
+  if (count === 1) return groups.map((group) => group.map(withKeys));
+  const several = groups
+    .flat()
+    .flatMap((action) => (action.labelFor ? [{ ...action, label: action.labelFor(count) }] : []));
+  return [several.map(withKeys)];
+}
+
+export function copyPaths(tree: Tree, folders: readonly FolderRow[]): void {
+  void copyLines(
+    'path',
+    folders.map(({ id }) => tree.pathOf(id)),
+  );
 }
