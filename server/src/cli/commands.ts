@@ -4,15 +4,7 @@
  */
 
 import { Command as CommanderCommand } from 'commander';
-import {
-  addCommand,
-  examplesOf,
-  loadGroup,
-  prepare,
-  type Command,
-  type Group,
-  type LoadedGroup,
-} from './command.ts';
+import { addCommand, examplesOf, loadGroup, prepare, type Command, type Group } from './command.ts';
 import { exitCodes } from './failures.ts';
 import { version } from './package-files.ts';
 
@@ -98,7 +90,13 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
     program.commandsGroup(`${title}:`);
     for (const { name: each, about, load } of commands) {
       if (name === undefined || name === each) {
-        addCommand(program, each, about, await loadDefinition(await load(), verb));
+        const definition = await load();
+        addCommand(
+          program,
+          each,
+          about,
+          'commands' in definition ? await loadGroup(definition, verb) : definition,
+        );
       } else program.command(each).description(about);
     }
   }
@@ -108,16 +106,10 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
   );
 }
 
-async function loadDefinition(definition: Command | Group, verb?: string): Promise<Command | LoadedGroup> {
-  return 'commands' in definition ? loadGroup(definition, verb) : definition;
-}
-
 /** `espalier keys --json` is `espalier keys list --json`. */
 export async function findGroupDefault(name: string): Promise<string | undefined> {
-  const listed = allCommands.find((each) => each.name === name);
-  const definition = await listed?.load();
-  if (!definition || !('commands' in definition)) return undefined;
-  return definition.groupDefault;
+  const definition = await allCommands.find((each) => each.name === name)?.load();
+  return definition && 'commands' in definition ? definition.groupDefault : undefined;
 }
 
 const examples = [

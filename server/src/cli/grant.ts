@@ -15,7 +15,7 @@ import {
   type NamedGroup,
   type NamedUser,
 } from './api/resolve-names.ts';
-import type { Group, Option } from './command.ts';
+import type { CommandInput, Group, Options } from './command.ts';
 import { escapeControls, escaped, facts, table, toMinute } from './terminal/output.ts';
 
 export interface GrantDetails {
@@ -71,11 +71,9 @@ const list = apiCommand({
 const subjectOptions = {
   user: { value: 'name', about: 'The user, by name or id:<id>' },
   group: { value: 'name', about: 'The group, by name or id:<id>; use either --user or --group' },
-} as const satisfies Record<string, Option>;
+} as const satisfies Options;
 
-interface SubjectInput {
-  readonly options: { readonly user: string | undefined; readonly group: string | undefined };
-}
+type SubjectInput = Pick<CommandInput<typeof subjectOptions>, 'options'>;
 
 function requireOneSubject({ options: { user, group } }: SubjectInput): void {
   if ((user === undefined) !== (group === undefined)) return;

@@ -17,28 +17,30 @@ import {
 import { readInputFile } from '../config/read-setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from './api/connection.ts';
-import { command, json, type SettingFlags } from './command.ts';
+import { command, json, type Options, type SettingFlags, type Values } from './command.ts';
 import { ExitError, exitCodeOf, isClientError } from './failures.ts';
 import { toAssignments } from './folder/folder-options.ts';
 import { escapeControls, printJson } from './terminal/output.ts';
+
+const options = {
+  file: { value: 'path', about: 'Read the query from this file', completes: 'file' },
+  variables: { value: 'json', about: 'The variables as a JSON object' },
+  variablesFile: { value: 'path', about: 'Read the variables from this file', completes: 'file' },
+  variable: {
+    value: 'name=value',
+    isRepeatable: true,
+    about: 'A variable; the value is parsed as JSON if possible, otherwise it is text',
+  },
+  operation: { value: 'name', about: 'The operation to run, if the query contains several' },
+  compact: { about: 'Print JSON on one line, also on a terminal' },
+} as const satisfies Options;
 
 export const query = command({
   about: 'Run a GraphQL query, mutation or subscription',
   words: [
     { name: 'text', about: 'The query; without it or with -, read from standard input', isOptional: true },
   ],
-  options: {
-    file: { value: 'path', about: 'Read the query from this file', completes: 'file' },
-    variables: { value: 'json', about: 'The variables as a JSON object' },
-    variablesFile: { value: 'path', about: 'Read the variables from this file', completes: 'file' },
-    variable: {
-      value: 'name=value',
-      isRepeatable: true,
-      about: 'A variable; the value is parsed as JSON if possible, otherwise it is text',
-    },
-    operation: { value: 'name', about: 'The operation to run, if the query contains several' },
-    compact: { about: 'Print JSON on one line, also on a terminal' },
-  },
+  options,
   settings: connectionSettings,
   details: `Prints the data as JSON, and errors to standard error, one per line. A response with errors may contain partial data.
 A subscription prints one line per event until Ctrl-C.`,
@@ -47,11 +49,10 @@ A subscription prints one line per event until Ctrl-C.`,
     'espalier query --file report.graphql --variable path=/Places --variable first=10',
     "espalier query 'subscription { folderChanges { kind folderId } }'",
   ],
-  async run({ words: [word], options, flags }) {
-    const document = await readDocument(word, options.file);
-    const variables = readVariables(options);
-    const operation = { document, variables, operationName: options.operation };
-    const isCompact = options.compact || !process.stdout.isTTY;
+  async run({ words: [word], options: chosen, flags }) {
+    const document = await readDocument(word, chosen.file);
+    const operation = { document, variables: readVariables(chosen), operationName: chosen.operation };
+    const isCompact = chosen.compact || !process.stdout.isTTY;
     await withConnection(flags, (connection) =>
       run(connection, operation, isCompact).catch((error: unknown) => reportErrors(error, isCompact)),
     );
@@ -66,17 +67,16 @@ interface Operation {
 
 async function run({ client, signal }: Connection, operation: Operation, isCompact: boolean): Promise<void> {
   const { document, variables, operationName } = operation;
-  const options = { signal, ...(operationName !== undefined && { operationName }) };
-  switch (kindOf(document, operationName)) {
-    case OperationTypeNode.QUERY:
-      return printJson(await client.query(document, variables, options), { isCompact });
-    case OperationTypeNode.MUTATION:
-      return printJson(await client.mutate(document, variables, options), { isCompact });
-    case OperationTypeNode.SUBSCRIPTION:
-      for await (const event of client.subscribe(document, variables, options)) {
-        await printJson(event, { isCompact: true });
-      }
+  const options = { signal, operationName };
+  const kind = kindOf(document, operationName);
+  if (kind === OperationTypeNode.SUBSCRIPTION) {
+    for await (const event of client.subscribe(document, variables, options)) {
+      await printJson(event, { isCompact: true });
+    }
+    return;
   }
+  const send = kind === OperationTypeNode.MUTATION ? client.mutate : client.query;
+  await printJson(await send(document, variables, options), { isCompact });
 }
 
 /** A document with a syntax error is sent as a query, so that the server explains the error. */
@@ -115,11 +115,7 @@ async function readDocument(word: string | undefined, file: string | undefined):
   return readAll(process.stdin);
 }
 
-function readVariables(input: {
-  readonly variables: string | undefined;
-  readonly variablesFile: string | undefined;
-  readonly variable: readonly string[];
-}): Record<string, unknown> {
+function readVariables(input: Values<typeof options>): Record<string, unknown> {
   const { variables, variablesFile, variable } = input;
   return {
     ...(variablesFile !== undefined &&

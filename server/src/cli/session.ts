@@ -2,7 +2,7 @@
 
 import { UsageError } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
-import { everyItem, listReader, pageInfo, pagesOf, type ReadPage } from './api/pages.ts';
+import { everyItem, itemsOf, listReader, pageInfo, type ReadPage } from './api/pages.ts';
 import { findUser, mutate, type ApiConnection, type NamedUser } from './api/resolve-names.ts';
 import type { Group } from './command.ts';
 import { ExitError, failure, isClientError } from './failures.ts';
@@ -45,33 +45,29 @@ const list = apiCommand({
   examples: ['espalier session list', 'espalier session list --user anna'],
   async run(connection, { options: { user, all } }) {
     const userId = user === undefined ? undefined : (await findUser(connection, user)).id;
-    const isOwn = !all && user === undefined;
-    const read = isOwn
-      ? readOwnSessions<SessionDetails>(connection, fields)
-      : readSessions<SessionDetails>(connection, fields, userId);
-    const sessions = await everyItem(read);
+    const whose = all || userId !== undefined ? { userId } : 'own';
+    const sessions = await everyItem(readSessions<SessionDetails>(connection, fields, whose));
     return { data: sessions, text: () => formatList(sessions) };
   },
 });
 
-/** The sessions of the viewer, the newest login first. */
-function readOwnSessions<Session>(connection: ApiConnection, wanted: string): ReadPage<Session> {
-  const query = `query ($first: Int, $after: String) {
-    of: viewer { list: sessions(first: $first, after: $after) { items { ${wanted} } ${pageInfo} } }
-  }`;
-  return listReader(connection, query);
-}
-
-/** The sessions of all users or of one user, the newest first. For administrators. */
+/** The sessions of the viewer, or for administrators those of one user or of all users. The newest login comes first. */
 function readSessions<Session>(
   connection: ApiConnection,
   wanted: string,
-  userId?: string,
+  whose: 'own' | { readonly userId: string | undefined },
 ): ReadPage<Session> {
+  const items = `items { ${wanted} } ${pageInfo}`;
+  if (whose === 'own') {
+    const query = `query ($first: Int, $after: String) {
+      of: viewer { list: sessions(first: $first, after: $after) { ${items} } }
+    }`;
+    return listReader(connection, query);
+  }
   const query = `query ($userId: ID, $first: Int, $after: String) {
-    list: sessions(userId: $userId, first: $first, after: $after) { items { ${wanted} } ${pageInfo} }
+    list: sessions(userId: $userId, first: $first, after: $after) { ${items} }
   }`;
-  return listReader(connection, query, { userId });
+  return listReader(connection, query, whose);
 }
 
 function formatList(sessions: readonly SessionDetails[]): string {
@@ -103,25 +99,15 @@ reuse means theft and ends the session.`,
 /** The schema has no field for one session. Searches the viewer's own sessions, then those that administrators see. */
 async function findSession(connection: ApiConnection, id: string): Promise<SessionWithRefreshes> {
   const { client, signal } = connection;
-  const own = await findIn(readOwnSessions(connection, allFields), id);
-  if (own) return own;
   type Answer = { viewer: { user: { isAdministrator: boolean } } };
   const { viewer } = await client.query<Answer>('{ viewer { user { isAdministrator } } }', {}, { signal });
-  const found = viewer.user.isAdministrator && (await findIn(readSessions(connection, allFields), id));
-  if (found) return found;
-  throw failure('NOT_FOUND', escaped`There is no active session ${id}, or you do not have access to it.`);
-}
-
-async function findIn(
-  read: ReadPage<SessionWithRefreshes>,
-  id: string,
-): Promise<SessionWithRefreshes | undefined> {
-  // Each session has up to twenty refreshes.
-  for await (const page of pagesOf(read, { pageSize: 200 })) {
-    const found = page.find((each) => each.id === id);
-    if (found) return found;
+  const all = { userId: undefined };
+  for (const whose of viewer.user.isAdministrator ? (['own', all] as const) : (['own'] as const)) {
+    const read = readSessions<SessionWithRefreshes>(connection, allFields, whose);
+    // A small page, because each session has up to twenty refreshes.
+    for await (const each of itemsOf(read, { pageSize: 200 })) if (each.id === id) return each;
   }
-  return undefined;
+  throw failure('NOT_FOUND', escaped`There is no active session ${id}, or you do not have access to it.`);
 }
 
 function formatSession(shown: SessionWithRefreshes): string {

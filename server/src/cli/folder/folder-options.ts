@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/start-error.ts';
 import type { FileFormat } from '@espalier/client/files';
-import type { Option } from '../command.ts';
+import type { Options } from '../command.ts';
 
 /** As in the client, which is loaded only when a file is read or written. */
 export const fileFormats = ['csv', 'json', 'ndjson'] as const satisfies readonly FileFormat[];
@@ -16,7 +16,7 @@ export const textOptions = {
     isRepeatable: true,
     about: 'A property; the value is parsed as JSON if possible, otherwise it is text',
   },
-} as const satisfies Record<string, Option>;
+} as const satisfies Options;
 
 /** Parses name=value. The value is JSON if it can be parsed, otherwise text. */
 export function toAssignments(input: readonly string[], flag: string): Record<string, unknown> {

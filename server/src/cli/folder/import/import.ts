@@ -2,13 +2,13 @@
 
 import { endpoints } from '@espalier/contract';
 import type { Client, FolderDetails, ImportResult, PathToImport } from '@espalier/client';
-import type { CheckedFolders, FileFormat } from '@espalier/client/files';
+import type { CheckedFolders } from '@espalier/client/files';
 import { failure, isClientError } from '../../failures.ts';
 import { systemClock } from '../../../clock.ts';
 import { StartError } from '../../../config/start-error.ts';
 import { connectionSettings, withConnection, type Connection } from '../../api/connection.ts';
 import { idIn } from '../../api/resolve-names.ts';
-import { command, json, type Output } from '../../command.ts';
+import { command, json, type Options, type Output, type Values } from '../../command.ts';
 import { countFolders, escapeControls, formatNumber } from '../../terminal/output.ts';
 import { createProgress, type Progress } from '../../terminal/progress.ts';
 import { fileFormats } from '../folder-options.ts';
@@ -19,11 +19,31 @@ import { importTimeoutSeconds, ImportUpload } from './import-upload.ts';
 /** Leaves space for the query in the request body. */
 const maxBytes = endpoints.graph.request.limitBytes - 4_096;
 const maxListed = 10;
-const merges = ['keep', 'update'] as const;
 /** Long, because a repeated upload is expensive. A restarted server recognizes a completed import by its key. */
 const retrySeconds = 60;
 /** Time to undo an import, which may need a request to the server. */
 const stopSeconds = 60;
+
+const options = {
+  format: {
+    value: 'format',
+    choices: fileFormats,
+    about: 'The format; default: by the extension of the file',
+  },
+  parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
+  files: { about: 'In a directory, also create a folder for each file' },
+  all: { short: 'a', about: 'In a directory, include names that start with a dot' },
+  merge: {
+    value: 'mode',
+    choices: ['keep', 'update'],
+    about: 'Import into folders that exist: keep their texts and properties, or update them',
+  },
+  dryRun: {
+    short: 'n',
+    about: 'Check the import on the server and count the folders without changing any',
+  },
+  json,
+} as const satisfies Options;
 
 export const importFolders = command({
   about: 'Create many folders at once from a directory or a file',
@@ -31,26 +51,7 @@ export const importFolders = command({
     { name: 'source', about: 'A directory, a file, or - for standard input', completes: 'file' },
     { name: 'to-path', about: 'The folder to import into; default: the root', isOptional: true },
   ],
-  options: {
-    format: {
-      value: 'format',
-      choices: fileFormats,
-      about: 'The format; default: by the extension of the file',
-    },
-    parents: { short: 'p', about: 'Create <to-path> if it does not exist' },
-    files: { about: 'In a directory, also create a folder for each file' },
-    all: { short: 'a', about: 'In a directory, include names that start with a dot' },
-    merge: {
-      value: 'mode',
-      choices: merges,
-      about: 'Import into folders that exist: keep their texts and properties, or update them',
-    },
-    dryRun: {
-      short: 'n',
-      about: 'Check the import on the server and count the folders without changing any',
-    },
-    json,
-  },
+  options,
   settings: connectionSettings,
   details: `Imports all folders or none, even if it is interrupted. The contents of a directory go into <to-path>; symbolic links are not
 followed. Without --merge, the import fails if one of the folders exists. With --merge keep, it creates the missing folders and
@@ -65,8 +66,8 @@ NDJSON file contains one flat folder per line. Reads all files that espalier fol
     'espalier folder import rooms.csv /Places --merge update --dry-run',
     'espalier folder export /Places | espalier folder import - /Copy -p --format json',
   ],
-  async run({ words: [source = '', to = '/'], options, flags }) {
-    const input = { ...options, source, to };
+  async run({ words: [source = '', to = '/'], options: chosen, flags }) {
+    const input = { ...chosen, source, to };
     const progress = createProgress();
     const upload = new ImportUpload(progress);
     try {
@@ -81,16 +82,7 @@ NDJSON file contains one flat folder per line. Reads all files that espalier fol
   },
 });
 
-interface CommandOptions {
-  readonly source: string;
-  readonly to: string;
-  readonly format: FileFormat | undefined;
-  readonly parents: boolean;
-  readonly files: boolean;
-  readonly all: boolean;
-  readonly merge: (typeof merges)[number] | undefined;
-  readonly dryRun: boolean;
-}
+type CommandOptions = Values<typeof options> & { readonly source: string; readonly to: string };
 
 async function importInto(
   { client, signal }: Connection,
@@ -120,10 +112,10 @@ async function importInto(
   const result = await sendTo(client, parent.id, list, input, { upload, signal });
   progress.end();
   const seconds = (systemClock.now() - begunAt) / 1000;
-  const { createdCount, updatedCount, keptCount, isDryRun } = result;
+  const { createdCount: folderCount, ...counts } = result;
   const { skipped } = source;
   return {
-    data: { folderCount: createdCount, updatedCount, keptCount, path: into, isDryRun, seconds, skipped },
+    data: { folderCount, ...counts, path: into, seconds, skipped },
     text: describeResult({ ...source, ...result, into, seconds }),
   };
 }
@@ -197,10 +189,11 @@ function describeResult(
   if (done.folders.length === 0) return `There is nothing to import.${skipped}`;
   const { updatedCount: updated, keptCount: kept } = done;
   const others = [
-    ...(updated > 0 ? [`${formatNumber(updated)} ${done.isDryRun ? 'to update' : 'updated'}`] : []),
-    ...(kept > 0 ? [`${formatNumber(kept)} unchanged`] : []),
-  ].join(', ');
-  const into = `${countFolders(done.createdCount)} into ${escapeControls(done.into)}${others && ` (${others})`}`;
+    updated > 0 ? `${formatNumber(updated)} ${done.isDryRun ? 'to update' : 'updated'}` : '',
+    kept > 0 ? `${formatNumber(kept)} unchanged` : '',
+  ];
+  const other = others.filter(Boolean).join(', ');
+  const into = `${countFolders(done.createdCount)} into ${escapeControls(done.into)}${other && ` (${other})`}`;
   if (done.isDryRun) return `Would import ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
   return `Imported ${into} in ${seconds} s.${skipped}`;
