@@ -1,6 +1,6 @@
 /** Scenario for live delivery: one change to many sockets of users with different rights. */
 
-import { changesSubscription } from '../client/src/follow-changes.ts';
+import { changesSubscription } from '../client/src/tree/follow-changes.ts';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';
 import { Child } from './child.ts';
 import { startBaselineSubject, measureCpu, tryRequest, type Subject } from './measure.ts';

@@ -5,7 +5,7 @@ import { fullName, settingsGroup } from '../server/src/cli/command.ts';
 import { commandGroups, createProgram } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
 import { environmentName, flagsOf } from '../server/src/config/read-setting.ts';
-import { settingGroups } from '../server/src/config/config.ts';
+import { settingGroups } from '../server/src/config/settings-table.ts';
 import { commandLineSettings } from '../server/src/config/command-line.ts';
 import type { Setting } from '../server/src/config/setting.ts';
 

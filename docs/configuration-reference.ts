@@ -1,7 +1,7 @@
 /** Creates the page of all settings from the tables of the server. */
 
 import { environmentName, flagsOf } from '../server/src/config/read-setting.ts';
-import { settingGroups } from '../server/src/config/config.ts';
+import { settingGroups } from '../server/src/config/settings-table.ts';
 import type { Setting } from '../server/src/config/setting.ts';
 import { formatTable } from './markdown.ts';
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { cancelImport } from './files/cancel-import.ts';
 import { createClient, type Client, type ClientOptions } from './client.ts';
 import { EspalierError } from './errors.ts';
-import { memoryStorage } from './token-storage.ts';
+import { memoryStorage } from './session/token-storage.ts';
 
 type Reply = Response | Error | 'never';
 const url = 'http://server.test/base';

@@ -3,8 +3,8 @@
 import { documentText, type GraphDocument, type NoVariables } from './document.ts';
 import { graphError, isGraphErrors, type EspalierError } from './errors.ts';
 import { TransientFailure, type Requests } from './requests.ts';
-import type { Session } from './session.ts';
-import { readClaims } from './token-storage.ts';
+import type { Session } from './session/session.ts';
+import { readClaims } from './session/token-storage.ts';
 
 export interface CallOptions {
   /** Aborts the call: it rejects with the reason of the signal. The server may already have run a mutation. */

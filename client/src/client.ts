@@ -6,13 +6,13 @@ import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument } from './document.ts';
 import { EspalierError } from './errors.ts';
 import { createFolders, type Folders } from './folders.ts';
-import type { ConnectionState } from './connection.ts';
-import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
+import type { ConnectionState } from './socket/connection.ts';
+import { GraphSocket, type SubscribeOptions } from './socket/graph-socket.ts';
 import { Requests } from './requests.ts';
-import { Session, type Credentials, type SessionEvent, type SignalOptions } from './session.ts';
-import { memoryStorage, type TokenStorage } from './token-storage.ts';
-import { requireWebSocket } from './tracked-socket.ts';
-import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
+import { Session, type Credentials, type SessionEvent, type SignalOptions } from './session/session.ts';
+import { memoryStorage, type TokenStorage } from './session/token-storage.ts';
+import { requireWebSocket } from './socket/tracked-socket.ts';
+import { watchTree, type WatchedTree, type WatchOptions } from './tree/watched-tree.ts';
 
 export type {
   CallOptions,

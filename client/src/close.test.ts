@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, mock, test, type TestContext } from 'node:test';
 import { createClient } from './client.ts';
-import { memoryStorage } from './token-storage.ts';
+import { memoryStorage } from './session/token-storage.ts';
 
 /** Runs all pending callbacks that need no timer. */
 const settle = async () => {

@@ -7,7 +7,7 @@ import { buildSchema, GraphQLEnumType } from 'graphql';
 import { endpoints, type GraphCode, type RefusalCode } from '@espalier/contract';
 import type { ErrorCode } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
-import type { FolderChangeKind } from './tree-copy.ts';
+import type { FolderChangeKind } from './tree/tree-copy.ts';
 import { paths } from './requests.ts';
 
 type Equal<One, Other> =

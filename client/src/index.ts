@@ -40,11 +40,11 @@ export type {
   MoveOptions,
   RestoreOptions,
 } from './folders.ts';
-export { compareSiblings } from './natural-order.ts';
+export { compareSiblings } from './tree/natural-order.ts';
 export type { ListOptions } from './pages.ts';
-export { tabStorage, type TabStorageOptions } from './tab-storage.ts';
-export { memoryStorage, type Tokens, type TokenStorage } from './token-storage.ts';
-export type { TreeChange, WatchedTree, WatchOptions } from './watched-tree.ts';
+export { tabStorage, type TabStorageOptions } from './session/tab-storage.ts';
+export { memoryStorage, type Tokens, type TokenStorage } from './session/token-storage.ts';
+export type { TreeChange, WatchedTree, WatchOptions } from './tree/watched-tree.ts';
 export { apolloOptions, type ApolloOptions } from './adapters/apollo.ts';
 export { authorizedFetch } from './adapters/authorized-fetch.ts';
 export { urqlOptions, type UrqlOptions } from './adapters/urql.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClient, type CallOptions, type Client } from './client.ts';
 import type { Clock } from './clock.ts';
-import { memoryStorage } from './token-storage.ts';
+import { memoryStorage } from './session/token-storage.ts';
 
 const reason = new Error('The user has left the page.');
 const json = (value: unknown, init?: ResponseInit) => Response.json(value, init);

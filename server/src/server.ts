@@ -2,7 +2,8 @@
 
 import type { Clock } from './clock.ts';
 import { withTimeout } from './concurrency/timeout.ts';
-import { databaseOptionsFrom, type Settings } from './config/config.ts';
+import { databaseOptionsFrom } from './config/config.ts';
+import type { Settings } from './config/settings-table.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { openDatabase, sqliteFilePath } from './database/open-database.ts';
 import { createApp, type App } from './http/app.ts';

@@ -7,9 +7,9 @@
 
 import fc from 'fast-check';
 import type { Folder } from '../../client/src/folder.ts';
-import type { WatchingClient } from '../../client/src/follow-changes.ts';
-import type { FolderChangeKind } from '../../client/src/tree-copy.ts';
-import { inNaturalOrder } from '../../client/src/natural-order.ts';
+import type { WatchingClient } from '../../client/src/tree/follow-changes.ts';
+import type { FolderChangeKind } from '../../client/src/tree/tree-copy.ts';
+import { inNaturalOrder } from '../../client/src/tree/natural-order.ts';
 
 export interface Operation {
   readonly kind: string;
@@ -37,7 +37,7 @@ interface PageVariables {
   readonly id?: string;
   readonly first: number;
   readonly after: string | null;
-  readonly at?: string;
+  readonly lastParent?: string;
 }
 
 const levels = ['READ', 'WRITE', 'MANAGE'] as const;
@@ -88,11 +88,11 @@ export class ModelServer {
     ) => this.#streamChanges(variables, signal),
   } as unknown as WatchingClient;
 
-  #page({ id = '1', first, after, at = '1' }: PageVariables) {
+  #page({ id = '1', first, after, lastParent = '1' }: PageVariables) {
     const cursor = String(this.#journal.length);
-    const [top, seen] = [this.#folders.get(id), this.#folders.get(at)];
-    const current = seen ? { ...seen, ancestors: this.#pathTo(at).slice(0, -1) } : null;
-    if (!top) return { cursor, folder: null, at: current };
+    const [top, seen] = [this.#folders.get(id), this.#folders.get(lastParent)];
+    const current = seen ? { ...seen, ancestors: this.#pathTo(lastParent).slice(0, -1) } : null;
+    if (!top) return { cursor, folder: null, lastParent: current };
     const [, ...all] = this.subtree(id);
     const pathOf = (folder: Folder) => this.#pathTo(folder.id).slice(this.#pathTo(id).length);
     const last = after === null ? [] : (JSON.parse(after) as Folder[]);
@@ -104,7 +104,7 @@ export class ModelServer {
       hasNextPage: rest.length > first,
     };
     const descendants = { items: items.map(toResponse), pageInfo };
-    return { cursor, folder: { ...toResponse(top), descendants }, at: current };
+    return { cursor, folder: { ...toResponse(top), descendants }, lastParent: current };
   }
 
   async *#streamChanges(variables: () => { after: string }, signal: AbortSignal): AsyncGenerator<unknown> {

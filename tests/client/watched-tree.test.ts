@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { watchTree, type WatchedTree } from '../../client/src/watched-tree.ts';
+import { watchTree, type WatchedTree } from '../../client/src/tree/watched-tree.ts';
 import { selectLength } from '../support/run-length.ts';
 import { ModelServer, operations } from './model-server.ts';
 

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { environmentName } from '../../server/src/config/read-setting.ts';
-import { settingsTable } from '../../server/src/config/config.ts';
+import { settingsTable } from '../../server/src/config/settings-table.ts';
 import { commandLineSettings } from '../../server/src/config/command-line.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 

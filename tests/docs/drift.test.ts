@@ -17,7 +17,7 @@ import { createFrameReference } from '../../docs/frame-reference.ts';
 import { generatedPages } from '../../docs/generated-pages.ts';
 import { createMetricsReference } from '../../docs/metrics-reference.ts';
 import { conversations } from '../../docs/socket-conversations.ts';
-import { settingGroups } from '../../server/src/config/config.ts';
+import { settingGroups } from '../../server/src/config/settings-table.ts';
 import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
 import { root } from './follow-page.ts';
 

@@ -10,7 +10,7 @@ import { before, describe, test } from 'node:test';
 import { buildSchema, parse, validate, type GraphQLSchema } from 'graphql';
 import { createProgram } from '../../server/src/cli/commands.ts';
 import { environmentName } from '../../server/src/config/read-setting.ts';
-import { settingGroups } from '../../server/src/config/config.ts';
+import { settingGroups } from '../../server/src/config/settings-table.ts';
 import { commandLineSettings } from '../../server/src/config/command-line.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
 import { checkCommand, findCommands } from './page-commands.ts';

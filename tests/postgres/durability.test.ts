@@ -64,7 +64,7 @@ describe(`durability on ${postgres.name}`, () => {
       `select current_setting('fsync') as fsync, current_setting('full_page_writes') as pages`,
     );
     const off = [row!.fsync === 'off' && 'fsync', row!.pages === 'off' && 'full_page_writes'].filter(Boolean);
-    const expected = `warn: PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn it on in postgresql.conf.`;
+    const expected = `warn: PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn on ${off.join(' and ')} in postgresql.conf.`;
     assert.deepEqual(warnings, off.length > 0 ? [expected] : []);
   });
 

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { Child } from '../../bench/child.ts';
 import type { DeliverInput, OpenInput } from '../../bench/sockets.ts';
-import { changesSubscription } from '../../client/src/follow-changes.ts';
+import { changesSubscription } from '../../client/src/tree/follow-changes.ts';
 import type { Measure, Study, StudyOptions } from '../overload/study.ts';
 import { SizingInstallation } from './sizing-installation.ts';
 import type { FolderIds, SizingClient } from './sizing-client.ts';

@@ -3,6 +3,8 @@
 import { useGraphiQLActions, useMonaco } from '@graphiql/react';
 import { useEffect, useSyncExternalStore } from 'react';
 
+export type ActiveTheme = 'light' | 'dark';
+
 export const editorThemes: Readonly<Record<ActiveTheme, string>> = {
   light: 'espalier-light',
   dark: 'espalier-dark',
@@ -19,10 +21,10 @@ const colors = {
     chosen: '#dff0e6',
     accent: '#1d6b47',
     focus: '#1463c9',
-    words: '#1c4a7d',
-    names: '#134a31',
-    texts: '#8a5300',
-    numbers: '#8c1d17',
+    keyword: '#1c4a7d',
+    identifier: '#134a31',
+    string: '#8a5300',
+    number: '#8c1d17',
   },
   dark: {
     base: 'vs-dark',
@@ -34,10 +36,10 @@ const colors = {
     chosen: '#1d3a2b',
     accent: '#7fd1a5',
     focus: '#8cbcff',
-    words: '#b4d5fb',
-    names: '#b5ecd0',
-    texts: '#f0bd6a',
-    numbers: '#ffc9c3',
+    keyword: '#b4d5fb',
+    identifier: '#b5ecd0',
+    string: '#f0bd6a',
+    number: '#ffc9c3',
   },
 } as const;
 
@@ -48,60 +50,62 @@ export function useEditorTheme(theme: ActiveTheme): void {
   useEffect(() => {
     if (!monaco) return;
     for (const name of ['light', 'dark'] as const) {
-      const of = colors[name];
-      const token = (names: string, foreground: string) =>
+      const palette = colors[name];
+      const rulesFor = (names: string, foreground: string) =>
         names.split(' ').map((each) => ({ token: each, foreground }));
       monaco.editor.defineTheme(editorThemes[name], {
-        base: of.base,
+        base: palette.base,
         inherit: true,
         rules: [
-          ...token('keyword keyword.gql keyword.json', of.words),
-          ...token('key.identifier.gql string.key.json type.identifier.gql', of.names),
-          ...token('string string.gql string.value.json', of.texts),
-          ...token('number number.gql number.json', of.numbers),
-          ...token('argument.identifier.gql', of.words),
-          ...token('comment comment.gql', of.soft),
+          ...rulesFor('keyword keyword.gql keyword.json', palette.keyword),
+          ...rulesFor('key.identifier.gql string.key.json type.identifier.gql', palette.identifier),
+          ...rulesFor('string string.gql string.value.json', palette.string),
+          ...rulesFor('number number.gql number.json', palette.number),
+          ...rulesFor('argument.identifier.gql', palette.keyword),
+          ...rulesFor('comment comment.gql', palette.soft),
         ],
         colors: {
-          'editor.background': of.surface,
-          'editor.foreground': of.text,
-          'editorLineNumber.foreground': of.soft,
-          'editorLineNumber.activeForeground': of.text,
+          'editor.background': palette.surface,
+          'editor.foreground': palette.text,
+          'editorLineNumber.foreground': palette.soft,
+          'editorLineNumber.activeForeground': palette.text,
           ...Object.fromEntries(
-            [1, 2, 3, 4, 5, 6].map((depth) => [`editorBracketHighlight.foreground${depth}`, of.soft]),
+            [1, 2, 3, 4, 5, 6].map((depth) => [`editorBracketHighlight.foreground${depth}`, palette.soft]),
           ),
-          'editorWidget.background': of.raised,
-          'editorWidget.border': of.line,
-          'editorHoverWidget.background': of.raised,
-          'editorSuggestWidget.background': of.raised,
-          'editorSuggestWidget.selectedBackground': of.chosen,
-          'editorSuggestWidget.selectedForeground': of.text,
-          'editorSuggestWidget.highlightForeground': of.accent,
-          'editorSuggestWidget.focusHighlightForeground': of.accent,
-          'input.background': of.surface,
-          'menu.background': of.raised,
-          'scrollbar.shadow': `${of.surface}00`,
-          focusBorder: of.focus,
+          'editorWidget.background': palette.raised,
+          'editorWidget.border': palette.line,
+          'editorHoverWidget.background': palette.raised,
+          'editorSuggestWidget.background': palette.raised,
+          'editorSuggestWidget.selectedBackground': palette.chosen,
+          'editorSuggestWidget.selectedForeground': palette.text,
+          'editorSuggestWidget.highlightForeground': palette.accent,
+          'editorSuggestWidget.focusHighlightForeground': palette.accent,
+          'input.background': palette.surface,
+          'menu.background': palette.raised,
+          'scrollbar.shadow': `${palette.surface}00`,
+          focusBorder: palette.focus,
         },
       });
     }
     actions.setTheme(theme);
   }, [monaco, actions, theme]);
 }
-export type ActiveTheme = 'light' | 'dark';
-const system = matchMedia('(prefers-color-scheme: dark)');
+
+const darkModeQuery = matchMedia('(prefers-color-scheme: dark)');
+
 function readTheme(): ActiveTheme {
   const { theme } = document.documentElement.dataset;
   if (theme === 'light' || theme === 'dark') return theme;
-  return system.matches ? 'dark' : 'light';
+  return darkModeQuery.matches ? 'dark' : 'light';
 }
+
 function subscribe(listener: () => void): () => void {
-  const watch = new MutationObserver(listener);
-  watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  system.addEventListener('change', listener);
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  darkModeQuery.addEventListener('change', listener);
   return () => {
-    watch.disconnect();
-    system.removeEventListener('change', listener);
+    observer.disconnect();
+    darkModeQuery.removeEventListener('change', listener);
   };
 }
 

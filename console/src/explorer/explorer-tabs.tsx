@@ -1,4 +1,4 @@
-/** The open queries as tabs. The arrow keys move between them, Delete closes one. */
+/** The open queries as tabs. The arrow keys move between them, Delete closes the active one. */
 
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef, type KeyboardEvent } from 'react';

@@ -1,6 +1,6 @@
 /**
- * Reads lists page by page: the next page of a changing list, the next page with items, and all pages. Formats which rows a
- * table displays.
+ * Reads lists page by page: the next page of a changing list, the next page with items, and all pages. Formats
+ * the range of rows on a page of a table.
  */
 
 /** The part of an infinite query that reads pages. With `cancelRefetch: false`, a call joins a pending request. */
@@ -15,8 +15,8 @@ interface ListState {
 }
 
 /**
- * Reads the next page. It would mark the whole list as fresh and cancel a pending refetch. So a list that is stale is
- * read again first.
+ * Reads the next page. A stale list is read again first, because `fetchNextPage` marks the whole list as fresh and cancels a
+ * pending refetch.
  */
 export async function readNextPage(list: PagedList, readState: () => ListState | undefined): Promise<void> {
   const isStale = () => {
@@ -54,7 +54,7 @@ export async function readFilledPage<Item>(
   return page;
 }
 
-/** The server returns at most this many items in one page. */
+/** The largest page that every list of the server accepts. */
 export const maxPageSize = 1_000;
 
 export type ItemPage<Item> = Omit<Page<Item>, 'totalCount'>;

@@ -37,7 +37,7 @@ interface PagesOptions {
   readonly pollMs?: number;
 }
 
-/** The document takes `$after`. `pageOf` selects the page from the response. */
+/** Reads pages on demand. The document takes `$after`. `pageOf` selects the page from the response. */
 export function usePages<Result, Item>(
   queryKey: GraphQueryKey,
   document: string,
@@ -95,6 +95,7 @@ export function useNextPage(
   list: PagedList & { readonly isFetchingNextPage: boolean },
 ): ShowMoreState {
   const [isWaiting, setWaiting] = useState(false);
+  /** Blocks a second call before React has rendered `isWaiting`. */
   const isRunning = useRef(false);
   const readMore = async () => {
     if (isRunning.current) return;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { everyCommand, parseCommand } from '../../../tests/cli/parse-command.ts';
 import { flagsOf } from '../config/read-setting.ts';
-import { settingsTable } from '../config/config.ts';
+import { settingsTable } from '../config/settings-table.ts';
 import type { Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { fullName } from './command.ts';

@@ -1,6 +1,7 @@
 /** Opens the database of the server for commands that work on it directly. The schema must be current. */
 
-import { databaseOptionsFrom, readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
+import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
+import { settingsTable, type Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
 import type { SettingFlags } from './command.ts';
 

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../clock.ts';
 import { readInputFile } from '../config/read-setting.ts';
-import { settingsTable } from '../config/config.ts';
+import { settingsTable } from '../config/settings-table.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import type { Database } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';

@@ -1,6 +1,6 @@
 /** The messages between the primary and its workers. They never contain requests or responses. */
 
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import type { ClusterWorker } from '../startup/services.ts';
 import type { Samples } from '../observability/metrics.ts';

@@ -1,12 +1,13 @@
 /**
  * The primary of a cluster: starts the workers, restarts a worker that ends, and stops all workers together. Each worker
- * listens on the port itself. The primary handles no request and never opens the database.
+ * listens on the port itself. The primary handles no request and never opens the database. All workers belong to one node: changes
+ * of other nodes arrive in `journal/journal-feed.ts`.
  */
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import { openScrapePort } from '../startup/telemetry.ts';
 import { baseUrl, requireFreePorts, requireReusePort } from '../http/listen.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { environmentName, flagName } from './read-setting.ts';
-import { readSettings, settingsTable } from './config.ts';
+import { readSettings } from './config.ts';
+import { settingsTable } from './settings-table.ts';
 import type { Setting } from './setting.ts';
 import { StartError } from './start-error.ts';
 

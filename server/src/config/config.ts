@@ -1,6 +1,6 @@
 /**
- * Reads all settings from flags, the environment and files. Only this file and `command-line.ts` read the environment. `settings-table.ts`
- * defines the settings; a new subject needs a line in both `settingGroups` and `settingsTable`.
+ * Reads all settings from flags, the environment and files. Only this file and `command-line.ts` read the environment.
+ * `settings-table.ts` defines the settings.
  */
 
 import { commandLineSettings } from './command-line.ts';
@@ -20,49 +20,7 @@ import {
 import { redactPassword } from './redact-url.ts';
 import { StartError, UsageError } from './start-error.ts';
 import type { Setting, DisplayedSetting } from './setting.ts';
-import {
-  backupSettings,
-  databaseSettings,
-  limitSettings,
-  metricsSettings,
-  networkSettings,
-  startSettings,
-  tokenSettings,
-  traceSettings,
-} from './settings-table.ts';
-
-/** The settings by subject, in the order of the documentation. */
-export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
-  Network: networkSettings,
-  Database: databaseSettings,
-  Backup: backupSettings,
-  'Tokens and logins': tokenSettings,
-  Limits: limitSettings,
-  Metrics: metricsSettings,
-  Traces: traceSettings,
-  'First start and log': startSettings,
-};
-
-export const settingsTable = {
-  ...networkSettings,
-  ...databaseSettings,
-  ...backupSettings,
-  ...tokenSettings,
-  ...limitSettings,
-  ...metricsSettings,
-  ...traceSettings,
-  ...startSettings,
-};
-
-type Table = typeof settingsTable;
-type ValueOf<S extends { parse: (text: string) => unknown }> = Exclude<ReturnType<S['parse']>, undefined>;
-
-/** Settings with a default always have a value. */
-export type Settings = {
-  readonly [K in keyof Table]: Table[K] extends { default: string }
-    ? ValueOf<Table[K]>
-    : ValueOf<Table[K]> | undefined;
-};
+import { settingGroups, settingsTable, type Settings } from './settings-table.ts';
 
 /** Selects the settings that `openDatabase` needs. */
 export function databaseOptionsFrom(settings: Settings) {

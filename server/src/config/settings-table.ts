@@ -1,4 +1,4 @@
-/** Defines every setting, by subject. For a new subject, add a line to both tables in `config.ts`. */
+/** Defines every setting, by subject. A new subject needs a line in both `settingGroups` and `settingsTable`. */
 
 import {
   basePath,
@@ -17,11 +17,12 @@ import {
   trueOrFalse,
   trustedProxies,
   wholeNumber,
+  type Setting,
 } from './setting.ts';
 
 const pemFile = text('the path of a PEM file');
 
-export const networkSettings = {
+const networkSettings = {
   host: setting('HOST', hostName, '127.0.0.1', {
     about: 'The address to listen on. For any address except loopback, use TLS, here or in a proxy.',
   }),
@@ -61,7 +62,7 @@ export const networkSettings = {
   }),
 };
 
-export const databaseSettings = {
+const databaseSettings = {
   databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:./espalier-data/espalier.db', {
     about:
       'The database: a file, which the server creates with its folder if it is missing, or a PostgreSQL database, which is empty before the first start.',
@@ -90,7 +91,7 @@ export const databaseSettings = {
 };
 
 /** Scheduled backups of the database file. */
-export const backupSettings = {
+const backupSettings = {
   backupFolder: optionalSetting('BACKUP_FOLDER', text('the path of a folder for this installation only'), {
     about:
       'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
@@ -111,7 +112,7 @@ const day = 86_400;
 /** The upper bound of the setting. Data that must outlive every auth token is kept for this long. */
 export const maxAuthTokenSeconds = day;
 
-export const tokenSettings = {
+const tokenSettings = {
   authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds), '600', {
     about: 'The lifetime of an auth token. Clients receive it as `expires_in`.',
   }),
@@ -160,7 +161,7 @@ export const tokenSettings = {
   }),
 };
 
-export const limitSettings = {
+const limitSettings = {
   maxQueryCharacters: setting('MAX_QUERY_CHARACTERS', wholeNumber(1_000, 10_000_000), '100000', {
     about: 'The maximum number of characters in the text of a query, without its variables.',
   }),
@@ -210,7 +211,7 @@ export const limitSettings = {
   }),
 };
 
-export const metricsSettings = {
+const metricsSettings = {
   metricsPort: optionalSetting('METRICS_PORT', port, {
     about:
       'A separate port that serves [metrics](metrics.md) in the Prometheus text format at `/metrics`. Without it, the server has no metrics. 0 selects a free port and prints it.',
@@ -222,7 +223,7 @@ export const metricsSettings = {
   }),
 };
 
-export const traceSettings = {
+const traceSettings = {
   tracesUrl: optionalSetting('TRACES_URL', tracesUrl, {
     about:
       'The URL to which the server sends traces, with the OpenTelemetry protocol over HTTP, as JSON. Without it, the server creates no traces.',
@@ -243,7 +244,7 @@ export const traceSettings = {
 const userName = text('a user name of 1 to 128 characters, without control characters');
 const logLevel = oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace');
 
-export const startSettings = {
+const startSettings = {
   adminUsername: setting('ADMIN_USERNAME', userName, 'admin', {
     about: 'The user name of the administrator that the first start creates.',
     mayBeFile: true,
@@ -262,4 +263,37 @@ export const startSettings = {
     about:
       'The lowest level of messages to log on standard error: as text in a terminal, otherwise as JSON lines. Info and lower levels include one line for each request.',
   }),
+};
+
+/** The settings by subject, in the order of the documentation. */
+export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
+  Network: networkSettings,
+  Database: databaseSettings,
+  Backup: backupSettings,
+  'Tokens and logins': tokenSettings,
+  Limits: limitSettings,
+  Metrics: metricsSettings,
+  Traces: traceSettings,
+  'First start and log': startSettings,
+};
+
+export const settingsTable = {
+  ...networkSettings,
+  ...databaseSettings,
+  ...backupSettings,
+  ...tokenSettings,
+  ...limitSettings,
+  ...metricsSettings,
+  ...traceSettings,
+  ...startSettings,
+};
+
+type Table = typeof settingsTable;
+type ValueOf<S extends { parse: (text: string) => unknown }> = Exclude<ReturnType<S['parse']>, undefined>;
+
+/** Settings with a default always have a value. */
+export type Settings = {
+  readonly [K in keyof Table]: Table[K] extends { default: string }
+    ? ValueOf<Table[K]>
+    : ValueOf<Table[K]> | undefined;
 };

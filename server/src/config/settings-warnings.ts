@@ -2,7 +2,7 @@
 
 import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
-import type { Settings } from './config.ts';
+import type { Settings } from './settings-table.ts';
 
 /** Without TLS, passwords and tokens cross the network unprotected. */
 export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): string | undefined {

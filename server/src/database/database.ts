@@ -96,7 +96,7 @@ export interface Database extends Reader {
 }
 
 /** Ends the snapshot when the work is done. */
-export async function useSnapshot<T>(
+export async function withSnapshot<T>(
   snapshot: Snapshot,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {

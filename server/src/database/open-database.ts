@@ -1,4 +1,4 @@
-/** Opens a database by its URL, and migrates it: runs the steps of the schema that it has not recorded yet. */
+/** Opens a database by its URL, and runs the migration steps that the database has not recorded yet. */
 
 import type { Clock } from '../clock.ts';
 import { StartError } from '../config/start-error.ts';
@@ -39,7 +39,7 @@ async function openAndPrepare(
   }
 }
 
-/** Undefined for PostgreSQL. */
+/** Undefined if the URL is not a `sqlite:` URL. */
 export function sqliteFilePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }

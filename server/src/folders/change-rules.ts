@@ -12,7 +12,7 @@ import { Refusal } from '../refusal.ts';
 import { requireFolder, type Folder, type TreeView } from './tree-view.ts';
 
 const { WRITE, MANAGE } = accessLevels;
-export const maxDepth = 256;
+export const maxTreeDepth = 256;
 
 const findName = sql<{ parentId: string; name: string }, { id: string }>`
   select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
@@ -94,11 +94,11 @@ export async function checkAccessNotWidened(
 
 /** Refuses to add `addedDepth` levels below a folder. Its ancestors must be loaded. */
 export function checkDepth({ ancestry }: TreeView, parent: Folder, addedDepth: number): void {
-  if (depthOf(ancestry.pathTo(parent.id)!) + addedDepth > maxDepth) throw tooDeep();
+  if (depthOf(ancestry.pathTo(parent.id)!) + addedDepth > maxTreeDepth) throw tooDeep();
 }
 
 export function tooDeep(): Refusal {
-  return new Refusal('BAD_INPUT', `Folders are at most ${maxDepth} levels deep.`);
+  return new Refusal('BAD_INPUT', `Folders are at most ${maxTreeDepth} levels deep.`);
 }
 
 /** Refuses to put a folder with its subtree into another folder. Returns an upper bound of the subtree's levels. */
@@ -109,7 +109,7 @@ export async function checkSubtreeDepth(
   id: string,
 ): Promise<number> {
   const { height } = (await transaction.get(findHeight, { id }))!;
-  const isCertain = depthOf(view.ancestry.pathTo(parent.id)!) + 1 + height <= maxDepth;
+  const isCertain = depthOf(view.ancestry.pathTo(parent.id)!) + 1 + height <= maxTreeDepth;
   checkDepth(view, parent, 1 + (isCertain ? height : await countLevels(transaction, id)));
   return 1 + height;
 }
@@ -122,7 +122,7 @@ async function countLevels(transaction: Transaction, id: string): Promise<number
   let ids: readonly string[] = [id];
   for (let levels = 0; ; levels++) {
     ids = (await transaction.all(findChildren, { ids })).map((child) => child.id);
-    if (ids.length === 0 || levels === maxDepth) return levels;
+    if (ids.length === 0 || levels === maxTreeDepth) return levels;
   }
 }
 

@@ -6,7 +6,7 @@ import {
   maxFolderNameLength as maxNameLength,
   maxFolderPropertyBytes as maxPropertyBytes,
 } from '@espalier/contract';
-import { type TextsInput, toFolderName, toTexts, foldText, sortKey } from './folder-texts.ts';
+import { type FolderTextsInput, toFolderName, toTexts, foldText, sortKey } from './folder-texts.ts';
 
 const refusedWith = (name: string, message: RegExp) =>
   assert.throws(
@@ -89,7 +89,7 @@ test('either rejects a text or returns a stable name within the rules', () => {
   );
 });
 
-const assertRefused = (input: TextsInput, message: RegExp) =>
+const assertRefused = (input: FolderTextsInput, message: RegExp) =>
   assert.throws(
     () => toTexts(input),
     (error) => error instanceof Refusal && error.code === 'BAD_INPUT' && message.test(error.message),

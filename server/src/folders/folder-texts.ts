@@ -8,14 +8,14 @@ import {
   checkFolderTexts,
   InvalidFolderText,
   type FolderTexts,
-  type FolderTextsInput as TextsInput,
+  type FolderTextsInput,
 } from '@espalier/contract';
 import { Refusal } from '../refusal.ts';
 
-export type { FolderTexts, TextsInput };
+export type { FolderTexts, FolderTextsInput };
 
 /** Returns only the texts in the input. An empty text becomes null. */
-export function toTexts(input: TextsInput): Partial<FolderTexts> {
+export function toTexts(input: FolderTextsInput): Partial<FolderTexts> {
   return refuseInvalid(() => checkFolderTexts(input));
 }
 
@@ -33,7 +33,7 @@ function refuseInvalid<T>(check: () => T): T {
   }
 }
 
-/** PostgreSQL rejects NUL in a parameter. No name contains a control character, so the replacement matches nothing either. */
+/** PostgreSQL rejects NUL in a parameter. The replacement also matches no name, because names contain no control characters. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u0001');
 }
@@ -85,6 +85,6 @@ export function sortKey(name: string): Uint8Array {
 /** Puts the number of digits before the digits, so that longer numbers sort later. Ignores leading zeros. */
 function orderedNumber(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, '');
-  // The "0" keeps numbers at the position of digits among other characters. A length up to 255 takes at most two bytes.
+  // The "0" sorts a number among other characters as a digit does.
   return `0${String.fromCharCode(significant.length)}${significant}`;
 }

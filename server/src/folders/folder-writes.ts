@@ -27,18 +27,18 @@ import {
   toFolderName,
   toTexts,
   type FolderTexts,
-  type TextsInput,
+  type FolderTextsInput,
 } from './folder-texts.ts';
 import type { Folder, FolderRow, TreeView } from './tree-view.ts';
 
-export interface NewFolder extends TextsInput {
+export interface NewFolder extends FolderTextsInput {
   readonly parentId?: string | null | undefined;
   readonly name: string;
   /** The version of the parent. */
   readonly expectedVersion?: number | null | undefined;
 }
 
-export interface FolderUpdate extends TextsInput {
+export interface FolderUpdate extends FolderTextsInput {
   readonly id: string;
   readonly name?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;

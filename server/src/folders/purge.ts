@@ -1,6 +1,7 @@
 /**
  * Purges deleted folders: when their time in the trash is over, or when a viewer requests it. A folder is first marked, and then
- * removed with its subtree in small transactions. The folders of an interrupted import are purged in the same way.
+ * removed with its subtree in small transactions. The folders of an interrupted import are purged in the same way. The periodic
+ * work in `startup/housekeeping.ts` calls `purgeTrash`.
  */
 
 import { accessLevels, type Access } from '../access/access.ts';

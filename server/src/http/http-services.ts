@@ -1,7 +1,7 @@
 /** The options of the HTTP layer, and the services that its routes and connections share. */
 
 import type { Clock } from '../clock.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { HealthCheck } from '../observability/health.ts';
 import type { LogOutage } from '../observability/outage-log.ts';

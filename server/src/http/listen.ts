@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import { StartError } from '../config/start-error.ts';
 
 export interface ListenOptions {

@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { Listening } from './listen.ts';
 import type { LiveConnections } from './live-connections.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Prunes old rows in small changes, so that other changes do not wait long: the entries of the journal that are older than the
- * configured days or beyond the configured number, and old rows of any other table.
+ * configured days or beyond the configured number, and old rows of any other table. The periodic work in `startup/housekeeping.ts`
+ * calls it.
  */
 
 import type { Database } from '../database/database.ts';

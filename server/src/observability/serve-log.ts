@@ -5,7 +5,7 @@
 
 import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { LogDestination } from './log-destination.ts';
 

@@ -20,7 +20,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { withTimeout } from '../concurrency/timeout.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 
 interface TracingOptions {
   readonly settings: Pick<Settings, 'tracesShare' | 'tracesHeaders'>;

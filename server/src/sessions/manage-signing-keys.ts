@@ -5,7 +5,7 @@
 
 import { createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import { StartError } from '../config/start-error.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';

@@ -9,7 +9,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { decryptBytes, deriveKey, encryptBytes } from '../database/encryption.ts';
 import { sql } from '../database/statement.ts';

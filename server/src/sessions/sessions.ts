@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkCredentials, recordLogin, type Passwords } from '../accounts/passwords.ts';
 import type { CheckedCredentials } from '../accounts/users.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { runChange } from '../journal/journal.ts';

@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createUser, hasUsers, toAccountName } from '../accounts/users.ts';
 import { generatePassword, type Passwords } from '../accounts/passwords.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { Database } from '../database/database.ts';
 import { readInstallationValue, insertInstallationValue } from '../database/installation-values.ts';
 import { plantDemoTree } from '../folders/import/demo-tree.ts';

@@ -7,7 +7,7 @@ import { Passwords, type PasswordCost } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Semaphore } from '../concurrency/semaphore.ts';
 import { singleFlight } from '../concurrency/single-flight.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import type { DisplayedSetting } from '../config/setting.ts';
 import type { Database } from '../database/database.ts';
 import { createReadiness } from '../database/readiness.ts';

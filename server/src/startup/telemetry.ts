@@ -3,7 +3,7 @@
 import { endpoints } from '@espalier/contract';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Settings } from '../config/config.ts';
+import type { Settings } from '../config/settings-table.ts';
 import { listenOrExplain } from '../http/listen.ts';
 import type { Metrics, MetricsPort, Samples } from '../observability/metrics.ts';
 

@@ -3,7 +3,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Clock } from '../../clock.ts';
-import { type Settings, databaseOptionsFrom } from '../../config/config.ts';
+import { databaseOptionsFrom } from '../../config/config.ts';
+import type { Settings } from '../../config/settings-table.ts';
 import { sqliteFilePath } from '../../database/open-database.ts';
 import { type ServerInfo, readServerInfo } from '../../database/postgres/server-info.ts';
 

@@ -2,7 +2,8 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Settings, databaseOptionsFrom } from '../../config/config.ts';
+import { databaseOptionsFrom } from '../../config/config.ts';
+import type { Settings } from '../../config/settings-table.ts';
 import { redactPassword } from '../../config/redact-url.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { readInstallationValue } from '../../database/installation-values.ts';

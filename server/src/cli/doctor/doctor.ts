@@ -3,7 +3,8 @@
 import { styleText } from 'node:util';
 import { systemClock } from '../../clock.ts';
 import { readCommandLineSettings } from '../../config/command-line.ts';
-import { readProcessSettings, settingsTable, findUnknownSettingWarnings } from '../../config/config.ts';
+import { readProcessSettings, findUnknownSettingWarnings } from '../../config/config.ts';
+import { settingsTable } from '../../config/settings-table.ts';
 import { Refusal } from '../../refusal.ts';
 import { commandLineSettings } from '../../config/command-line.ts';
 import { origins } from '../../config/setting.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../clock.ts';
-import type { Settings } from '../../config/config.ts';
+import type { Settings } from '../../config/settings-table.ts';
 import {
   databaseLinkWarning,
   exposureWarning,

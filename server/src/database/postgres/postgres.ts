@@ -3,7 +3,7 @@
  * work has its own connections.
  */
 
-import { useSnapshot, type Database, type DatabaseOptions } from '../database.ts';
+import { withSnapshot, type Database, type DatabaseOptions } from '../database.ts';
 import { maxTransactionsPerCommit } from '../group-commit.ts';
 import { sql, type Statement } from '../statement.ts';
 import { Connections } from './connections.ts';
@@ -55,8 +55,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     maxConcurrentChanges: maxTransactionsPerCommit,
     exclusive: (work) => runner.runExclusively(work),
     openSnapshot: () => openSnapshot(runner, 'reading'),
-    snapshot: (work) => useSnapshot(openSnapshot(runner, 'snapshots'), work),
-    shortSnapshot: (work) => useSnapshot(openSnapshot(runner, 'reading'), work),
+    snapshot: (work) => withSnapshot(openSnapshot(runner, 'snapshots'), work),
+    shortSnapshot: (work) => withSnapshot(openSnapshot(runner, 'reading'), work),
     onCommit: (callback) => listener.onCommit(callback),
     connections: () => {
       const { open, busy, waiting } = connections.count();

@@ -1,4 +1,4 @@
-/** Reads the version and settings of a PostgreSQL server, and checks its requirements. */
+/** Checks the requirements of a PostgreSQL server when it is opened, and reads more facts for `espalier doctor`. */
 
 import pg from 'pg';
 import { StartError } from '../../config/start-error.ts';
@@ -41,14 +41,14 @@ export async function checkServer(
   }
   if (isStandby) {
     throw new StartError(
-      'The server is a standby, which cannot be written. Give Espalier the URL of the primary.',
+      'The server is a standby, which is read-only. Set ESPALIER_DATABASE_URL to the URL of the primary.',
     );
   }
   const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
   if (off.length > 0) {
     log(
       'warn',
-      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn it on in postgresql.conf.`,
+      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn on ${off.join(' and ')} in postgresql.conf.`,
     );
   }
 }
@@ -59,7 +59,7 @@ export interface ServerInfo extends BasicServerInfo {
   readonly displayVersion: string;
   readonly nowMs: number;
   readonly synchronousCommit: string | null;
-  /** The locale of the database, or null if the operating system does not provide it. */
+  /** The locale of the database, or null if the operating system is not its provider (`datlocprovider`, from PostgreSQL 15). */
   readonly ctype: string | null;
   readonly maxConnections: number | null;
   readonly usedConnections: number | null;

@@ -5,7 +5,7 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
-import { useSnapshot, type Snapshot } from '../database.ts';
+import { withSnapshot, type Snapshot } from '../database.ts';
 import type { StatementRunner } from './dialect.ts';
 
 const maxSnapshots = 16;
@@ -54,7 +54,7 @@ export class SnapshotPool {
 
   /** For long reads: waits for the semaphore. */
   useLong<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    return this.#semaphore.run(() => useSnapshot(this.open(), work));
+    return this.#semaphore.run(() => withSnapshot(this.open(), work));
   }
 
   get opened(): number {

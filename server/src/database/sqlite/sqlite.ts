@@ -4,7 +4,7 @@
  */
 
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
-import { useSnapshot, type Database, type DatabaseOptions } from '../database.ts';
+import { withSnapshot, type Database, type DatabaseOptions } from '../database.ts';
 import { maxTransactionsPerCommit } from '../group-commit.ts';
 import { CommitPoller } from './commit-poller.ts';
 import { createStatementRunner, sqliteDialect, toSqlite } from './dialect.ts';
@@ -15,9 +15,9 @@ import { SnapshotPool } from './snapshots.ts';
 import { SqliteWriter } from './writer.ts';
 
 const busyTimeoutMs = 20;
-/** How long a transaction waits for other processes, from its request on. */
-const busyDeadlineMs = 5_000;
-const exclusiveDeadlineMs = 10_000;
+/** The time that a transaction waits for other processes, from its request on. */
+const maxBusyMs = 5_000;
+const maxExclusiveBusyMs = 10_000;
 
 const selectSize = sql<object, { bytes: number }>`
   select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`;
@@ -31,31 +31,32 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   warnIfOthersCanRead(file, (text) => faults.log('warn', text));
   const createRunner = (connection: Connection) =>
     createStatementRunner(connection, { onStatement, onDuration, toRefusal });
-  const reader = createRunner(connections.reader);
-  const runner = createRunner(connections.writer);
+  const readerRunner = createRunner(connections.reader);
+  const writerRunner = createRunner(connections.writer);
   const commits: CommitPoller = new CommitPoller(connections.reader, {
     notifyOtherProcesses,
     isNeeded: () => writer.isOpen || writer.waiting > 0,
   });
-  const writer = new SqliteWriter(connections.writer, { runner, faults, commits, onDuration });
+  const writer = new SqliteWriter(connections.writer, { runner: writerRunner, faults, commits, onDuration });
   const snapshots = new SnapshotPool(() => connectToSameFile(file, faults), createRunner);
-  // The writer has the pages that it wrote in its cache; the reader would read them from the file after each commit.
-  const current = () => (writer.isOpen ? reader : runner);
+  // While no transaction is open, reads use the writer: it has the pages that it wrote in its cache.
+  const currentRunner = () => (writer.isOpen ? readerRunner : writerRunner);
 
   return {
     isEmbedded: true,
     dialect: sqliteDialect,
     formatStatement: (statement) => toSqlite(statement).text,
-    all: (statement, parameters) => current().all(statement, parameters),
-    get: (statement, parameters) => current().get(statement, parameters),
-    transaction: (work) => writer.run(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
+    all: (statement, parameters) => currentRunner().all(statement, parameters),
+    get: (statement, parameters) => currentRunner().get(statement, parameters),
+    transaction: (work) => writer.run(work, { deadlineMs: maxBusyMs, isAlone: false }),
+    // A long change has its own commit, so that others do not wait for it.
     change: (work, { takesLong = false } = {}) =>
-      writer.run(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
+      writer.run(work, { deadlineMs: maxBusyMs, isAlone: takesLong }),
     maxConcurrentChanges: maxTransactionsPerCommit,
-    exclusive: (work) => writer.run(work, { deadlineMs: exclusiveDeadlineMs, isAlone: true }),
+    exclusive: (work) => writer.run(work, { deadlineMs: maxExclusiveBusyMs, isAlone: true }),
     openSnapshot: () => snapshots.open(),
     snapshot: (work) => snapshots.useLong(work),
-    shortSnapshot: (work) => useSnapshot(snapshots.open(), work),
+    shortSnapshot: (work) => withSnapshot(snapshots.open(), work),
     onCommit: (listener) => commits.onCommit(listener),
     // The file itself is polled, so there is no connection that could fail.
     receivesNotifications: true,
@@ -71,7 +72,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
       busy: (writer.isOpen ? 1 : 0) + snapshots.busy,
       waiting: writer.waiting + snapshots.waiting,
     }),
-    readSize: () => current().get(selectSize, {})!.bytes,
+    readSize: () => currentRunner().get(selectSize, {})!.bytes,
     explain: (error) => toStartError(error, file),
     close: () => {
       commits.stop();

@@ -1,18 +1,18 @@
 /** Checks the input of an import and plans its rows, parents first. */
 
 import { Refusal } from '../../refusal.ts';
-import { maxDepth, tooDeep } from '../change-rules.ts';
+import { maxTreeDepth, tooDeep } from '../change-rules.ts';
 import { newFolderIds, newRow, type NewRow } from '../new-folder-rows.ts';
-import { toFolderName, toTexts, type FolderTexts, type TextsInput } from '../folder-texts.ts';
+import { toFolderName, toTexts, type FolderTexts, type FolderTextsInput } from '../folder-texts.ts';
 
 /** A folder with its subtree. */
-export interface ImportedTree extends TextsInput {
+export interface ImportedTree extends FolderTextsInput {
   readonly name: string;
   readonly folders?: readonly ImportedTree[] | null | undefined;
 }
 
 /** A folder by its path below the parent. Missing ancestors are created with only a name. */
-export interface ImportedPath extends TextsInput {
+export interface ImportedPath extends FolderTextsInput {
   readonly path: string;
 }
 
@@ -86,7 +86,7 @@ class ImportPlanner {
     const byLength: { input: ImportedPath; names: string[] }[][] = [];
     for (const input of paths) {
       await beforeRows(1);
-      const names = input.path.replace(/^\/|\/$/g, '').split('/', maxDepth + 1);
+      const names = input.path.replace(/^\/|\/$/g, '').split('/', maxTreeDepth + 1);
       (byLength[names.length] ??= []).push({ input, names });
     }
     for (const { input, names } of byLength.flatMap((some) => some ?? [])) {
@@ -96,7 +96,7 @@ class ImportPlanner {
   }
 
   #addPath(input: ImportedPath, names: readonly string[]): void {
-    if (names.length > maxDepth) throw tooDeep();
+    if (names.length > maxTreeDepth) throw tooDeep();
     let parent: NewRow | undefined;
     names.map(toFolderName).forEach((name, index) => {
       const isLast = index === names.length - 1;
@@ -107,7 +107,7 @@ class ImportPlanner {
   }
 
   /** Returns undefined if the parent already has a folder with this name. */
-  #add(parent: NewRow | undefined, name: string, input: TextsInput, depth: number): NewRow | undefined {
+  #add(parent: NewRow | undefined, name: string, input: FolderTextsInput, depth: number): NewRow | undefined {
     const { now, maxFolders, updatesExisting } = this.#options;
     const siblings = this.#names.get(parent) ?? new Map<string, NewRow>();
     this.#names.set(parent, siblings);

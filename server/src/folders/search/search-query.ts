@@ -8,7 +8,7 @@ import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-valu
 import { readInBatches } from '../../database/database.ts';
 import { isRowId, list, sql } from '../../database/statement.ts';
 import { Refusal } from '../../refusal.ts';
-import { maxDepth } from '../change-rules.ts';
+import { maxTreeDepth } from '../change-rules.ts';
 import { foldText } from '../folder-texts.ts';
 import { readFolder, readFolderByPath, visibleLevel, type Folder, type TreeView } from '../tree-view.ts';
 import { isInsideText } from './search-candidates.ts';
@@ -59,7 +59,7 @@ export function toSearchQuery(input: string): SearchQuery {
     ownText,
     words,
     id: isRowId(text) ? text : undefined,
-    path: isPath && names.length <= maxDepth && !names.includes('') ? names : undefined,
+    path: isPath && names.length <= maxTreeDepth && !names.includes('') ? names : undefined,
   };
 }
 

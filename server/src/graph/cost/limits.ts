@@ -5,12 +5,14 @@
  * - text and tokens: `graph/documents.ts`
  * - fields, depth and the size of introspection: `cost.ts`
  * - folders, values, text, page size, scans and exports of a response: `budget.ts`
+ * - page size of all other lists, a fixed limit: `graph/schema/connections/relay-connection.ts`
  * - imported folders: `folders/import/import-plan.ts`
  * - long reads of one user at a time, a fixed limit: `graph/viewer-reads.ts`
+ * - computing time, shared between users: `concurrency/fair-scheduler.ts`
  * - backlog: the subscriptions in `folders/change-feed` and `journal`
  */
 
-import type { Settings } from '../../config/config.ts';
+import type { Settings } from '../../config/settings-table.ts';
 import { Refusal } from '../../refusal.ts';
 
 /** Limits of the text, of the parsed query, of the response during its computation, of arguments, and of a backlog of changes. */

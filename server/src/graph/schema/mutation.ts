@@ -11,7 +11,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Groups } from '../../accounts/groups.ts';
 import type { Task } from '../../concurrency/fair-scheduler.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import { Grants } from '../../folders/folder-access.ts';
+import { Grants } from '../../folders/folder-grants.ts';
 import type { SeenFolder } from '../../folders/folder-writes.ts';
 import { Folders } from '../../folders/folders.ts';
 import { PersonalFolders } from '../../folders/personal-folders.ts';

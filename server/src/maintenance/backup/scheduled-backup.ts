@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import type { Settings } from '../../config/config.ts';
+import type { Settings } from '../../config/settings-table.ts';
 import { StartError } from '../../config/start-error.ts';
 import { BackupFolder, listBackups, type StoredBackup } from './backup-folder.ts';
 import { makeBackupInProcess } from './backup-process.ts';

@@ -5,7 +5,7 @@ import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import { builder, PageInfo, type ExtendedTypes, type ObjectRefOf } from '../builder.ts';
 import { chargeLongList, chargeText } from '../charges.ts';
-import { defaultPageSize, maxPageSize, type Connection, type Edge } from './relay-connection.ts';
+import { defaultPageSize, maxKeysetPageSize, type Connection, type Edge } from './relay-connection.ts';
 
 PageInfo.implement({
   description: 'Whether a list has more pages, and the cursors to continue from.',
@@ -61,7 +61,7 @@ function defineEdge<Node>(Node: ObjectRefOf<Node>, plural: string) {
   });
 }
 
-const keysetLimits = `${defaultPageSize} by default, ${maxPageSize} at most`;
+const keysetLimits = `${defaultPageSize} by default, ${maxKeysetPageSize} at most`;
 
 /** The arguments of a field that returns a list in pages. `limits` describes the page size. */
 export function pageArguments(arg: ArgBuilder<ExtendedTypes>, limits = keysetLimits) {

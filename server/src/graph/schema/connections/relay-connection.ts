@@ -90,7 +90,7 @@ export interface PageArguments {
 }
 
 export const defaultPageSize = 50;
-export const maxPageSize = 1_000;
+export const maxKeysetPageSize = 1_000;
 
 export class KeysetConnection<Node> extends Connection<Node> {
   readonly #list: KeysetList<Node>;
@@ -134,7 +134,8 @@ export class KeysetConnection<Node> extends Connection<Node> {
 function toPageSize(first: number | null | undefined): number {
   if (typeof first !== 'number') return defaultPageSize;
   if (first < 0) throw new Refusal('BAD_INPUT', '`first` must not be negative.');
-  if (first > maxPageSize) throw new Refusal('BAD_INPUT', `\`first\` must be at most ${maxPageSize}.`);
+  if (first > maxKeysetPageSize)
+    throw new Refusal('BAD_INPUT', `\`first\` must be at most ${maxKeysetPageSize}.`);
   return first;
 }
 

@@ -4,7 +4,7 @@ import { readAccessChanges } from '../../../access/access-history.ts';
 import type { AccessLevel as Level } from '../../../access/access.ts';
 import { userKey } from '../../../accounts/users.ts';
 import type { Reader } from '../../../database/database.ts';
-import { mayReadAccessChanges } from '../../../folders/folder-access.ts';
+import { mayReadAccessChanges } from '../../../folders/folder-grants.ts';
 import type { MovedPaths } from '../../../folders/folder-writes.ts';
 import { longField } from '../../field-marks.ts';
 import { AccessLevel, builder, Folder, User } from '../builder.ts';

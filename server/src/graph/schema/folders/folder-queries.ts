@@ -17,7 +17,7 @@ import { builder, Folder, FolderConnection, Node } from '../builder.ts';
 import { chargeText } from '../charges.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import { findFolderNode, toFolderNode } from './folder-batch.ts';
-import { openSearch, toDepth } from './forward-connections.ts';
+import { openSearch, toDepth } from './descendants-and-search.ts';
 
 const maxPathLength = 256 * 256;
 

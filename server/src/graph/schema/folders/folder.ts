@@ -7,8 +7,9 @@
  * - `child-connection.ts`, which lists the columns that a list reads for it: by default, all columns except the long texts
  * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement
  *
- * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow. Then run
- * `npm run generate`.
+ * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow: see
+ * `graph/field-marks.ts`. Then run `npm run generate`. If the value is stored, see "A new column of `folders`" in
+ * `docs/architecture.md`.
  */
 
 import { maxFolderNameLength } from '@espalier/contract';
@@ -22,7 +23,7 @@ import { defineConnection, pageArguments } from '../connections/relay-connection
 import type { Edge } from '../connections/relay-connection.ts';
 import { ChildConnection } from './child-connection.ts';
 import type { FolderNode } from './folder-batch.ts';
-import { openDescendants } from './forward-connections.ts';
+import { openDescendants } from './descendants-and-search.ts';
 
 Node.implement({
   description: 'An object that the query `node` finds by its id.',

@@ -4,7 +4,7 @@ import type { ObjectFieldBuilder } from '@pothos/core';
 import { accessLevels, type AccessLevel as Level } from '../../../access/access.ts';
 import { requireAdministrator } from '../../../accounts/users.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { explainAccess } from '../../../folders/folder-access.ts';
+import { explainAccess } from '../../../folders/folder-grants.ts';
 import { Refusal } from '../../../refusal.ts';
 import { longField, personalField } from '../../field-marks.ts';
 import {

@@ -1,6 +1,6 @@
 /** The state of the socket, for listeners. */
 
-import { Listeners } from './listeners.ts';
+import { Listeners } from '../listeners.ts';
 
 export type ConnectionState =
   /** No socket is needed: there are no subscriptions. */

@@ -1,8 +1,8 @@
 /** Keeps a part of the tree in memory equal to the server's: reads it once, then follows its changes without a gap. */
 
 import { ChangeEmitter } from './change-emitter.ts';
-import { EspalierError } from './errors.ts';
-import type { Folder } from './folder.ts';
+import { EspalierError } from '../errors.ts';
+import type { Folder } from '../folder.ts';
 import { ChangeFollower, type TreeChange, type WatchingClient } from './follow-changes.ts';
 import { readTree } from './read-tree.ts';
 

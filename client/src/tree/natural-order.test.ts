@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sortKey } from '../../server/src/folders/folder-texts.ts';
+import { sortKey } from '../../../server/src/folders/folder-texts.ts';
 import { compareSiblings, inNaturalOrder } from './natural-order.ts';
 
 interface Sortable {

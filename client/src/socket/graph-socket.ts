@@ -4,10 +4,10 @@
  */
 
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
-import type { CallOptions } from './calls.ts';
-import type { Clock } from './clock.ts';
+import type { CallOptions } from '../calls.ts';
+import type { Clock } from '../clock.ts';
 import { Connection } from './connection.ts';
-import { documentText, type GraphDocument } from './document.ts';
+import { documentText, type GraphDocument } from '../document.ts';
 import {
   EspalierError,
   graphError,
@@ -17,12 +17,12 @@ import {
   loggedOutError,
   subscriptionError,
   type GraphErrorShape,
-} from './errors.ts';
-import { bearer } from './requests.ts';
-import type { Session } from './session.ts';
+} from '../errors.ts';
+import { bearer } from '../requests.ts';
+import type { Session } from '../session/session.ts';
 import { Subscription } from './subscription.ts';
-import { after, backoffMs, wait } from './timers.ts';
-import { readClaims } from './token-storage.ts';
+import { after, backoffMs, wait } from '../timers.ts';
+import { readClaims } from '../session/token-storage.ts';
 import { requireWebSocket, trackSockets } from './tracked-socket.ts';
 
 export interface SubscribeOptions extends CallOptions {

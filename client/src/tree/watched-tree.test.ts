@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { ChangeEmitter } from './change-emitter.ts';
-import type { SubscribeOptions } from './client.ts';
-import { EspalierError, type ErrorCode } from './errors.ts';
-import type { AccessLevel } from './folder.ts';
+import type { SubscribeOptions } from '../client.ts';
+import { EspalierError, type ErrorCode } from '../errors.ts';
+import type { AccessLevel } from '../folder.ts';
 import type { WatchingClient } from './follow-changes.ts';
 import { watchTree, type TreeChange, type WatchOptions } from './watched-tree.ts';
 
@@ -20,7 +20,7 @@ interface PageVariables {
   readonly id?: string;
   readonly first: number;
   readonly after: string | null;
-  readonly at?: string;
+  readonly lastParent?: string;
 }
 
 interface Subscription {
@@ -57,7 +57,7 @@ class ScriptedServer {
   readonly client = {
     closing: this.closing.signal,
     query: async (_: unknown, variables: PageVariables, { signal }: { signal: AbortSignal }) => {
-      const { id = 'top', first, after, at = 'top' } = variables;
+      const { id = 'top', first, after, lastParent = 'top' } = variables;
       if (after === null) this.reads++;
       else this.beforePage();
       const refused = this.refusals.shift();
@@ -66,14 +66,14 @@ class ScriptedServer {
       signal.throwIfAborted();
       const inside = (above: string): Node[] =>
         this.nodes.filter(({ parent }) => parent?.id === above).flatMap((each) => [each, ...inside(each.id)]);
-      const [top, last] = [this.#node(id), this.#node(at)];
+      const [top, last] = [this.#node(id), this.#node(lastParent)];
       const begin = Number(after);
       const page = inside(id).slice(begin, begin + first);
       const pageInfo = { endCursor: `${begin + first}`, hasNextPage: begin + first < inside(id).length };
       return {
         cursor: this.cursor,
         folder: top ? { ...top, descendants: { items: page, pageInfo } } : null,
-        at: last ? { ...last, ancestors: this.#ancestors(last) } : null,
+        lastParent: last ? { ...last, ancestors: this.#ancestors(last) } : null,
       };
     },
     subscribe: (_: unknown, variables: Subscription['variables'], options: SubscribeOptions) => {

@@ -1,12 +1,12 @@
 /** Subscribes to the changes of a tree, across lost connections, and applies them in order. */
 
-import type { DocumentRunner } from './calls.ts';
-import { EspalierError, isTransient } from './errors.ts';
-import type { SubscribeOptions } from './graph-socket.ts';
-import { folderFields, toFolder, type Folder, type FolderResult } from './folder.ts';
+import type { DocumentRunner } from '../calls.ts';
+import { EspalierError, isTransient } from '../errors.ts';
+import type { SubscribeOptions } from '../socket/graph-socket.ts';
+import { folderFields, toFolder, type Folder, type FolderResult } from '../folder.ts';
 import type { FolderChange, FolderChangeKind } from './tree-copy.ts';
 import type { TreeSnapshot } from './read-tree.ts';
-import { backoffMs, wait } from './timers.ts';
+import { backoffMs, wait } from '../timers.ts';
 
 /** A change that has been applied to a watched tree. */
 export interface TreeChange {

@@ -3,12 +3,12 @@
  * before they expire. Network failures never end a session; only a rejection by the server does.
  */
 
-import type { Clock } from './clock.ts';
-import { EspalierError, loggedOutError } from './errors.ts';
-import { Listeners } from './listeners.ts';
-import { TransientFailure, type ApiResponse, type Requests } from './requests.ts';
+import type { Clock } from '../clock.ts';
+import { EspalierError, loggedOutError } from '../errors.ts';
+import { Listeners } from '../listeners.ts';
+import { TransientFailure, type ApiResponse, type Requests } from '../requests.ts';
 import { readClaims, type Tokens, type TokenStorage } from './token-storage.ts';
-import { abortable, after, wait } from './timers.ts';
+import { abortable, after, wait } from '../timers.ts';
 
 export interface Credentials {
   readonly username: string;

@@ -1,6 +1,6 @@
 /** Folders in memory, and how a change affects them by the rules of docs/live.md. It sends no requests. */
 
-import type { Folder } from './folder.ts';
+import type { Folder } from '../folder.ts';
 import { inNaturalOrder } from './natural-order.ts';
 
 export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';

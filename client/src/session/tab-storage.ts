@@ -3,8 +3,8 @@
  * Where the browser lacks an API for this, each tab works alone.
  */
 
-import { systemClock } from './clock.ts';
-import { after, afterEvents } from './timers.ts';
+import { systemClock } from '../clock.ts';
+import { after, afterEvents } from '../timers.ts';
 import type { Tokens, TokenStorage } from './token-storage.ts';
 
 export interface TabStorageOptions {

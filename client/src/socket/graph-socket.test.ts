@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { createClient } from './client.ts';
-import { EspalierError } from './errors.ts';
-import type { Tokens, TokenStorage } from './token-storage.ts';
+import { createClient } from '../client.ts';
+import { EspalierError } from '../errors.ts';
+import type { Tokens, TokenStorage } from '../session/token-storage.ts';
 
 interface Frame {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** The WebSocket class of a client. It reports each socket that opens, and opens none after the client is closed. */
 
-import { EspalierError } from './errors.ts';
+import { EspalierError } from '../errors.ts';
 
 export interface SocketTracking {
   readonly isClosed: () => boolean;
