@@ -120,6 +120,7 @@ describe('a table of the console on SQLite', () => {
     await page.getByText('The folders are empty. 2 folders will be deleted.').waitFor();
     await confirm(page, /^Delete/);
     await page.getByText('Deleted 2 folders').waitFor();
+    for (const name of ['x', 'y']) await gone(rowOf(page, name));
     assert.deepEqual(await namesIn(page), ['z']);
 
     await page.goto(testbed.address('/trash'));
