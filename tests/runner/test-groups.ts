@@ -9,20 +9,20 @@ import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Files that may share a process, by folder. */
+/** Files that may share a process, by folder: long groups first, so that no core is idle at the end. */
 const sharedPatterns = [
-  'contract/src/**/*.test.ts',
-  'client/src/**/*.test.ts',
-  'console/src/**/*.test.ts',
-  'server/src/**/*.test.ts',
-  ...['{cli,cli/doctor}', 'client', 'live/**', 'tree/**'].map((folder) => `tests/${folder}/*.test.ts`),
+  'tests/{browser,console}/*.test.ts',
+  'tests/{docs,packages,release,secrets}/*.test.ts',
+  ...['tree/**', '{cli,cli/doctor}', 'client', 'live/**'].map((folder) => `tests/${folder}/*.test.ts`),
   'tests/{idempotency,journal,keys,people}/*.test.ts',
   'tests/{database,http,login,operation,query-cost,runner,sessions}/*.test.ts',
   'tests/{metrics,postgres,stopping,traces,workers}/*.test.ts',
   'tests/{contract,hostile-input,large-tree,plan,rights,slow-clients,token-model,upgrade}/*.test.ts',
   'tests/{backup,copy,deploy,examples,published-clients}/*.test.ts',
-  'tests/{docs,packages,release,secrets}/*.test.ts',
-  'tests/{browser,console}/*.test.ts',
+  'server/src/**/*.test.ts',
+  'console/src/**/*.test.ts',
+  'client/src/**/*.test.ts',
+  'contract/src/**/*.test.ts',
 ];
 
 /** The slowest files. They start first, so that no core is idle at the end. */

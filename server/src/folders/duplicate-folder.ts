@@ -23,7 +23,7 @@ import type { Descendant } from './children/descendants.ts';
 import { readSubtree } from './export-folders.ts';
 import { foldForStorage, sortKey, toFolderName } from './folder-texts.ts';
 import type { ChangedFolder } from './folder-writes.ts';
-import { maxRowsPerTransaction, writeStaged } from './import/staged-rows.ts';
+import { maxRowsPerTransaction, writeStaged } from './import/import-writes.ts';
 import { readJournalPath } from './journal-paths.ts';
 import { insertRows, newFolderIds, newRow, type NewRow } from './new-folder-rows.ts';
 import {

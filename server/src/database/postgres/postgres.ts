@@ -3,17 +3,23 @@
  * work has its own connections.
  */
 
-import { withSnapshot, type Database, type DatabaseOptions } from '../database.ts';
-import { maxTransactionsPerCommit } from '../group-commit.ts';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import {
+  withSnapshot,
+  type ChangeOptions,
+  type Database,
+  type DatabaseOptions,
+  type Transaction,
+} from '../database.ts';
+import { GroupCommit, maxTransactionsPerCommit } from '../group-commit.ts';
 import { sql, type Statement } from '../statement.ts';
-import { Connections } from './connections.ts';
+import { Connections, queueFull } from './connections.ts';
 import { postgresDialect, toPostgres } from './dialect.ts';
 import { PostgresFaults, toStartError } from './faults.ts';
-import { PostgresGroupCommit } from './group-commit.ts';
 import { Listener } from './listener.ts';
 import { checkServer } from './server-info.ts';
 import { openSnapshot } from './snapshots.ts';
-import { TransactionRunner } from './transaction.ts';
+import { TransactionRunner, type PostgresTransaction } from './transaction.ts';
 
 const selectSize = sql<object, { bytes: number }>`select pg_database_size(current_database()) as bytes`;
 
@@ -74,4 +80,40 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     explain: (error) => toStartError(error, safeUrl),
     close,
   };
+}
+
+/** The time that a change waits for the changes before it. */
+const deadlineMs = 15_000;
+const maxWaiting = 1_000;
+
+/** Has a connection of its own: the next batch begins after the commit of the one before. */
+class PostgresGroupCommit extends GroupCommit {
+  readonly #runner: TransactionRunner;
+  #shared: PostgresTransaction | undefined;
+
+  constructor(runner: TransactionRunner) {
+    super();
+    this.#runner = runner;
+  }
+
+  change<T>(
+    work: (transaction: Transaction) => PromiseOrValue<T>,
+    { takesLong = false }: ChangeOptions = {},
+  ): Promise<T> {
+    return this.#runner.retryCollisions(async (tries) => {
+      if (this.waiting >= maxWaiting) throw queueFull();
+      return this.run(work, { deadlineMs, isAlone: takesLong || tries > 1 });
+    });
+  }
+
+  protected async begin(): Promise<PostgresTransaction | undefined> {
+    this.#shared = undefined;
+    this.failLate(queueFull);
+    if (this.waiting === 0) return undefined;
+    return (this.#shared = await this.#runner.begin('changing'));
+  }
+
+  protected toRefusal(error: unknown): unknown {
+    return this.#runner.toRefusal(error, this.#shared);
+  }
 }

@@ -23,8 +23,7 @@ import {
   type ParentFolder,
 } from './import-match.ts';
 import { planImport, type ImportInput, type ImportPlan, type PlanOptions } from './import-plan.ts';
-import { finishImport, newRowsOf } from './import-writes.ts';
-import { maxRowsPerTransaction, writeStaged } from './staged-rows.ts';
+import { finishImport, maxRowsPerTransaction, newRowsOf, writeStaged } from './import-writes.ts';
 
 export interface FolderImport extends ImportInput {
   readonly parentId?: string | null | undefined;
