@@ -134,8 +134,10 @@ describe('a table of the console on SQLite', () => {
 
   test('deletes folders in the trash permanently, one or all', async () => {
     const parentId = await createFolders('Purged', []);
-    for (const name of ['p1', 'p2', 'p3'])
-      await testbed.tree.delete(await testbed.tree.create(name, parentId));
+    await testbed.tree.import(['p1', 'p2/one/two', 'p3'], parentId);
+    for (const name of ['p1', 'p2', 'p3']) {
+      await testbed.tree.delete(await testbed.demo.idOf(`/Purged/${name}`));
+    }
     const page = await testbed.openSignedIn('admin', '/trash');
     await page.getByRole('button', { name: 'More actions for p1' }).click();
     await page.getByRole('menuitem', { name: 'Delete permanently…' }).click();
@@ -143,8 +145,12 @@ describe('a table of the console on SQLite', () => {
     await page.getByText('Permanently deleted “p1”').waitFor();
     await gone(rowOf(page, 'p1'));
     await page.getByRole('button', { name: 'Empty the trash…' }).click();
+    const counted = page
+      .getByRole('dialog')
+      .getByText(/^Permanently deletes \d+ folders, with \d+ folders inside:/);
+    const [count] = /\d+ folders/.exec(await counted.innerText())!;
     await confirm(page, 'Empty the trash');
-    await page.getByText(/^Permanently deleted \d+ folders$/).waitFor();
+    await page.getByText(`Permanently deleted ${count}`, { exact: true }).waitFor();
     await page.getByText('The trash is empty').waitFor();
   });
 

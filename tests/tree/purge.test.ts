@@ -155,6 +155,37 @@ for (const kind of databaseKinds) {
       assert.equal(await emptyTrash({}, authToken), 0);
     });
 
+    test('counts in a dry run what it would purge, with the folders inside, and purges nothing', async () => {
+      await emptyTrash();
+      const count = async (input: object = {}, authToken?: string) => {
+        const fields = 'isDryRun folderCount insideCount';
+        return tree.mutate('emptyTrash', { ...input, dryRun: true }, fields, authToken);
+      };
+      assert.deepEqual(await count(), { isDryRun: true, folderCount: 0, insideCount: 0 });
+      const top = await tree.create('Counted');
+      await tree.import(
+        ['a/b/c', 'a/d', 'e', 'f/g', ...Array.from({ length: 230 }, (_, n) => `h/${n}/x`)],
+        top,
+      );
+      const ids = await Promise.all(['a', 'e', 'f', 'h'].map((name) => tree.idOf(`/Counted/${name}`)));
+      // A folder that was deleted before its parent is in the trash by itself.
+      await tree.delete(await tree.idOf('/Counted/a/d'));
+      const { authToken } = await tree.person({ [top]: 'MANAGE', [ids[2]!]: 'WRITE' });
+      for (const id of ids) await tree.delete(id);
+      const before = await names();
+      assert.deepEqual(await count(), { isDryRun: true, folderCount: 5, insideCount: 463 });
+      // It counts neither what the viewer does not manage nor what was inside a deleted folder.
+      assert.deepEqual(await count({}, authToken), { isDryRun: true, folderCount: 3, insideCount: 462 });
+      assert.deepEqual(await count({ deletedBefore: '0001-01-01T00:00:00Z' }), {
+        isDryRun: true,
+        folderCount: 0,
+        insideCount: 0,
+      });
+      assert.deepEqual(await names(), before);
+      const purged = await tree.mutate('emptyTrash', {}, 'isDryRun folderCount insideCount');
+      assert.deepEqual(purged, { isDryRun: false, folderCount: 5, insideCount: null });
+    });
+
     test('empties a trash of several pages', async () => {
       await emptyTrash();
       const parent = await tree.create('Many');

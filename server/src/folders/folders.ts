@@ -43,7 +43,13 @@ import {
   type Imported,
   type ImportOptions,
 } from './import/import-folders.ts';
-import { emptyTrash, purgeFolder, type EmptyTrash, type EmptyTrashOptions } from './purge.ts';
+import {
+  emptyTrash,
+  purgeFolder,
+  type EmptiedTrash,
+  type EmptyTrash,
+  type EmptyTrashOptions,
+} from './purge.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
 export interface DeletedFolder {
@@ -163,8 +169,7 @@ export class Folders {
     return purgeFolder(this.#changes, caller, id, this.#settings);
   }
 
-  /** Returns the number of purged folders, without the folders inside them. */
-  emptyTrash(caller: Caller, input: EmptyTrash, options: EmptyTrashOptions): Promise<Changed<number>> {
+  emptyTrash(caller: Caller, input: EmptyTrash, options: EmptyTrashOptions): Promise<Changed<EmptiedTrash>> {
     const { trashDays } = this.#settings;
     return emptyTrash(this.#changes, caller, input, { ...options, trashDays });
   }

@@ -9,7 +9,13 @@ import { Ancestry } from '../access/ancestry.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { firstId, list, sql } from '../database/statement.ts';
-import { numberCodec, type Caller, type Changed, type ChangeRunner } from '../journal/change-runner.ts';
+import {
+  numberCodec,
+  type Caller,
+  type Changed,
+  type ChangeRunner,
+  type ResultCodec,
+} from '../journal/change-runner.ts';
 import { record, runChange, type ChangeOrigin } from '../journal/journal.ts';
 import { requireLevel } from './change-rules.ts';
 import { readJournalPath, readNames } from './journal-paths.ts';
@@ -52,8 +58,22 @@ const findMarked = sql<{ limit: number }, { id: string }>`
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
 
+/** Folders without folders inside are not needed for a count. */
+const findParents = sql<{ ids: readonly string[] }, CountedParent>`
+  select id, child_count as "childCount" from folders
+  where id in (select value from ${list('ids')}) and child_count > 0`;
+
+const findParentsInside = sql<{ ids: readonly string[] }, CountedParent>`
+  select id, child_count as "childCount" from folders
+  where parent_id in (select value from ${list('ids')}) and child_count > 0`;
+
 const purgeByIds = sql<{ ids: readonly string[] }>`
   delete from folders where id in (select value from ${list('ids')})`;
+
+interface CountedParent {
+  readonly id: string;
+  readonly childCount: number;
+}
 
 interface PurgeOptions {
   readonly trashDays: number;
@@ -84,9 +104,23 @@ export interface EmptyTrash {
 }
 
 export interface EmptyTrashOptions {
-  /** Called before `count` deleted folders are examined. A returned promise is awaited first. */
+  /** Only counts the folders. */
+  readonly isDryRun: boolean;
+  /** Called before `count` folders are examined. A returned promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;
 }
+
+export interface EmptiedTrash {
+  /** Without the folders inside. */
+  readonly folderCount: number;
+  /** Null unless the folders were only counted. */
+  readonly insideCount: number | null;
+}
+
+const emptiedCodec: ResultCodec<EmptiedTrash, number> = {
+  toStored: ({ folderCount }) => folderCount,
+  fromStored: (folderCount) => ({ folderCount, insideCount: null }),
+};
 
 /**
  * Purges all folders in the trash that the viewer manages, page by page, so that other changes can run in between. If it is
@@ -95,25 +129,74 @@ export interface EmptyTrashOptions {
 export function emptyTrash(
   changes: ChangeRunner<Access>,
   caller: Caller,
+  input: EmptyTrash,
+  options: PurgeOptions & EmptyTrashOptions,
+): Promise<Changed<EmptiedTrash>> {
+  if (options.isDryRun) return countTrash(changes, caller, input, options);
+  return changes.runUnlessMade(caller, emptiedCodec, async () => {
+    let folderCount = 0;
+    for await (const { ids, cutoff } of managedPages(changes, caller, input, options)) {
+      folderCount += (await purgePage(changes, caller, ids, cutoff)).result;
+    }
+    return changes.run(caller, { codec: emptiedCodec, work: () => ({ folderCount, insideCount: null }) });
+  });
+}
+
+async function countTrash(
+  changes: ChangeRunner<Access>,
+  caller: Caller,
+  input: EmptyTrash,
+  options: PurgeOptions & EmptyTrashOptions,
+): Promise<Changed<EmptiedTrash>> {
+  let folderCount = 0;
+  let insideCount = 0;
+  for await (const { ids } of managedPages(changes, caller, input, options)) {
+    folderCount += ids.length;
+    insideCount += await countInside(changes.database, ids, options);
+  }
+  return changes.run(caller, { codec: undefined, work: () => ({ folderCount, insideCount }) });
+}
+
+/** The folders in the trash that the viewer manages. Folders that are deleted meanwhile come before the next page. */
+async function* managedPages(
+  changes: ChangeRunner<Access>,
+  caller: Caller,
   { deletedBefore }: EmptyTrash,
   { trashDays, beforeRows }: PurgeOptions & EmptyTrashOptions,
-): Promise<Changed<number>> {
-  return changes.runUnlessMade(caller, numberCodec, async () => {
-    const cutoff = purgeCutoff(changes.clock.now(), trashDays);
-    let after = typeof deletedBefore === 'number' ? { deletedAt: deletedBefore, id: firstId } : undefined;
-    let count = 0;
-    do {
-      await beforeRows(maxExamined);
-      const { folders, next } = await changes.read(caller, (snapshot, access) =>
-        readTrash(viewTree(snapshot, access), { after, first: pageSize, cutoff }),
-      );
-      const ids = folders.filter(isManaged).map(({ id }) => id);
-      if (ids.length > 0) count += (await purgePage(changes, caller, ids, cutoff)).result;
-      // Folders that are deleted meanwhile come before this position.
-      after = next;
-    } while (after);
-    return changes.run(caller, { codec: numberCodec, work: () => count });
-  });
+): AsyncGenerator<{ readonly ids: readonly string[]; readonly cutoff: number }> {
+  const cutoff = purgeCutoff(changes.clock.now(), trashDays);
+  let after = typeof deletedBefore === 'number' ? { deletedAt: deletedBefore, id: firstId } : undefined;
+  do {
+    await beforeRows(maxExamined);
+    const { folders, next } = await changes.read(caller, (snapshot, access) =>
+      readTrash(viewTree(snapshot, access), { after, first: pageSize, cutoff }),
+    );
+    const ids = folders.filter(isManaged).map(({ id }) => id);
+    if (ids.length > 0) yield { ids, cutoff };
+    after = next;
+  } while (after);
+}
+
+/** Counts the folders inside deleted folders, level by level. */
+async function countInside(
+  database: Database,
+  ids: readonly string[],
+  { beforeRows }: EmptyTrashOptions,
+): Promise<number> {
+  let count = 0;
+  let parents = await database.all(findParents, { ids });
+  while (parents.length > 0) {
+    const inside: CountedParent[] = [];
+    for (let start = 0; start < parents.length; start += pageSize) {
+      const some = parents.slice(start, start + pageSize);
+      const children = some.reduce((sum, { childCount }) => sum + childCount, 0);
+      count += children;
+      await beforeRows(children);
+      inside.push(...(await database.all(findParentsInside, { ids: some.map(({ id }) => id) })));
+    }
+    parents = inside;
+  }
+  return count;
 }
 
 function purgePage(

@@ -18,10 +18,12 @@ import { Time } from '../../ui/time.tsx';
 import {
   emptyTrashTask,
   formatRestored,
+  formatTrashCount,
   purging,
   restoreTask,
   restoring,
   useTrash,
+  useTrashCount,
   type RestoreChoice,
   type TrashedFolder,
 } from './trash.ts';
@@ -155,18 +157,24 @@ function describe(folders: readonly TrashedFolder[]): string {
 /** Purges only what the viewer has seen: nothing that is deleted after the latest folder in the list. */
 function EmptyDialog({ latest, onClose }: { latest: TrashedFolder; onClose: () => void }) {
   const deletedBefore = new Date(Date.parse(latest.deletedAt) + 1).toISOString();
+  const { data, error } = useTrashCount(deletedBefore);
   return (
     <ActionDialog
       title="Empty the trash?"
       verb="Empty the trash"
       isDanger
+      isReady={data !== undefined || error !== null}
       task={emptyTrashTask(deletedBefore)}
       onClose={onClose}
     >
-      <p>
-        Permanently deletes all folders in the trash that you manage, with everything inside. You cannot undo
-        this.
+      <p aria-live="polite">
+        {error
+          ? 'The folders could not be counted. All folders in the trash that you manage will be permanently deleted, with everything inside.'
+          : data
+            ? `Permanently deletes ${formatTrashCount(data)}: all folders in the trash that you manage.`
+            : 'Counting the folders…'}
       </p>
+      <p>You cannot undo this.</p>
     </ActionDialog>
   );
 }

@@ -1,5 +1,6 @@
 /** Reads the trash, and restores and purges folders. They leave the list at once. */
 
+import { useQuery } from '@tanstack/react-query';
 import { deleteFolder, emptyTrash, purgeFolder, restoreFolder } from '../../actions/folder-actions.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
 import type { BulkAction } from '../../actions/bulk.ts';
@@ -8,6 +9,7 @@ import { folderVersions } from '../../actions/undo-steps.ts';
 import type { AccessLevel } from '../../graph/live.tsx';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import { usePages, type Page, type PagedQuery } from '../../graph/use-pages.ts';
+import { client } from '../../session/client.ts';
 import type { PickedFolder } from '../../tree/search/folder-picker.tsx';
 
 export interface TrashedFolder {
@@ -133,6 +135,38 @@ export function emptyTrashTask(deletedBefore: string) {
     doneText: ({ emptyTrash: { folderCount } }: NonNullable<typeof emptyTrash.result>) =>
       `Permanently deleted ${formatCount(folderCount)}`,
   } satisfies AnyTask;
+}
+
+const countDocument = /* GraphQL */ `
+  mutation CountTrash($input: EmptyTrashInput!) {
+    emptyTrash(input: $input) {
+      folderCount
+      insideCount
+    }
+  }
+`;
+
+interface CountResponse {
+  readonly emptyTrash: { readonly folderCount: number; readonly insideCount: number };
+}
+
+/** Counts what `emptyTrashTask` would purge. */
+export function useTrashCount(deletedBefore: string) {
+  return useQuery({
+    queryKey: [...trashKey, 'count', deletedBefore],
+    // A destructive action depends on the count, so it is never taken from the cache.
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const variables = { input: { deletedBefore, dryRun: true } };
+      return (await client.mutate<CountResponse>(countDocument, variables, { signal })).emptyTrash;
+    },
+  });
+}
+
+/** For example: 12 folders, with 340 folders inside. */
+export function formatTrashCount({ folderCount, insideCount }: CountResponse['emptyTrash']): string {
+  return `${formatCount(folderCount)}${insideCount === 0 ? '' : `, with ${formatCount(insideCount)} inside`}`;
 }
 
 function removeFromList({ folderId }: TrashedFolder): () => void {

@@ -1,6 +1,5 @@
 /** The types of deleted folders, the query `trash`, and the mutations `restoreFolder`, `purgeFolder` and `emptyTrash`. */
 
-import type { ObjectFieldBuilder } from '@pothos/core';
 import { decodeCursor, encodeCursor } from '../../../database/cursor-encoding.ts';
 import type { Reader } from '../../../database/database.ts';
 import {
@@ -21,7 +20,7 @@ import {
   type TrashPosition,
 } from '../../../folders/trash.ts';
 import { longField } from '../../field-marks.ts';
-import { AccessLevel, builder, Folder, PageInfo, type ExtendedTypes } from '../builder.ts';
+import { AccessLevel, builder, Folder, PageInfo } from '../builder.ts';
 import { chargeLongList } from '../charges.ts';
 import { pageArguments } from '../connections/relay-connection-types.ts';
 import type { PageInfo as PageInfoShape } from '../connections/relay-connection.ts';
@@ -115,16 +114,7 @@ defineMutation('restoreFolder', {
   last: ['input'],
 });
 
-/** The fields of a payload with the number of purged folders. */
-function purgePayload(t: ObjectFieldBuilder<ExtendedTypes, number>) {
-  return {
-    folderCount: t.int({
-      description: 'The number of folders purged from the trash, without the folders inside them.',
-      resolve: (count) => count,
-    }),
-    cursor: t.string(changeCursor),
-  };
-}
+const folderCount = 'The number of folders purged from the trash, without the folders inside them.';
 
 defineMutation('purgeFolder', {
   description:
@@ -134,7 +124,10 @@ defineMutation('purgeFolder', {
   }),
   change: ({ folders }, caller, input) => folders.purge(caller, input),
   toPayload: (count) => count,
-  payload: purgePayload,
+  payload: (t) => ({
+    folderCount: t.int({ description: folderCount, resolve: (count) => count }),
+    cursor: t.string(changeCursor),
+  }),
   last: ['input', 'payload'],
 });
 
@@ -146,11 +139,24 @@ defineMutation('emptyTrash', {
       type: 'DateTime',
       description: 'Purge only folders that were deleted before this time. By default, all.',
     }),
+    dryRun: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Only count the folders that this would purge.',
+    }),
   }),
-  change: ({ folders }, caller, input, task) =>
-    folders.emptyTrash(caller, input, { beforeRows: (count) => task.yieldBefore(count) }),
-  toPayload: (count) => count,
-  payload: purgePayload,
+  change: ({ folders }, caller, { dryRun: isDryRun, ...input }, task) =>
+    folders.emptyTrash(caller, input, { isDryRun, beforeRows: (count) => task.yieldBefore(count) }),
+  toPayload: (emptied, _, { dryRun: isDryRun }) => ({ ...emptied, isDryRun }),
+  payload: (t) => ({
+    isDryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run: nothing was purged.' }),
+    folderCount: t.exposeInt('folderCount', { description: folderCount }),
+    insideCount: t.exposeInt('insideCount', {
+      nullable: true,
+      description: 'The number of folders inside them. Null unless this was a dry run.',
+    }),
+    cursor: t.string(changeCursor),
+  }),
   last: ['input', 'payload'],
 });
 
