@@ -1,7 +1,16 @@
-/** Links to the screens that the viewer can open: at the side, or at the bottom of a small screen. */
+/** Links to the screens that the viewer can open: at the side, or at the bottom of a small screen with a menu for the rest. */
 
+import {
+  Button as AriaButton,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+} from 'react-aria-components';
 import { useEffect, useRef } from 'react';
-import { Link } from '../router.tsx';
+import { Link, navigate } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -13,52 +22,94 @@ const groups: readonly { readonly id: Screen['group']; readonly label: string }[
   { id: 'developers', label: 'Developers' },
 ];
 
+/** The bar of a small screen has room for five entries. */
+const maxInBar = 5;
+
 export function Navigation({ current }: { current: string | undefined }) {
   const { isAdministrator } = useViewer();
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
-    const show = () => {
-      const link = bar.current?.querySelector('[aria-current]');
-      if (bar.current && link) center(bar.current, link);
-    };
-    show();
-    addEventListener('resize', show);
-    return () => removeEventListener('resize', show);
+    const link = bar.current?.querySelector('.navigation-link[aria-current]');
+    if (bar.current && link) center(bar.current, link);
   }, [current]);
-  const visibleScreens = screens.filter(({ isForAdministrators }) => isAdministrator || !isForAdministrators);
+  const visible = screens.filter(
+    ({ group, isForAdministrators }) => group !== 'none' && (isAdministrator || !isForAdministrators),
+  );
+  const rest = visible.length > maxInBar ? visible.slice(maxInBar - 1) : [];
   return (
     <nav ref={bar} className="navigation" aria-label="Screens">
       {groups.map(({ id, label }) => {
-        const ofGroup = visibleScreens.filter(({ group }) => group === id);
+        const ofGroup = visible.filter(({ group }) => group === id);
         if (ofGroup.length === 0) return null;
         return (
           <div key={id} className="navigation-group" role="group" aria-label={label}>
             <p className="navigation-label" aria-hidden="true">
               {label}
             </p>
-            {ofGroup.map(({ segment, label: name, icon }) => (
+            {ofGroup.map((screen) => (
               <Link
-                key={segment}
-                to={`/${segment}`}
-                className="navigation-link"
-                aria-current={segment === current ? 'page' : undefined}
+                key={screen.segment}
+                to={`/${screen.segment}`}
+                className={rest.includes(screen) ? 'navigation-link wide-only' : 'navigation-link'}
+                aria-current={screen.segment === current ? 'page' : undefined}
               >
-                <Icon name={icon} />
-                <span>{name}</span>
+                <Icon name={screen.icon} />
+                <span>{screen.label}</span>
               </Link>
             ))}
           </div>
         );
       })}
+      {rest.length > 0 && <MoreMenu screens={rest} current={current} />}
     </nav>
   );
 }
 
-/** Scrolls the bar of a small screen to the link. `scrollIntoView` would also move the start of the next Tab key. */
+interface MoreMenuProps {
+  readonly screens: readonly Screen[];
+  readonly current: string | undefined;
+}
+
+/** The screens for which a small screen has no room. */
+function MoreMenu({ screens: listed, current }: MoreMenuProps) {
+  const isCurrent = listed.some(({ segment }) => segment === current);
+  return (
+    <MenuTrigger>
+      <AriaButton className="navigation-link navigation-more" {...(isCurrent && { 'aria-current': 'true' })}>
+        <Icon name="more" />
+        <span>More</span>
+      </AriaButton>
+      <Popover className="popover" placement="top end">
+        <Menu
+          className="menu"
+          aria-label="More screens"
+          selectionMode="single"
+          disallowEmptySelection
+          selectedKeys={current === undefined ? [] : [current]}
+          onAction={(segment) => navigate(`/${segment}`)}
+        >
+          {groups.map(({ id, label }) => {
+            const ofGroup = listed.filter(({ group }) => group === id);
+            if (ofGroup.length === 0) return null;
+            return (
+              <MenuSection key={id}>
+                <Header className="menu-header">{label}</Header>
+                {ofGroup.map(({ segment, label: name, icon }) => (
+                  <MenuItem key={segment} id={segment} textValue={name} className="menu-item">
+                    <Icon name={icon} /> {name}
+                  </MenuItem>
+                ))}
+              </MenuSection>
+            );
+          })}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+/** Scrolls a low window to the link. `scrollIntoView` would also move the start of the next Tab key. */
 function center(bar: HTMLElement, link: Element): void {
   const [outer, inner] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
-  bar.scrollBy(
-    inner.left + inner.width / 2 - outer.left - outer.width / 2,
-    inner.top + inner.height / 2 - outer.top - outer.height / 2,
-  );
+  bar.scrollBy(0, inner.top + inner.height / 2 - outer.top - outer.height / 2);
 }

@@ -55,6 +55,7 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
 
   const { root } = store;
   const current = (currentId === null ? !isListOpen && root : store.folder(currentId)) || null;
+  const displayed = useIsNarrow() && currentId === null ? null : current;
   return (
     <section className="tree-pane" aria-label="Tree of folders" ref={pane}>
       <FolderSearch
@@ -71,7 +72,7 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
           <TreeView
             tree={tree}
             label="Folders"
-            currentId={current?.id ?? null}
+            currentId={displayed?.id ?? null}
             isMultiple
             isFaint={({ id }) => moving.has(id)}
             markOf={marks.markOf}
@@ -93,6 +94,19 @@ export function TreePane({ currentId, isListOpen }: TreePaneProps) {
       {menu && <FolderMenu menu={menu} actions={actions} onClose={() => setMenu(null)} />}
       <TreeDialogs actions={actions} />
     </section>
+  );
+}
+
+const narrowScreen = matchMedia('(max-width: 760px)');
+
+/** A small screen displays no page next to the tree. */
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(
+    (notify) => {
+      narrowScreen.addEventListener('change', notify);
+      return () => narrowScreen.removeEventListener('change', notify);
+    },
+    () => narrowScreen.matches,
   );
 }
 

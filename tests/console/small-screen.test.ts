@@ -1,0 +1,59 @@
+/** The console on a phone, and at a zoom of 200 %. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { ConsoleTestbed } from './console-testbed.ts';
+import { TreePage } from './tree-page.ts';
+
+const phone = { width: 375, height: 720, isTouch: true };
+
+describe('a small screen of the console on SQLite', () => {
+  let testbed: ConsoleTestbed;
+  before(async () => {
+    testbed = await ConsoleTestbed.start();
+  });
+  afterEach(() => testbed.closeBrowsers());
+  after(() => testbed.stop());
+
+  test('has a menu for the screens that do not fit into the navigation', async () => {
+    const page = await testbed.openSignedIn('admin', '/folders', phone);
+    const navigation = page.getByRole('navigation', { name: 'Screens' });
+    assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), [
+      'Folders',
+      'Trash',
+      'Users',
+      'Groups',
+    ]);
+    const more = navigation.getByRole('button', { name: 'More' });
+    assert.equal(await more.getAttribute('aria-current'), null);
+    await more.click();
+    await page.getByRole('menuitemradio', { name: 'Journal', checked: false }).click();
+    await page.getByRole('heading', { level: 1, name: 'Journal' }).waitFor();
+    assert.equal(await more.getAttribute('aria-current'), 'true');
+    assert.equal(await navigation.locator('[aria-current=page]').filter({ visible: true }).count(), 0);
+    await more.click();
+    await page.getByRole('menuitemradio', { name: 'Journal', checked: true }).waitFor();
+  });
+
+  test('has no such menu for a user whose screens fit', async () => {
+    const page = await testbed.openSignedIn('grace', '/trash', phone);
+    const navigation = page.getByRole('navigation', { name: 'Screens' });
+    assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), [
+      'Folders',
+      'Trash',
+      'Explorer',
+      'API docs',
+    ]);
+    assert.equal(await navigation.getByRole('button').count(), 0);
+    assert.equal(await navigation.getByRole('link', { name: 'Trash' }).getAttribute('aria-current'), 'page');
+  });
+
+  test('marks no folder as current while it displays the tree alone', async () => {
+    const page = await testbed.openSignedIn('admin', '/folders', phone);
+    const tree = new TreePage(page);
+    await tree.waitUntilVisible('Root', 'Places');
+    assert.equal(await tree.tree.locator('[aria-current]').count(), 0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await tree.tree.locator('[aria-current=true]').filter({ hasText: 'Root' }).waitFor();
+  });
+});
