@@ -154,6 +154,7 @@ export const views: readonly View[] = [
   { name: 'overview', path: '/overview', expectedText: 'The last hour', hasScreenshots: true },
   { name: 'journal', path: '/journal', expectedText: 'tim', hasScreenshots: true },
   { name: 'journal-filters', path: '/journal', open: press(/Filter/) },
+  { name: 'journal-calendar', path: '/journal', open: press(/Until/) },
   { name: 'journal-entry', path: '/journal', open: press(/^Details of entry/) },
   {
     name: 'journal-none',

@@ -3,10 +3,11 @@
 import { useEffect, useState } from 'react';
 
 /** The language of the console is English. The region gives dates that are not ambiguous, and hours from 0 to 23. */
-const locale = 'en-GB';
+export const locale = 'en-GB';
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const month = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, below: number])[] = [
@@ -19,6 +20,11 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, seconds: number, b
 /** For example "14:02". */
 export function formatClock(at: string): string {
   return clock.format(Date.parse(at));
+}
+
+/** For example "Nov", for 11. */
+export function formatMonth(number: number): string {
+  return month.format(Date.UTC(2000, number - 1));
 }
 
 /** For example "15 Nov 2026, 14:02:31". */

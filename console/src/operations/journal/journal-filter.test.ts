@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createJournalCall,
-  readFilter,
-  toLocalInput,
-  toQuery,
-  type JournalFilter,
-} from './journal-filter.ts';
+import { createJournalCall, readFilter, toQuery, type JournalFilter } from './journal-filter.ts';
 
 const filter: JournalFilter = {
   byId: 'a1',
@@ -39,11 +33,4 @@ test('creates the equivalent command line', () => {
     action.cliArguments?.(variables)?.join(' '),
     'journal ls --by id:a1 --group id:g1 --folder id:f1 --kind move-folder --kind delete-folder --from 2026-11-15T13:00:00.000Z',
   );
-});
-
-test('converts between an instant and the local time of an input field', () => {
-  assert.equal(toLocalInput(undefined), '');
-  const local = toLocalInput('2026-11-15T13:05:00.000Z');
-  assert.match(local, /^2026-11-1[456]T\d\d:\d5$/);
-  assert.equal(new Date(local).toISOString(), '2026-11-15T13:05:00.000Z');
 });

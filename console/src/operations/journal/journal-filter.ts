@@ -164,12 +164,3 @@ function timeIn(text: string | null): string | undefined {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
-
-/** Formats an instant for a datetime-local input, which uses local time. */
-export function toLocalInput(at: string | undefined): string {
-  if (at === undefined) return '';
-  const time = new Date(at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const day = [String(time.getFullYear()).padStart(4, '0'), two(time.getMonth() + 1), two(time.getDate())];
-  return `${day.join('-')}T${two(time.getHours())}:${two(time.getMinutes())}`;
-}

@@ -12,11 +12,12 @@ import {
 import { useId, useState } from 'react';
 import { client } from '../../session/client.ts';
 import { isComposing } from '../../ui/typing.ts';
+import { DateTimeField } from '../../ui/date-time-field.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import type { JournalKind } from '../../ui/journal-sentence.ts';
 import { PersonPicker } from '../../ui/person-picker.tsx';
-import { kindGroups, toLocalInput, type JournalFilter } from './journal-filter.ts';
+import { kindGroups, type JournalFilter } from './journal-filter.ts';
 import { rememberPath, rememberPerson, useFolderPath, usePerson } from './names.ts';
 
 interface Props {
@@ -60,34 +61,9 @@ export function JournalFilters({ filter, onChange }: Props) {
       />
       <FolderField id={folderId} onChange={(id) => set({ folderId: id })} />
       <KindsField kinds={kinds ?? []} onChange={(next) => set({ kinds: next.length ? next : undefined })} />
-      <TimeField label="From" at={from} onChange={(at) => set({ from: at })} />
-      <TimeField label="Until" at={until} onChange={(at) => set({ until: at })} />
+      <DateTimeField label="From" at={from} onChange={(at) => set({ from: at })} />
+      <DateTimeField label="Until" at={until} onChange={(at) => set({ until: at })} />
     </section>
-  );
-}
-
-interface TimeFieldProps {
-  readonly label: string;
-  readonly at: string | undefined;
-  readonly onChange: (at: string | undefined) => void;
-}
-
-/** Applied on blur, because the input passes through other years while the user types one. */
-function TimeField({ label, at, onChange }: TimeFieldProps) {
-  const [text, setText] = useSyncedText(toLocalInput(at));
-  const take = () => {
-    if (text === toLocalInput(at)) return;
-    onChange(text === '' ? undefined : new Date(text).toISOString());
-  };
-  return (
-    <TextField
-      label={label}
-      type="datetime-local"
-      value={text}
-      onChange={setText}
-      onBlur={take}
-      onKeyDown={(event) => event.key === 'Enter' && take()}
-    />
   );
 }
 
