@@ -34,6 +34,7 @@ export function FoldersScreen() {
       style={{ '--tree-width': `${width.value}px` } as CSSProperties}
     >
       <div className="folders-tree" id="folders-tree">
+        <h1 className="visually-hidden folders-heading">Folders</h1>
         <nav className="folder-lists" aria-label="Your folders">
           {lists.map(({ kind, label, shortLabel = label, icon }) => (
             <Link

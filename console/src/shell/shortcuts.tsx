@@ -50,7 +50,8 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   const allSections = [...sections, ...(offered.length > 0 ? [{ name: 'On this page', keys: offered }] : [])];
   return (
     <Dialog title="Keyboard shortcuts" size="wide" onClose={onClose}>
-      <div className="shortcuts">
+      {/* Focusable, because arrow keys scroll it. */}
+      <div className="shortcuts" role="group" aria-label="Shortcuts" tabIndex={0}>
         {allSections.map(({ name, keys }) => (
           <section key={name}>
             <h3>{name}</h3>
