@@ -24,7 +24,7 @@ describe('unsaved work in the console on SQLite', () => {
     const id = await testbed.demo.idOf(path);
     return (await testbed.tree.find<{ description: string }>(id, 'description'))!.description;
   };
-  const field = (page: Page) => page.getByLabel('Description');
+  const field = (page: Page) => page.getByRole('textbox', { name: 'Description' });
   const save = async (page: Page) => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Changed “Harbour Campus”').waitFor();
@@ -123,10 +123,18 @@ describe('unsaved work in the console on SQLite', () => {
     await field(page).fill('Ada’s words.');
     const id = await testbed.demo.idOf(folderPath);
     await testbed.tree.mutate('updateFolder', { id, description: 'The administrator’s words.' });
-    await page.getByText('The administrator’s words.').first().waitFor();
+    const conflict = page.getByRole('alert').filter({ hasText: 'Another user has changed this folder' });
+    const row = conflict.getByRole('grid', { name: 'Conflicting values' }).getByRole('row').nth(1);
+    await row.waitFor();
+    const values = await row.locator('[role=rowheader], [role=gridcell]').allInnerTexts();
+    assert.deepEqual(values, ['Description', 'The administrator’s words.', 'Ada’s words.']);
     assert.equal(await field(page).inputValue(), 'Ada’s words.');
     assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true);
     assert.equal(await savedText(folderPath), 'The administrator’s words.');
+    await conflict.getByRole('button', { name: 'Keep mine' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    await save(page);
+    assert.equal(await savedText(folderPath), 'Ada’s words.');
   });
 
   test('shows why saving failed next to the Save button, wherever the page is scrolled', async () => {

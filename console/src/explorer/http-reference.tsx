@@ -120,6 +120,7 @@ function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolea
   );
 }
 
+/** Not a `DataTable`: about fifty grids on a page that is only read would each be a stop of the Tab key. */
 function FieldTable({ caption, fields }: { caption: string; fields: readonly Field[] }) {
   return (
     <table className="table api-table">

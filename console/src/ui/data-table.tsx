@@ -58,8 +58,8 @@ export interface TableList<Item> {
     | readonly Item[]
     | { readonly items: readonly Item[]; readonly totalCount?: number }
     | undefined;
-  readonly error: Error | null;
-  readonly refetch: () => unknown;
+  readonly error?: Error | null;
+  readonly refetch?: () => unknown;
   /** The rows belong to the previous filter. The new response is pending. */
   readonly isPreviousData?: boolean;
   readonly hasMore?: boolean;
@@ -100,7 +100,7 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
   const { list, empty, loadingLines = 4 } = props;
   const { data, error, refetch } = list;
   if (data === undefined) {
-    return error ? <Failed error={error} retry={() => void refetch()} /> : <Loading lines={loadingLines} />;
+    return error ? <Failed error={error} retry={() => void refetch?.()} /> : <Loading lines={loadingLines} />;
   }
   const rows = 'items' in data ? data.items : data;
   const isEmpty = rows.length === 0 && !list.hasMore && !props.pages?.totalCount;
@@ -110,7 +110,7 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
       {error && (
         <div className="problem table-problem" role="alert">
           {describeProblem(error).text}
-          <Button size="small" icon="refresh" onPress={() => void refetch()}>
+          <Button size="small" icon="refresh" onPress={() => void refetch?.()}>
             Try again
           </Button>
         </div>

@@ -99,7 +99,7 @@ function GrantTable({ label, grants, mayChange, folderId }: GrantTableProps) {
       <DataTable
         label={label}
         columns={createColumns({ mayChange, isInherited, isLinked: viewer.isAdministrator, change })}
-        list={{ data: grants, error: null, refetch: () => undefined }}
+        list={{ data: grants }}
         keyOf={keyOf}
         empty={null}
       />

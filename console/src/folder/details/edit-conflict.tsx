@@ -1,6 +1,7 @@
 /** Shows conflicting edits of the viewer and another user side by side, and lets the viewer choose. */
 
 import { Button } from '../../ui/button.tsx';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { fieldLabels, isDeepEqual, type EditConflict } from './draft.ts';
 
@@ -17,27 +18,13 @@ export function EditConflictNote({ conflicts, onKeepMine, onTakeTheirs }: EditCo
         <Icon name="warning" /> Another user has changed this folder
       </h2>
       <p>Choose which version to keep. Your other edits are not affected.</p>
-      <div className="table-frame">
-        <table className="table">
-          <caption className="visually-hidden">Conflicting values</caption>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Theirs</th>
-              <th scope="col">Yours</th>
-            </tr>
-          </thead>
-          <tbody>
-            {conflicts.flatMap(toRows).map(({ label, theirs, mine }) => (
-              <tr key={label}>
-                <th scope="row">{label}</th>
-                <td>{theirs}</td>
-                <td>{mine}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Conflicting values"
+        columns={columns}
+        list={{ data: conflicts.flatMap(toRows) }}
+        keyOf={({ label }) => label}
+        empty={null}
+      />
       <div className="folder-clash-choice">
         <Button icon="download" onPress={onTakeTheirs}>
           Use theirs
@@ -55,6 +42,12 @@ interface ConflictRow {
   readonly theirs: string;
   readonly mine: string;
 }
+
+const columns: readonly TableColumn<ConflictRow>[] = [
+  { id: 'field', label: 'Field', isRowHeader: true, render: ({ label }) => label },
+  { id: 'theirs', label: 'Theirs', className: 'folder-clash-value', render: ({ theirs }) => theirs },
+  { id: 'mine', label: 'Yours', className: 'folder-clash-value', render: ({ mine }) => mine },
+];
 
 /** For properties, one row for each that differs. */
 function toRows({ field, theirs, mine }: EditConflict): ConflictRow[] {

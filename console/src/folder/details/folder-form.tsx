@@ -3,13 +3,14 @@
  * loses the right to save it.
  */
 
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem, isEdited, type Problem } from '../../graph/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs, CopyButton } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/fields.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { Name } from '../../ui/text.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { drafts, useDraft } from './draft-store.ts';
@@ -26,9 +27,13 @@ import {
   type SavedFields,
   type TextField as TextFieldName,
 } from './draft.ts';
-import { EditConflictNote } from './edit-conflict.tsx';
 import { PropertiesEditor } from './properties-editor.tsx';
 import { saveDraft } from './save-draft.ts';
+
+/** Its table is not part of the first load. */
+const EditConflictNote = lazy(async () => ({
+  default: (await import('./edit-conflict.tsx')).EditConflictNote,
+}));
 
 const noErrors = {};
 
@@ -60,11 +65,13 @@ export function FolderForm({ folder }: { folder: CurrentFolder }) {
         onSubmit={(event) => void save(event)}
       >
         {conflicts.length > 0 && (
-          <EditConflictNote
-            conflicts={conflicts}
-            onKeepMine={() => put(keepMine(draft, saved))}
-            onTakeTheirs={() => put(takeTheirs(draft, saved, conflicts))}
-          />
+          <Suspense fallback={<Loading />}>
+            <EditConflictNote
+              conflicts={conflicts}
+              onKeepMine={() => put(keepMine(draft, saved))}
+              onTakeTheirs={() => put(takeTheirs(draft, saved, conflicts))}
+            />
+          </Suspense>
         )}
         <TextFields name={name} draft={draft} saved={saved} onChange={put} />
         <PropertiesEditor

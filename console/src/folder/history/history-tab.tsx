@@ -12,8 +12,8 @@ import {
   type JournalKind,
 } from '../../ui/journal-sentence.ts';
 import { Sentence } from '../../ui/sentence.tsx';
-import { ShowMore } from '../../ui/show-more.tsx';
-import { Empty, QueryResult } from '../../ui/states.tsx';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -55,26 +55,26 @@ function FolderJournal({ folder: { id } }: { folder: CurrentFolder }) {
   );
   useJournalTail({ isEnabled: true, filter: { folderId: id }, staleQuery: ['folder', id, 'history'] });
   return (
-    <QueryResult query={entries}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty icon="clock" title="This folder has no history yet">
-            <p>It was imported with other folders, or its changes are older than the journal.</p>
-          </Empty>
-        ) : (
-          <div className="history">
-            <ol className="history-list" aria-label="History, the latest first">
-              {items.map((entry) => (
-                <HistoryEntry key={entry.number} entry={entry} />
-              ))}
-            </ol>
-            <ShowMore pages={entries} noun="entries" />
-          </div>
-        )
+    <DataTable
+      label="History, the latest first"
+      columns={entryColumns}
+      list={entries}
+      keyOf={entryKey}
+      empty={
+        <Empty icon="clock" title="This folder has no history yet">
+          <p>It was imported with other folders, or its changes are older than the journal.</p>
+        </Empty>
       }
-    </QueryResult>
+    />
   );
 }
+
+const entryKey = ({ number }: JournalEntry) => `${number}`;
+
+const entryColumns: readonly TableColumn<JournalEntry>[] = [
+  { id: 'when', label: 'When', className: 'cell-time', render: ({ at }) => <Time at={at} /> },
+  { id: 'what', label: 'What', isRowHeader: true, render: (entry) => <HistoryEntry entry={entry} /> },
+];
 
 const icons: Partial<Record<JournalKind, IconName>> = {
   CREATE_FOLDER: 'plus',
@@ -90,20 +90,15 @@ const icons: Partial<Record<JournalKind, IconName>> = {
 };
 
 function HistoryEntry({ entry }: { entry: JournalEntry }) {
-  const { kind, at } = entry;
+  const { kind } = entry;
   return (
-    <li className="history-entry">
+    <div className="history-entry">
       <Icon name={icons[kind] ?? 'clock'} />
-      <div className="history-text">
-        <p>
-          <Sentence parts={formatJournalEntry(entry, { isAboutFolder: true })} />{' '}
-          <span className="history-time">
-            <Time at={at} />
-          </span>
-        </p>
+      <div>
+        <Sentence parts={formatJournalEntry(entry, { isAboutFolder: true })} />
         {kind === 'UPDATE_FOLDER' && <Differences entry={entry} />}
       </div>
-    </li>
+    </div>
   );
 }
 
@@ -209,45 +204,63 @@ function ChangesList({ folder }: { folder: CurrentFolder }) {
           </Button>
         </div>
       )}
-      <QueryResult query={changes}>
-        {(items) => (
-          <ol className="history-list" aria-label="History, the latest first">
-            {items.map((change) => (
-              <ChangeEntry
-                key={change.cursor}
-                icon={changeIcons[change.kind]}
-                text={formatChange(change)}
-                at={change.at}
-              />
-            ))}
-            {items.length === 0 && folder.updatedAt !== folder.createdAt && (
-              <ChangeEntry icon="edit" text="It was last changed or moved" at={folder.updatedAt} />
-            )}
-            {!items.some(({ kind }) => kind === 'CREATE') && (
-              <ChangeEntry icon="plus" text="It was created" at={folder.createdAt} />
-            )}
-          </ol>
-        )}
-      </QueryResult>
+      <DataTable
+        label="History, the latest first"
+        columns={changeColumns}
+        list={{ ...changes, data: changes.data && listEvents(folder, changes.data) }}
+        keyOf={eventKey}
+        empty={null}
+      />
     </div>
   );
 }
 
-function ChangeEntry({ icon, text, at }: { icon: IconName; text: string; at: string | null }) {
-  return (
-    <li className="history-entry">
-      <Icon name={icon} />
-      <p className="history-text">
-        <Name>{text}</Name>{' '}
-        {at && (
-          <span className="history-time">
-            <Time at={at} />
-          </span>
-        )}
-      </p>
-    </li>
-  );
+interface FolderEvent {
+  readonly key: string;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly at: string | null;
 }
+
+/** The changes, and the times that every reader of the folder sees. */
+function listEvents(
+  { createdAt, updatedAt }: CurrentFolder,
+  changes: readonly Change[],
+): readonly FolderEvent[] {
+  const events = changes.map((change): FolderEvent => {
+    const { cursor, kind, at } = change;
+    return { key: cursor, icon: changeIcons[kind], text: formatChange(change), at };
+  });
+  if (events.length === 0 && updatedAt !== createdAt) {
+    events.push({ key: 'updated', icon: 'edit', text: 'It was last changed or moved', at: updatedAt });
+  }
+  if (!changes.some(({ kind }) => kind === 'CREATE')) {
+    events.push({ key: 'created', icon: 'plus', text: 'It was created', at: createdAt });
+  }
+  return events;
+}
+
+const eventKey = ({ key }: FolderEvent) => key;
+
+const changeColumns: readonly TableColumn<FolderEvent>[] = [
+  {
+    id: 'when',
+    label: 'When',
+    className: 'cell-time',
+    render: ({ at }) => (at === null ? <span className="soft">Unknown</span> : <Time at={at} />),
+  },
+  {
+    id: 'what',
+    label: 'What',
+    isRowHeader: true,
+    render: ({ icon, text }) => (
+      <div className="history-entry">
+        <Icon name={icon} />
+        <Name>{text}</Name>
+      </div>
+    ),
+  },
+];
 
 const startKey = (id: string): GraphQueryKey => ['changes-from', id];
 

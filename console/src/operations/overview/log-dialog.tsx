@@ -2,6 +2,7 @@
 
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatClock } from '../../ui/time.tsx';
 import {
@@ -20,7 +21,17 @@ interface LogDialogProps {
   readonly onClose: () => void;
 }
 
-const maxListed = 12;
+function createColumns(series: Series): readonly TableColumn<ActivityMinute>[] {
+  return [
+    { id: 'minute', label: 'Minute', isRowHeader: true, render: ({ at }) => formatClock(at) },
+    {
+      id: 'count',
+      label: 'Count',
+      className: 'number',
+      render: (minute) => formatCount(series, minute[series.key]),
+    },
+  ];
+}
 
 export function LogDialog({ series, log, minutes, onClose }: LogDialogProps) {
   const command = formatLogCommand(series, log, minutes);
@@ -29,19 +40,6 @@ export function LogDialog({ series, log, minutes, onClose }: LogDialogProps) {
     <Dialog title={`${formatCount(series, sumSeries(series, minutes))} in the last hour`} onClose={onClose}>
       <div className="dialog-form">
         <p>{log.explanation}</p>
-        {counted.length > 0 && (
-          <ul className="overview-counted" aria-label="Minutes, the latest first">
-            {counted.slice(0, maxListed).map((minute) => (
-              <li key={minute.at} className="number">
-                <span className="soft">{formatClock(minute.at)}</span>{' '}
-                {formatCount(series, minute[series.key])}
-              </li>
-            ))}
-            {counted.length > maxListed && (
-              <li className="soft">and {counted.length - maxListed} more minutes</li>
-            )}
-          </ul>
-        )}
         <p>Print the lines with this command on the machine of the server:</p>
         <div className="overview-command">
           <code>{command}</code>
@@ -51,6 +49,13 @@ export function LogDialog({ series, log, minutes, onClose }: LogDialogProps) {
           Replace espalier.log with your log file. With systemd, remove it and start the command with
           “journalctl --unit espalier --output cat |”.
         </p>
+        <DataTable
+          label="Minutes, the latest first"
+          columns={createColumns(series)}
+          list={{ data: counted }}
+          keyOf={({ at }) => at}
+          empty={null}
+        />
         <footer className="dialog-footer">
           <span className="grow" />
           <Button tone="primary" onPress={onClose}>

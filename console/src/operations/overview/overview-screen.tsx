@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { describeProblem } from '../../graph/problem.ts';
 import { useGraph } from '../../graph/use-graph.ts';
+import { DataTable, type TableColumn } from '../../ui/data-table.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Link } from '../../router.tsx';
 import { QueryResult, Loading } from '../../ui/states.tsx';
@@ -289,34 +290,26 @@ function ActivityTable({ minutes }: { minutes: readonly ActivityMinute[] }) {
     <details className="overview-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Show as a table</summary>
       {isOpen && (
-        <div className="table-frame" role="region" aria-label="The last hour as a table" tabIndex={0}>
-          <table className="table">
-            <caption className="visually-hidden">The last hour by minute, the latest first</caption>
-            <thead>
-              <tr>
-                <th scope="col">Minute</th>
-                {allSeries.map(({ key, title }) => (
-                  <th key={key} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {minutes.toReversed().map((minute) => (
-                <tr key={minute.at} className="number">
-                  <th scope="row">{formatClock(minute.at)}</th>
-                  {allSeries.map(({ key }) => (
-                    <td key={key} className={minute[key] === 0 ? 'soft' : undefined}>
-                      {minute[key].toLocaleString('en')}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="The last hour by minute, the latest first"
+          columns={minuteColumns}
+          list={{ data: minutes.toReversed() }}
+          keyOf={({ at }) => at}
+          empty={null}
+        />
       )}
     </details>
   );
 }
+
+const minuteColumns: readonly TableColumn<ActivityMinute>[] = [
+  { id: 'minute', label: 'Minute', isRowHeader: true, render: ({ at }) => formatClock(at) },
+  ...allSeries.map(({ key, title }): TableColumn<ActivityMinute> => ({
+    id: key,
+    label: title,
+    className: 'number',
+    render: ({ [key]: count }) => (
+      <span className={count === 0 ? 'soft' : undefined}>{count.toLocaleString('en')}</span>
+    ),
+  })),
+];

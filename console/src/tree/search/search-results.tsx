@@ -1,6 +1,9 @@
-/** The list of search results, with the matched text highlighted. */
+/**
+ * The list of search results, with the matched text highlighted. It is a list box and not a table, because the focus stays in the
+ * search field, whose arrow keys choose a result.
+ */
 
-import { ShowMore } from '../../ui/show-more.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty, Failed, Loading } from '../../ui/states.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
 import { Name } from '../../ui/text.tsx';
@@ -30,14 +33,14 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
       </Empty>
     );
   }
-  const { totalCount } = data;
+  const { totalCount, items } = data;
   return (
     <>
       <p className="tree-found-count soft" role="status">
         {totalCount === 1 ? '1 folder' : `${totalCount.toLocaleString('en')} folders`}
       </p>
       <ul role="listbox" id={id} aria-label="Folders found">
-        {data.items.map((folder, index) => (
+        {items.map((folder, index) => (
           <li
             key={folder.id}
             id={`${id}-${index}`}
@@ -65,8 +68,24 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
           </li>
         ))}
       </ul>
-      <ShowMore pages={results} noun="folders" />
+      <ShowMore results={results} />
     </>
+  );
+}
+
+function ShowMore({
+  results: { data, hasMore, isReadingMore, readMore },
+}: Pick<SearchResultsProps, 'results'>) {
+  if (!data || !hasMore) return null;
+  return (
+    <div className="show-more">
+      <Button isPending={isReadingMore} onPress={readMore}>
+        Show more folders
+      </Button>
+      <span className="soft number">
+        {data.items.length.toLocaleString('en')} of {data.totalCount.toLocaleString('en')}
+      </span>
+    </div>
   );
 }
 
