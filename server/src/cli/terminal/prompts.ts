@@ -1,6 +1,5 @@
 /** Asks for names, passwords and confirmation on a terminal. A password also comes from a file or standard input, never from an argument. */
 
-import { text as readAll } from 'node:stream/consumers';
 import { readInputFile } from '../../config/read-setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
 import { ExitError } from '../failures.ts';
@@ -32,7 +31,10 @@ export async function readPassword(
   { prompt, isNew = false }: { readonly prompt: string; /** Asks twice. */ readonly isNew?: boolean },
 ): Promise<string> {
   if (passwordFile !== undefined) return required(readInputFile('--password-file', passwordFile));
-  if (passwordStdin) return required((await readAll(process.stdin)).replace(/\r?\n$/, ''));
+  if (passwordStdin) {
+    const { text } = await import('node:stream/consumers');
+    return required((await text(process.stdin)).replace(/\r?\n$/, ''));
+  }
   requireTerminal(
     'the password',
     `--password-stdin${isNew ? ', --password-file or --generate' : ' or --password-file'}`,
