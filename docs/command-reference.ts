@@ -1,7 +1,7 @@
 /** Creates the page of all commands from the tree of the command line. */
 
 import type { Command } from 'commander';
-import { fullName, settingsGroup } from '../server/src/cli/command.ts';
+import { fullName } from '../server/src/cli/command.ts';
 import { commandGroups, createProgram } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
 import { environmentName, flagsOf } from '../server/src/config/read-setting.ts';
@@ -11,6 +11,7 @@ import type { Setting } from '../server/src/config/setting.ts';
 
 const serverSettings = Object.values(settingGroups).flatMap((group) => Object.values(group));
 const connectionSettings: readonly Setting[] = Object.values(commandLineSettings);
+const settingFlags = new Set([...connectionSettings, ...serverSettings].flatMap(flagsOf));
 
 export async function createCommandReference(): Promise<string> {
   const program = await createProgram();
@@ -46,7 +47,7 @@ function formatCommand(command: Command): string {
   const settings = listSettings(command);
   let help = '';
   for (const option of command.options) {
-    if (option.helpGroupHeading === settingsGroup) option.hideHelp();
+    if (settingFlags.has(option.long?.slice('--'.length) ?? '')) option.hideHelp();
   }
   command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 100 }).outputHelp();
   return [`### espalier ${fullName(command)}`, `\`\`\`text\n${help.trimEnd()}\n\`\`\``, ...settings].join(

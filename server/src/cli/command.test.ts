@@ -110,6 +110,7 @@ test('documents every command with a verb, examples of itself and no Markdown', 
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
     const name = `espalier ${fullName(command)}`;
     assert.match(help, /^Usage: espalier /, name);
+    assert.doesNotMatch(help, /.{101}/u, `${name} has lines of more than 100 columns.`);
     const [, examples = ''] = /\nExamples:\n([^]+)$/.exec(help) ?? [];
     assert.ok(examples.includes('espalier '), `${name} has no example.`);
     assert.doesNotMatch(help.replaceAll('|-- and `--', ''), /`|\]\(|\*\*/, `${name} contains Markdown.`);

@@ -32,6 +32,8 @@ export interface Option {
   readonly short?: string;
   readonly isRepeatable?: boolean;
   readonly kind?: Kind<unknown>;
+  /** The heading above the option in help. */
+  readonly heading?: string;
   readonly choices?: readonly string[];
   /** The names of options that cannot be combined with this one. */
   readonly conflicts?: readonly string[];
@@ -92,13 +94,15 @@ export type Command = Omit<Definition<Options>, 'run'> & {
 
 /** Commands about one thing, by verb: `folder list`. */
 export interface Group {
+  /** By default, the first example of each command. */
+  readonly examples?: readonly string[];
   readonly commands: Readonly<Record<string, Command | (() => Promise<Command>)>>;
   /** The name of the group alone runs this command: `keys` is `keys list`. */
   readonly groupDefault?: string;
 }
 
 /** A group whose commands are loaded. */
-export interface LoadedGroup {
+export interface LoadedGroup extends Omit<Group, 'commands'> {
   readonly commands: Readonly<Record<string, Command>>;
 }
 
@@ -106,21 +110,21 @@ export interface LoadedGroup {
 const verbAliases: Readonly<Record<string, string>> = { ls: 'list', rm: 'delete', mv: 'move' };
 
 /** Loads one command of the group by its verb, or all of them if there is no such verb. */
-export async function loadGroup({ commands }: Group, word = ''): Promise<LoadedGroup> {
+export async function loadGroup(group: Group, word = ''): Promise<LoadedGroup> {
+  const { commands } = group;
   const verb = verbAliases[word] ?? word;
   const wanted = Object.hasOwn(commands, verb) ? [verb] : Object.keys(commands);
   const loaded = wanted.map(async (each) => {
     const found = commands[each]!;
     return [each, typeof found === 'function' ? await found() : found] as const;
   });
-  return { commands: Object.fromEntries(await Promise.all(loaded)) };
+  return { ...group, commands: Object.fromEntries(await Promise.all(loaded)) };
 }
 
 /** The heading of settings in help. */
 export const settingsGroup = 'Settings:';
 
 export const maxHelpWidth = 100;
-const maxGroupExamples = 5;
 
 /** Keeps the types of the options for `run`. */
 export function command<const O extends Options>(definition: Definition<O>): Command {
@@ -143,8 +147,9 @@ export function addCommand(
     for (const [verb, each] of Object.entries(definition.commands)) {
       addCommand(added, verb, each.about, each);
     }
-    const some = Object.values(definition.commands).slice(0, maxGroupExamples);
-    return added.addHelpText('after', examplesOf(some.map(({ examples: [first = ''] }) => first)));
+    const firsts = Object.values(definition.commands).map(({ examples: [first = ''] }) => first);
+    const more = `\nRun espalier ${name} <command> --help for details about a command.`;
+    return added.addHelpText('after', `${more}\n${examplesOf(definition.examples ?? firsts)}`);
   }
   const { aliases = [], details = '', examples } = definition;
   const alias =
@@ -171,6 +176,9 @@ export function prepare(added: CommanderCommand): CommanderCommand {
     .configureHelp({
       commandUsage: (each) => ['espalier', fullName(each), each.usage()].filter(Boolean).join(' '),
       subcommandTerm: (each) => [each.name(), ...each.aliases()].join(', '),
+      // Without the choices, which the placeholder lists.
+      optionDescription: (option) => option.description,
+      argumentDescription: (argument) => argument.description,
     })
     .exitOverride((error) => {
       throw error.code === 'commander.helpDisplayed' || error.code === 'commander.version'
@@ -195,16 +203,17 @@ function toArgument({ name, about, isOptional, isRepeatable, choices }: Word): A
 }
 
 function toOption(key: string, option: Option): CommanderOption {
-  const { value, short, about, kind, choices, conflicts } = option;
-  const flag = `--${toFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
-  const made = new CommanderOption(short === undefined ? flag : `-${short}, ${flag}`, about);
+  const { value, short, about, kind, choices, conflicts, isRepeatable, heading } = option;
+  const flag = `--${toFlag(key)}${value === undefined ? '' : ` <${choices?.join('|') ?? value}>`}`;
+  const text = isRepeatable ? `${about}; repeatable` : about;
+  const made = new CommanderOption(short === undefined ? flag : `-${short}, ${flag}`, text);
   // `--no-title` is an option of its own here, not the negation of `--title`.
   made.negate = false;
   if (conflicts) made.conflicts([...conflicts]);
   if (choices) made.choices(choices);
   if (kind) made.argParser((text) => parseValue(kind, text));
-  if (option.isRepeatable) made.argParser(addText);
-  return made;
+  if (isRepeatable) made.argParser(addText);
+  return heading === undefined ? made : made.helpGroup(heading);
 }
 
 function addText(text: string, before: readonly string[] | undefined): readonly string[] {
@@ -218,27 +227,33 @@ function parseValue(kind: Kind<unknown>, text: string): unknown {
 }
 
 function addSetting(added: CommanderCommand, setting: Setting, isHidden = false): void {
-  const variable = environmentName(setting);
   for (const flag of flagsOf(setting)) {
     const isFile = flag.endsWith('-file') && setting.mayBeFile;
-    const value = setting.isSwitch ? '' : isFile ? ' <path>' : ' <value>';
-    const accepts = isFile ? 'the path of a file that contains the value' : setting.accepts;
-    const about =
-      isFile && !setting.isSecret
-        ? `Read --${flag.replace(/-file$/, '')} from this file.`
-        : `${plainText(setting.about)}${setting.isSwitch ? '' : ` Takes ${accepts}.`}`;
+    const value = isFile ? 'path' : (setting.placeholder ?? 'value');
     const byDefault = setting.default && !isFile ? `, default: ${setting.default}` : '';
-    const text = `${about} (env: ${variable}${isFile ? '_FILE' : ''}${byDefault})`;
-    const option = new CommanderOption(`--${flag}${value}`, text).helpGroup(settingsGroup);
+    const variable = `${environmentName(setting)}${isFile ? '_FILE' : ''}`;
+    const text = `${describeSetting(setting, flag, isFile)} (env: ${variable}${byDefault})`;
+    const option = new CommanderOption(`--${flag}${setting.isSwitch ? '' : ` <${value}>`}`, text);
+    option.helpGroup(setting.heading ?? settingsGroup);
     added.addOption(isHidden ? option.hideHelp() : option);
   }
+}
+
+function describeSetting(setting: Setting, flag: string, isFile: boolean | undefined): string {
+  if (isFile && !setting.isSecret) return `Read --${flag.replace(/-file$/, '')} from this file.`;
+  if (setting.summary !== undefined) return setting.summary;
+  const about = plainText(setting.about);
+  if (setting.isSwitch) return about;
+  return `${about} Takes ${isFile ? 'the path of a file that contains the value' : setting.accepts}.`;
 }
 
 async function runCommand(definition: Command, parsed: CommanderCommand): Promise<void> {
   const input = inputOf(definition, parsed);
   if (!definition.printsWarnings) {
-    for (const text of findPasswordFlagWarnings(definition.settings ?? [], input.flags))
+    const settings = [...(definition.settings ?? []), ...(definition.hiddenSettings ?? [])];
+    for (const text of findPasswordFlagWarnings(settings, input.flags)) {
       console.error(`espalier: warning: ${text}`);
+    }
   }
   const output = await definition.run(input as never);
   if (!output) return;

@@ -35,7 +35,7 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
     listed('whoami', 'Show the logged-in user and the server', () => import('./login.ts')),
     listed(
       'folder',
-      'List, create, change, move, import and export folders',
+      'List, create, change, move, delete, restore, import and export folders',
       () => import('./folder/folder.ts'),
     ),
     listed('user', 'List, create and change users, and set passwords', () => import('./user.ts')),
@@ -100,22 +100,23 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
       } else program.command(each).description(about);
     }
   }
-  return program.addHelpText(
-    'after',
-    `${examplesOf(examples)}\n\n${exitCodesHelp()}\n\nRun espalier <command> --help for details about a command.`,
-  );
+  const more =
+    'Run espalier <command> --help for details about a command, and espalier docs for the documentation.';
+  return program.addHelpText('after', `\n${exitCodesHelp()}\n\n${more}\n${examplesOf(examples)}`);
 }
 
-/** `espalier keys --json` is `espalier keys list --json`. */
-export async function findGroupDefault(name: string): Promise<string | undefined> {
+/** `espalier keys --json` is `espalier keys list --json`. The help of a group with one command is the help of this command. */
+export async function findGroupDefault(name: string, isHelp: boolean): Promise<string | undefined> {
   const definition = await allCommands.find((each) => each.name === name)?.load();
-  return definition && 'commands' in definition ? definition.groupDefault : undefined;
+  if (!definition || !('commands' in definition)) return undefined;
+  return isHelp && Object.keys(definition.commands).length > 1 ? undefined : definition.groupDefault;
 }
 
 const examples = [
   'espalier serve --demo                          # a server with a demonstration tree',
   'espalier login --url http://127.0.0.1:8080     # then the other commands use this server',
   'espalier folder list -l /Places',
+  'espalier grant create /Places write --user anna',
 ];
 
 function exitCodesHelp(): string {

@@ -57,14 +57,14 @@ function moveFlagsToEnd(args: readonly string[]): readonly string[] {
 
 /** `help folder list` is `folder list --help`, and `keys` is `keys list`. */
 async function resolveWords(
-  args: readonly string[],
-  findGroupDefault: (name: string) => Promise<string | undefined>,
+  input: readonly string[],
+  findGroupDefault: (name: string, isHelp: boolean) => Promise<string | undefined>,
 ): Promise<readonly string[]> {
+  const args = input[0] === 'help' ? [...input.slice(1), '--help'] : input;
   const [first, second, ...rest] = args;
   if (first === undefined) return ['--help'];
-  if (first === 'help') return [...args.slice(1), '--help'];
-  if (second !== undefined && (!second.startsWith('-') || /^(-h|--help)$/.test(second))) return args;
-  const byDefault = await findGroupDefault(first);
+  if (second !== undefined && !second.startsWith('-')) return args;
+  const byDefault = await findGroupDefault(first, /^(-h|--help)$/.test(second ?? ''));
   return byDefault === undefined
     ? args
     : [first, byDefault, ...(second === undefined ? [] : [second, ...rest])];

@@ -93,14 +93,15 @@ async function findSubject(connection: ApiConnection, { options: { user, group }
 const levels = ['read', 'write', 'manage', 'none'] as const;
 
 const create = apiCommand({
-  about: 'Grant a user or a group access to a folder',
+  about: 'Grant a user or a group access to a folder, or change the level of their grant',
   aliases: ['set', 'add'],
   words: [folderWord, { name: 'level', about: 'read, write, manage or none', completes: levels }],
   options: subjectOptions,
-  details: `Requires MANAGE on the folder. Replaces an earlier grant to the user or group on this folder. A grant applies to the folder
-and its contents, unless a deeper grant overrides it. The level none blocks inherited access.`,
+  details: `Requires MANAGE on the folder. Each user or group has at most one grant on a folder: a new one replaces it. A grant applies to
+the folder and its contents, unless a deeper grant overrides it. The level none blocks inherited access.`,
   examples: [
     'espalier grant create /Places read --user anna',
+    'espalier grant set /Places manage --user anna',
     'espalier grant create /Places/Archive none --group gardeners',
   ],
   validate(input) {
@@ -134,7 +135,7 @@ const remove = apiCommand({
   options: subjectOptions,
   details:
     'Requires MANAGE on the folder. Inherited access then applies again. To block it, use espalier grant create with the level none.',
-  examples: ['espalier grant delete /Places --user anna'],
+  examples: ['espalier grant delete /Places --user anna', 'espalier grant delete /Places --group gardeners'],
   validate: requireOneSubject,
   async run(connection, input) {
     const folder = await findFolderReference(connection, input.words[0]!);
@@ -192,8 +193,8 @@ export const explain = apiCommand({
   about: 'Explain the access of a user to a folder',
   words: [userWord, folderWord],
   details:
-    'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users.',
-  examples: ['espalier explain anna "/Places/Floor 2"'],
+    'Users can explain their own access. Administrators and users who manage the folder can explain the access of all users. For a list of the users with access, run espalier grant who.',
+  examples: ['espalier explain anna "/Places/Floor 2"', 'espalier explain anna / --json'],
   async run(connection, { words: [who, where] }) {
     const { client, signal } = connection;
     const { id: userId } = await findUser(connection, who!);

@@ -159,4 +159,11 @@ const remove = apiCommand({
   },
 });
 
-export const group: Group = { commands: { list, show, create, rename, join, leave, delete: remove } };
+export const group: Group = {
+  examples: [
+    'espalier group create gardeners',
+    'espalier group join gardeners anna bob',
+    'espalier grant create /Places write --group gardeners',
+  ],
+  commands: { list, show, create, rename, join, leave, delete: remove },
+};

@@ -24,8 +24,14 @@ export const login = command({
     ...passwordOptions,
   },
   settings: connectionSettings,
-  details: `Asks for missing values. Stores the session in a file that only you can read. Commands that use the session extend it.
-Without --url, logs in to the server of the last login with this profile, or if there was none, to ${defaultUrl}.`,
+  details: `Asks for missing values. Stores the session in a file that only you can read. Later commands use it and extend it.
+
+--url is the API root of the server: an http or https URL, with the path if it has one, such as https://example.com/espalier.
+Without it, logs in to the server of the last login with this profile, or if there was none, to ${defaultUrl}. Later commands
+need no --url: with one, they fail if the session is for another server.
+
+--profile is a name of your choice for the stored session: letters, digits, dots, dashes and underscores. Use several for
+several servers or users, and pass the same --profile to later commands.`,
   examples: [
     'espalier login --url https://example.com',
     'espalier login --url https://example.com -u robot --password-file /run/secrets/robot',

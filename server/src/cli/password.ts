@@ -18,6 +18,9 @@ import {
   withPassword,
 } from './terminal/prompts.ts';
 
+/** The heading of the options that need no server. */
+const heading = 'A lost password, directly on the database:';
+
 const options = {
   oldPasswordFile: {
     value: 'path',
@@ -25,10 +28,10 @@ const options = {
     completes: 'file',
     conflicts: ['onDatabase'],
   },
-  onDatabase: { about: 'Work on the database directly; needs no login and no running server' },
-  enable: { about: 'Also enable a disabled user; only with --on-database' },
   ...newPasswordOptions,
   json,
+  onDatabase: { heading, about: 'Work on the database directly; needs no login and no running server' },
+  enable: { heading, about: 'Also enable a disabled user' },
 } as const;
 
 type Input = CommandInput<typeof options>;
@@ -41,7 +44,8 @@ export const password = command({
   about: 'Change your own password, or set that of another user',
   words: [{ ...userWord, isOptional: true }],
   options,
-  settings: [...connectionSettings, ...databaseSettings],
+  settings: connectionSettings,
+  hiddenSettings: databaseSettings,
   details: `Asks for the new password twice, unless an option provides it. A password must have 8 to 128 characters and must not be the
 user name or a common password.
 
@@ -51,7 +55,7 @@ are for the new password.
 With a user, sets the password of that user and ends all sessions of the user. For administrators.
 
 With --on-database, replaces a lost password, even that of the last administrator. Run it where the server runs, with the
-database settings of the server. Running servers end the sessions of the user within a second. The journal shows a change by the
+database settings of the server, for example --database-url; see espalier serve --help. Running servers end the sessions of the user within a second. The journal shows a change by the
 server.`,
   examples: [
     'espalier user password',

@@ -212,5 +212,12 @@ user disable instead. You cannot delete yourself.`,
 });
 
 export const user: Group = {
+  examples: [
+    'espalier user create anna --generate',
+    'espalier user promote anna',
+    'espalier user password                        # your own',
+    'espalier user password anna --generate        # of another user',
+    'espalier user password admin --on-database    # a lost one, where the server runs',
+  ],
   commands: { list, show, create, rename, password, disable, enable, promote, demote, delete: remove },
 };

@@ -5,17 +5,26 @@ import { join } from 'node:path';
 import { parseInput, readInput, type Flags } from './read-setting.ts';
 import { optionalSetting, serverUrl, setting, text, type Setting } from './setting.ts';
 
+const heading = 'Connection:';
+
 /** Settings of the commands that call a server. */
 export const commandLineSettings = {
   url: optionalSetting('URL', serverUrl, {
     about: 'The API root of the server. By default, the one of the last login with this profile.',
+    summary: 'The server; by default the one of the last login',
+    heading,
   }),
   profile: setting(
     'PROFILE',
-    text('letters, digits, dots, dashes and underscores', /^(?!\.)[\w.-]{1,64}$/),
+    {
+      ...text('letters, digits, dots, dashes and underscores', /^(?!\.)[\w.-]{1,64}$/),
+      placeholder: 'name',
+    },
     'default',
     {
       about: 'The name under which a login is stored. Use several for several servers or users.',
+      summary: 'The name of the stored login',
+      heading,
     },
   ),
 };

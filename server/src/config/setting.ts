@@ -8,6 +8,8 @@ export interface Kind<Value> {
   readonly accepts: string;
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
+  /** For the help of commands: the word in `--url <url>`. */
+  readonly placeholder?: string;
 }
 
 interface Details {
@@ -22,6 +24,10 @@ interface Details {
   readonly mayHoldPassword?: boolean;
   /** The flag takes no value. */
   readonly isSwitch?: boolean;
+  /** For the help of commands: one line instead of `about` and `accepts`, because it is on many pages. */
+  readonly summary?: string;
+  /** For the help of commands: the heading above the flag. */
+  readonly heading?: string;
 }
 
 export interface Setting<Value = unknown> extends Kind<Value>, Details {
@@ -77,7 +83,11 @@ export function wholeNumber(min: number, max: number): Kind<number> {
 
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   const accepts = `one of ${choices.join(', ')}`;
-  return { accepts, parse: (input) => choices.find((choice) => choice === input.toLowerCase()) };
+  return {
+    accepts,
+    placeholder: choices.join('|'),
+    parse: (input) => choices.find((choice) => choice === input.toLowerCase()),
+  };
 }
 
 export function parseBoolean(input: string): boolean | undefined {
@@ -152,6 +162,7 @@ function parseServerUrl(input: string): string | undefined {
 
 export const serverUrl: Kind<string> = {
   accepts: 'an http or https URL, such as https://example.com/espalier',
+  placeholder: 'url',
   parse: parseServerUrl,
 };
 

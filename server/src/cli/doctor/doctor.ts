@@ -27,7 +27,7 @@ export const doctor = command({
     },
     json,
   },
-  settings: [commandLineSettings.url],
+  settings: [{ ...commandLineSettings.url, summary: 'The server to check' }],
   hiddenSettings: Object.values(settingsTable),
   printsWarnings: true,
   details: `Checks the settings, the clock, the database, disk space, file modes, scheduled backups, certificates, the metrics port, the trace

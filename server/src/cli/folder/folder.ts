@@ -3,6 +3,15 @@
 import type { Group } from '../command.ts';
 
 export const folder: Group = {
+  examples: [
+    'espalier folder tree /Places --depth 2',
+    'espalier folder create -p /Places/Harbour/A --title "Building A"',
+    'espalier folder move /Places/Harbour/A /Archive',
+    'espalier folder delete -r /Archive/A',
+    'espalier folder restore <id>    # the id is in espalier folder trash',
+    'espalier folder import rooms.csv /Places --dry-run',
+    'espalier folder export /Places --format csv -o places.csv',
+  ],
   commands: {
     list: async () => (await import('./list.ts')).list,
     tree: async () => (await import('./tree.ts')).tree,

@@ -116,17 +116,22 @@ function formatFolder(folder: FolderDescription, subjectOf: (grant: GrantDetails
 }
 
 export const search = apiCommand({
-  about: 'Find folders by name or title',
-  words: [{ name: 'text', about: 'A part of the name or title' }],
+  about: 'Find folders by name, title, path or id',
+  words: [
+    {
+      name: 'text',
+      about: 'Words of names or titles, a path or an id',
+    },
+  ],
   options: {
     under: { value: 'path', about: 'Search only inside this folder' },
     limit: { value: 'number', about: 'The maximum number of results', kind: wholeNumber(1, 1e9) },
   },
-  details: `Ignores case and accents, and lists the best results first. Texts of fewer than three characters match only the beginnings of
-names and titles.`,
+  details: `Ignores case and accents, and lists the best results first. Several words match if the folder or its ancestors contain them.
+Texts of fewer than three characters match only the beginnings of names and titles.`,
   examples: [
     'espalier folder search floor --under /Places',
-    'espalier folder search harbour --limit 10 --json',
+    'espalier folder search "harbour floor" --limit 10 --json',
   ],
   async run({ client, signal }, { words, options }) {
     const { limit = Infinity } = options;

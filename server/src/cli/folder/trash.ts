@@ -128,9 +128,10 @@ export const restore = apiCommand({
     to: { value: 'path', about: 'Restore into this folder instead of its former parent' },
     name: { value: 'name', about: 'Restore under another name, for example if its name is in use' },
   },
+  details: 'Restores the folders inside as well. To find the id, run espalier folder trash.',
   examples: [
     'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b',
-    'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b --to /Archive --name "Floor 2 (old)"',
+    'espalier folder restore 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b --to /Archive --name Old',
   ],
   async run({ client }, { words: [input = ''], options: { to, name } }) {
     const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;

@@ -28,7 +28,7 @@ export const watch = apiCommand({
   words: [{ ...folderWord, isOptional: true }],
   options: { json: { about: 'Print one line of JSON per change' } },
   details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes in between. RESYNC means that the single
-changes are not available. Without a path, watches the whole tree.`,
+changes are not available. Without a path, watches the whole tree. For past changes, run espalier journal.`,
   examples: ['espalier folder watch /Places', 'espalier folder watch --json'],
   async run(connection, { words, options }) {
     const { client, signal } = connection;

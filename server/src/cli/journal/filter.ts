@@ -14,13 +14,13 @@ const timeAbout = '2026-11-15, "2026-11-15 16:50" (UTC), an RFC 3339 time, or 30
 const kindNames = journalKinds.map((kind) => kind.toLowerCase().replaceAll('_', '-'));
 
 export const filterOptions = {
-  by: { value: 'user', about: 'Show only changes by this user (name or id:<id>)' },
-  user: { value: 'user', about: 'Show only changes of this user (name or id:<id>)' },
-  group: { value: 'group', about: 'Show only changes of this group (name or id:<id>)' },
+  by: { value: 'name', about: 'Show only changes by this user (name or id:<id>)' },
+  user: { value: 'name', about: 'Show only changes of this user (name or id:<id>)' },
+  group: { value: 'name', about: 'Show only changes of this group (name or id:<id>)' },
   folder: { value: 'path', about: 'Show only changes of this folder (path or id:<id>), not of its contents' },
   kind: {
     value: 'kind',
-    about: 'Show only changes of this kind, for example move-folder; repeatable',
+    about: 'Show only changes of this kind, for example move-folder',
     isRepeatable: true,
     completes: kindNames,
   },
