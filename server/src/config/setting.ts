@@ -85,7 +85,6 @@ export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kin
   const accepts = `one of ${choices.join(', ')}`;
   return {
     accepts,
-    placeholder: choices.join('|'),
     parse: (input) => choices.find((choice) => choice === input.toLowerCase()),
   };
 }
