@@ -49,7 +49,7 @@ test('uses the last value of a repeated flag', () => {
 });
 
 test('refuses a flag without its value', () => {
-  refusedWith(['--demo', '--port'], /^Option '--port <value>' argument missing\. Run/);
+  refusedWith(['--demo', '--port'], /^Option '--port <port>' argument missing\. Run/);
 });
 
 test('refuses an unknown flag and suggests the one that was probably meant', () => {

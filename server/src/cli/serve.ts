@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { formatInterval } from '../maintenance/backup/backup-files.ts';
 import { systemClock } from '../clock.ts';
 import { readProcessSettings } from '../config/config.ts';
-import { settingsTable, type Settings } from '../config/settings-table.ts';
+import { settingGroups, type Settings } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import type { NewAdministrator } from '../startup/installation.ts';
 import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
@@ -38,7 +38,9 @@ const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 
 export const serve = command({
   about: 'Run the server',
-  settings: Object.values(settingsTable),
+  settings: Object.entries(settingGroups).flatMap(([subject, group]) =>
+    Object.values(group).map((setting) => ({ ...setting, heading: `${subject}:` })),
+  ),
   printsWarnings: true,
   details: 'Each setting is a flag or an environment variable. A flag overrides the variable.',
   examples: [

@@ -67,12 +67,13 @@ export function plainText(markdown: string): string {
 }
 
 /** Text that matches the pattern. By default, any text that is not empty. */
-export function text(accepts: string, pattern = /./s): Kind<string> {
-  return { accepts, parse: (input) => (pattern.test(input) ? input : undefined) };
+export function text(accepts: string, pattern = /./s, placeholder = 'text'): Kind<string> {
+  return { accepts, placeholder, parse: (input) => (pattern.test(input) ? input : undefined) };
 }
 
-export function wholeNumber(min: number, max: number): Kind<number> {
+export function wholeNumber(min: number, max: number, placeholder = 'number'): Kind<number> {
   return {
+    placeholder,
     accepts: `a whole number from ${min} to ${max}`,
     parse(input) {
       const number = /^\d{1,15}$/.test(input) ? Number(input) : NaN;
@@ -94,11 +95,15 @@ export function parseBoolean(input: string): boolean | undefined {
   return /^(false|no|off|0)$/i.test(input) ? false : undefined;
 }
 
-export const onOrOff: Kind<boolean> = { accepts: 'on or off', parse: parseBoolean };
-export const trueOrFalse: Kind<boolean> = { accepts: 'true or false', parse: parseBoolean };
+export const onOrOff: Kind<boolean> = { accepts: 'on or off', placeholder: 'on|off', parse: parseBoolean };
+export const trueOrFalse: Kind<boolean> = {
+  accepts: 'true or false',
+  placeholder: 'true|false',
+  parse: parseBoolean,
+};
 
-export const port = wholeNumber(0, 65_535);
-export const hostName = text('a host name or an IP address', /^[\w.:%-]+$/);
+export const port = wholeNumber(0, 65_535, 'port');
+export const hostName = text('a host name or an IP address', /^[\w.:%-]+$/, 'host');
 
 /**
  * Rejects a PostgreSQL URL with a misplaced delimiter. It probably belongs to a password that is not percent-encoded, and the
@@ -107,16 +112,19 @@ export const hostName = text('a host name or an IP address', /^[\w.:%-]+$/);
 export const databaseUrl = text(
   'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',
   /^(sqlite:(?!:memory:).+|postgres(ql)?:\/\/(?=.)[^/?#]*(\/[^?#@]*)?(\?\w+=[^#]*)?)$/,
+  'url',
 );
 
 /** Removes the trailing slash. Rejects `.` and `..`, because clients resolve them. */
 export const basePath: Kind<string> = {
   accepts: 'a path such as / or /tree',
+  placeholder: 'path',
   parse: (input) =>
     input && /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(input) ? input.replace(/\/$/, '') : undefined,
 };
 
 export const trustedProxies: Kind<boolean | number | string[]> = {
+  placeholder: 'proxies',
   accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
   parse(input) {
     const plain = parseBoolean(input);
@@ -137,6 +145,7 @@ function isAddressRange(input: string): boolean {
 
 /** Origins as browsers send them, or `*`. */
 export const origins: Kind<readonly string[]> = {
+  placeholder: 'origins',
   accepts: 'a comma-separated list of origins such as https://app.example.com, or *',
   parse(input) {
     const list = input
@@ -167,6 +176,7 @@ export const serverUrl: Kind<string> = {
 
 /** Adds the default path of a collector: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
 export const tracesUrl: Kind<string> = {
+  placeholder: 'url',
   accepts:
     'an http or https URL without a password, such as http://127.0.0.1:4318; if it has no path, /v1/traces is added',
   parse(input) {
@@ -177,6 +187,7 @@ export const tracesUrl: Kind<string> = {
 
 export const share: Kind<number> = {
   accepts: 'a number from 0 to 1',
+  placeholder: 'number',
   parse: (input) => (/^(0|1|0?\.\d{1,9}|1\.0+|0\.0+)$/.test(input) ? Number(input) : undefined),
 };
 

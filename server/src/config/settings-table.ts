@@ -20,7 +20,7 @@ import {
   type Setting,
 } from './setting.ts';
 
-const pemFile = text('the path of a PEM file');
+const pemFile = text('the path of a PEM file', /./s, 'path');
 
 const networkSettings = {
   host: setting('HOST', hostName, '127.0.0.1', {
@@ -53,10 +53,10 @@ const networkSettings = {
   console: setting('CONSOLE', onOrOff, 'on', {
     about: 'Serves the web console at `/console`. If it is off, this address does not exist.',
   }),
-  stopSeconds: setting('STOP_SECONDS', wholeNumber(1, 3_600), '10', {
+  stopSeconds: setting('STOP_SECONDS', wholeNumber(1, 3_600, 'seconds'), '10', {
     about: 'The time for requests to finish when the server stops. Requests that take longer are aborted.',
   }),
-  stopDelaySeconds: setting('STOP_DELAY_SECONDS', wholeNumber(0, 600), '0', {
+  stopDelaySeconds: setting('STOP_DELAY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
       'The time before that in which the port stays open and `/readyz` returns 503, so that load balancers switch to other nodes first. For example, use 5 if the load balancer checks every two seconds.',
   }),
@@ -76,13 +76,13 @@ const databaseSettings = {
     about:
       'Set it to transaction if a proxy such as PgBouncer pools transactions. The server then prepares no statements, and polls for changes of other nodes every 500 ms instead of using LISTEN.',
   }),
-  databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600), '30', {
+  databaseTimeoutSeconds: setting('DATABASE_TIMEOUT_SECONDS', wholeNumber(1, 3_600, 'seconds'), '30', {
     about: 'The maximum duration of one statement on PostgreSQL.',
   }),
-  trashDays: setting('TRASH_DAYS', wholeNumber(0, 3650), '30', {
+  trashDays: setting('TRASH_DAYS', wholeNumber(0, 3650, 'days'), '30', {
     about: 'The number of days for which a deleted folder can be restored before it is purged.',
   }),
-  journalDays: setting('JOURNAL_DAYS', wholeNumber(1, 36_500), '90', {
+  journalDays: setting('JOURNAL_DAYS', wholeNumber(1, 36_500, 'days'), '90', {
     about: 'The number of days for which the journal keeps its entries.',
   }),
   journalEntries: setting('JOURNAL_ENTRIES', wholeNumber(1_000, 1_000_000_000), '1000000', {
@@ -92,11 +92,15 @@ const databaseSettings = {
 
 /** Scheduled backups of the database file. */
 const backupSettings = {
-  backupFolder: optionalSetting('BACKUP_FOLDER', text('the path of a folder for this installation only'), {
-    about:
-      'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
-  }),
-  backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760), '24', {
+  backupFolder: optionalSetting(
+    'BACKUP_FOLDER',
+    text('the path of a folder for this installation only', /./s, 'path'),
+    {
+      about:
+        'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
+    },
+  ),
+  backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760, 'hours'), '24', {
     about: 'The number of hours from one backup to the next, also across restarts of the server.',
     onlyWith: 'BACKUP_FOLDER',
   }),
@@ -113,17 +117,22 @@ const day = 86_400;
 export const maxAuthTokenSeconds = day;
 
 const tokenSettings = {
-  authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds), '600', {
+  authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds, 'seconds'), '600', {
     about: 'The lifetime of an auth token. Clients receive it as `expires_in`.',
   }),
-  refreshTokenSeconds: setting('REFRESH_TOKEN_SECONDS', wholeNumber(1, 3650 * day), String(60 * day), {
-    about: 'The lifetime of a refresh token, from the login or refresh that issued it.',
-  }),
-  reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day), '60', {
+  refreshTokenSeconds: setting(
+    'REFRESH_TOKEN_SECONDS',
+    wholeNumber(1, 3650 * day, 'seconds'),
+    String(60 * day),
+    {
+      about: 'The lifetime of a refresh token, from the login or refresh that issued it.',
+    },
+  ),
+  reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
       'A client may send a spent refresh token again within this time, for example after a lost response or from a second tab: the server only rejects it. Later, it counts as stolen, and the server also revokes its session.',
   }),
-  refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600), '0', {
+  refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
       'If a client repeats a refresh with the same two tokens within this time, it receives the same new tokens again. Set it for clients on unreliable networks; 0 turns it off.',
   }),
@@ -131,11 +140,11 @@ const tokenSettings = {
     about:
       'The maximum number of sessions of one user. A login beyond it revokes the least recently used session of the user. 0 sets no limit.',
   }),
-  issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s), {
+  issuer: optionalSetting('ISSUER', text('a name or URL of at most 255 characters', /^.{1,255}$/s, 'name'), {
     about:
       'The `iss` of auth tokens. Without it, the first start generates a name and stores it in the database. If you change it, every issued auth token becomes invalid.',
   }),
-  keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650), '90', {
+  keyRotationDays: setting('KEY_ROTATION_DAYS', wholeNumber(0, 3650, 'days'), '90', {
     about:
       'The number of days after which a new signing key replaces the current one. Users stay logged in, because the old key still verifies tokens. 0 turns it off; use `espalier keys rotate` instead.',
   }),
@@ -182,7 +191,7 @@ const limitSettings = {
     about:
       'The maximum number of values in all lists of one response together. Each folder counts once for each field that the query selects from it.',
   }),
-  maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30), String(32 * 2 ** 20), {
+  maxTextBytes: setting('MAX_TEXT_BYTES', wholeNumber(1, 2 ** 30, 'bytes'), String(32 * 2 ** 20), {
     about:
       'The maximum size of all texts of one response together, in bytes: names, titles, icons, descriptions, properties, paths, cursors, and `before` and `after` in the journal. Also the maximum of the icons, descriptions and properties of one duplicate.',
   }),
@@ -241,8 +250,12 @@ const traceSettings = {
   }),
 };
 
-const userName = text('a user name of 1 to 128 characters, without control characters');
-const logLevel = oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace');
+const userName = text('a user name of 1 to 128 characters, without control characters', /./s, 'name');
+// All levels as the placeholder would widen the column of flags in help.
+const logLevel = {
+  ...oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
+  placeholder: 'level',
+};
 
 const startSettings = {
   adminUsername: setting('ADMIN_USERNAME', userName, 'admin', {
