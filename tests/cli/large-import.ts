@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { DatabaseKind } from '../support/databases.ts';
 import { CliTestbed } from './cli-testbed.ts';
-import { runOnTerminal, type TerminalResult } from './pseudo-terminal.ts';
+import { ctrlC, runOnTerminal, type TerminalResult } from './pseudo-terminal.ts';
 
 const perDirectory = 100;
 
@@ -73,7 +73,7 @@ export class LargeImport {
 
   #run(to: string, stopAt?: RegExp): Promise<TerminalResult> {
     const args = ['folder', 'import', this.#directory, to, '--files'];
-    return runOnTerminal(args, this.#testbed.environment, stopAt);
+    return runOnTerminal(args, this.#testbed.environment, stopAt && [[stopAt, ctrlC]]);
   }
 
   /** Counts the descendants of a folder, by default of the root. */

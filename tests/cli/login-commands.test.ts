@@ -23,6 +23,7 @@ import { runEspalier } from '../support/espalier-command.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { administrator } from '../support/testbed.ts';
 import { CliTestbed } from './cli-testbed.ts';
+import { ctrlC, runOnTerminal, type Step } from './pseudo-terminal.ts';
 
 /** Larger than any process id. */
 const noProcess = 2 ** 22 + 1;
@@ -48,6 +49,32 @@ describe('a stored login', () => {
     assert.match(await testbed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
     const { user, url } = await testbed.json<{ user: { username: string }; url: string }>('whoami');
     assert.deepEqual([user.username, url], ['admin', testbed.tree.testbed.url]);
+  });
+
+  test('asks for the user and the password on a terminal, without printing the password', async () => {
+    const args = ['login', '--url', testbed.tree.testbed.url];
+    const { code, text } = await runOnTerminal(args, { ...testbed.environment, ...elsewhere('asked') }, [
+      [/User name/, 'admin\r'],
+      [/Password of admin at http/, `${administrator.password}\r`],
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(text, /Logged in as admin at http/);
+    assert.doesNotMatch(text, new RegExp(administrator.password));
+    assert.ok(existsSync(profileIn('asked')));
+  });
+
+  test('stores nothing after Ctrl-C at a question', async () => {
+    const args = ['login', '--url', testbed.tree.testbed.url];
+    const user: Step = [/User name/, 'admin\r'];
+    for (const steps of [[[/User name/, ctrlC]], [user, [/Password of admin/, ctrlC]]] as Step[][]) {
+      const { code, text } = await runOnTerminal(
+        args,
+        { ...testbed.environment, ...elsewhere('left') },
+        steps,
+      );
+      assert.equal(code, 130, text);
+      assert.equal(existsSync(profileIn('left')), false);
+    }
   });
 
   test('is removed by logout, locally and on the server', async () => {

@@ -12,13 +12,15 @@ export interface TerminalResult {
 
 export const hasPseudoTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
 
-const ctrlC = '\x03';
+export const ctrlC = '\x03';
+
+/** Types a text as soon as the output after the previous step matches. */
+export type Step = readonly [at: RegExp, typed: string];
 
 export async function runOnTerminal(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  /** Presses Ctrl-C as soon as the output matches. */
-  stopAt?: RegExp,
+  steps: readonly Step[] = [],
 ): Promise<TerminalResult> {
   const command = [process.execPath, '--conditions=espalier-source', program, ...args]
     .map(quoteForShell)
@@ -28,12 +30,13 @@ export async function runOnTerminal(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let text = '';
-  let isStopped = false;
+  let readEnd = 0;
+  const left = [...steps];
   terminal.stdout.on('data', (chunk: Buffer) => {
     text += String(chunk);
-    if (isStopped || !stopAt?.test(text)) return;
-    isStopped = true;
-    terminal.stdin.write(ctrlC);
+    if (!left[0]?.[0].test(text.slice(readEnd))) return;
+    readEnd = text.length;
+    terminal.stdin.write(left.shift()![1]);
   });
   const [code] = (await once(terminal, 'close')) as [number];
   return { code, text };

@@ -26,10 +26,12 @@ const packages = {
     commands: ['curl'],
     neededBy: 'tests/{operation/start,examples/curl,docs/tutorial,docs/readme}.test.ts',
   },
+  fish: { commands: ['fish'], neededBy: 'tests/cli/shell-completion.test.ts' },
   jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },
   nginx: { commands: ['nginx'], neededBy: 'tests/deploy/nginx.test.ts' },
   python3: { commands: ['python3'], neededBy: 'tests/examples/python.test.ts' },
   systemd: { commands: ['systemd-analyze'], neededBy: 'tests/deploy/systemd.test.ts' },
+  zsh: { commands: ['zsh'], neededBy: 'tests/cli/shell-completion.test.ts' },
 } as const satisfies Readonly<Record<string, DebianPackage>>;
 
 export type PackageName = keyof typeof packages;

@@ -1,22 +1,9 @@
-/** Bash runs its script with the program. The scripts for zsh and fish call the same function; the shells may not be here. */
+/** The proposals for the next word. `tests/cli/shell-completion.test.ts` runs the scripts in their shells. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
-import { complete, completion } from './completion.ts';
+import { test } from 'node:test';
+import { complete } from './completion.ts';
 import { allCommands } from './commands.ts';
-import type { Output } from './command.ts';
-
-const program = join(import.meta.dirname, '../../bin/espalier.js');
-
-async function scriptFor(shell: string): Promise<string> {
-  const output = (await completion.run({ words: [shell], options: {}, flags: {} } as never)) as Output;
-  return 'text' in output ? String(output.text) : '';
-}
 
 /** The proposals without their descriptions. */
 async function proposed(...words: string[]): Promise<string[]> {
@@ -59,42 +46,6 @@ test('proposes values of flags: fixed words, files, or nothing', async () => {
   assert.deepEqual(await proposed('folder', 'export', '--format', ''), ['csv', 'json', 'ndjson']);
   assert.deepEqual(await proposed('user', 'create', 'bob', '--password-file', 'pass'), [':files']);
   assert.deepEqual(await proposed('journal', 'list', '--by', ''), []);
-});
-
-describe('the script for bash', () => {
-  let folder: string;
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'espalier-completion-'));
-    writeFileSync(join(folder, 'script'), await scriptFor('bash'));
-    writeFileSync(join(folder, 'pass word'), '');
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
-  /** The words are split as bash splits them. */
-  async function completed(...words: string[]): Promise<string[]> {
-    const espalier = `espalier() { '${process.execPath}' --conditions=espalier-source '${program}' "$@"; }`;
-    const call = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _espalier; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const args = ['-c', `${espalier}; . ./script; ${call}`, 'bash', 'espalier', ...words];
-    const { stdout } = await promisify(execFile)('bash', args, { cwd: folder });
-    return stdout.split('\n').filter(Boolean);
-  }
-
-  test('completes commands, flags, fixed words and files', async () => {
-    assert.deepEqual(await completed('who'), ['whoami']);
-    assert.deepEqual(await completed('user', 'delete', '--y'), ['--yes']);
-    assert.deepEqual(await completed('grant', 'create', 'id', ':', 'abc', 'm'), ['manage']);
-    assert.deepEqual(await completed('journal', '--kind', '=', 'move'), ['move-folder']);
-    assert.deepEqual(await completed('user', 'create', 'bob', '--password-file', 'pass'), ['pass word']);
-    assert.deepEqual(await completed('user', 'create', 'bob', '--password-file', '='), [
-      'pass word',
-      'script',
-    ]);
-    assert.deepEqual(await completed('nonsense', ''), []);
-  });
-});
-
-test('prints a script for each shell that calls the program', async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) assert.match(await scriptFor(shell), /espalier __complete/);
 });
 
 test('proposes nothing that a shell would have to quote', async () => {
