@@ -29,7 +29,7 @@ describe('access in the console on SQLite', () => {
     await choose(page, 'User or group', 'margaret');
     await dialog.getByRole('button', { name: /Level/ }).click();
     await page.getByRole('option', { name: /^Write/ }).click();
-    await dialog.getByRole('button', { name: 'Grant', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Grant access', exact: true }).click();
     await page.getByRole('grid', { name: 'Granted here' }).getByText('margaret').waitFor();
 
     await other.getByRole('heading', { level: 1, name: 'Hill Campus' }).waitFor();

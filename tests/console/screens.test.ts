@@ -245,7 +245,7 @@ describe('screens of the console on SQLite', () => {
     await gauges.waitFor();
     const text = (await gauges.innerText()).replace(/\s+/g, ' ');
     assert.match(text, /Folders 3,\d\d\d including the trash Users 6 .*Database [\d.]+ [kM]B/);
-    assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup None/);
+    assert.match(text, /Free disk [\d.]+ [MGT]B for the database Last backup Never/);
   });
 
   test('views the tree as another user, framed and read only, in one tab', async () => {

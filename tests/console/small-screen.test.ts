@@ -5,6 +5,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { ConsoleTestbed } from './console-testbed.ts';
 import { TreePage } from './tree-page.ts';
 
+/** A window of 1280 × 800 pixels at a zoom of 200 %. */
+const zoomed = { width: 640, height: 400 };
 const phone = { width: 375, height: 720, isTouch: true };
 
 describe('a small screen of the console on SQLite', () => {
@@ -55,5 +57,35 @@ describe('a small screen of the console on SQLite', () => {
     assert.equal(await tree.tree.locator('[aria-current]').count(), 0);
     await page.setViewportSize({ width: 1280, height: 800 });
     await tree.tree.locator('[aria-current=true]').filter({ hasText: 'Root' }).waitFor();
+  });
+
+  test('keeps the buttons of a long dialog in view', async () => {
+    const id = await testbed.demo.idOf('/Projects/Roof 2027');
+    const page = await testbed.openSignedIn('admin', `/folders/${id}`, zoomed);
+    await page.getByRole('button', { name: 'Move to…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('treeitem', { name: 'Archive' }).click();
+    await dialog.getByText('Selected: /Archive').waitFor();
+    const button = dialog.getByRole('button', { name: 'Move', exact: true });
+    for (const top of [0, 10_000]) {
+      await dialog.locator('.dialog-form').evaluate(`(form) => form.scrollTo(0, ${top})`);
+      const { y, height } = (await button.boundingBox())!;
+      assert.ok(y + height <= zoomed.height, `at ${top} it is at ${y}`);
+    }
+  });
+
+  test('opens a menu next to the edge inside the window', async () => {
+    const page = await testbed.openSignedIn('admin', `/users/${testbed.demo.userIds.ada}`, zoomed);
+    const button = page.getByRole('button', { name: 'More actions for ada' });
+    await button.click();
+    const menu = (await page.getByRole('menu').boundingBox())!;
+    const opener = (await button.boundingBox())!;
+    assert.ok(menu.x + menu.width <= opener.x + opener.width, `it ends at ${menu.x + menu.width}`);
+  });
+
+  test('shows until when a deleted folder is kept', async () => {
+    const page = await testbed.openSignedIn('admin', '/trash', phone);
+    const row = page.getByRole('row').filter({ hasText: 'Boathouse' });
+    await row.getByText(/^Kept until \d+ \w+ \d{4}$/).waitFor();
   });
 });

@@ -38,7 +38,7 @@ function Overview({ answer }: { answer: SchemaAnswer }) {
   return (
     <>
       <div className="toolbar">
-        <SearchField label="Search the schema" value={text} onChange={(next) => setQuery({ text: next })} />
+        <SearchField label="Filter the schema" value={text} onChange={(next) => setQuery({ text: next })} />
       </div>
       {isEmpty && (
         <Empty icon="search" title={`No match for “${text}” in the schema`}>

@@ -102,13 +102,13 @@ export function FolderListPage({ list: { kind, label, icon } }: { list: FolderLi
   }, [label]);
   return (
     <section className="folder-page page" aria-label={label}>
-      <Link to="/folders" className="folder-back">
+      <Link to="/folders" className="back-link folder-back">
         <Icon name="back" /> Back to the tree
       </Link>
       <header className="page-header">
         <h1>{label}</h1>
       </header>
-      <p className="hint">{hint}</p>
+      <p className="page-about">{hint}</p>
       <DataTable
         label={label}
         columns={columns}

@@ -26,7 +26,7 @@ export function FolderPage({ id }: { id: string | null }) {
   const root = useRootId();
   return (
     <section className="folder-page page" aria-label="Folder" data-folder-id={id ?? 'root'}>
-      <Link to="/folders" className="folder-back">
+      <Link to="/folders" className="back-link folder-back">
         <Icon name="back" /> Back to the tree
       </Link>
       {id === null ? (

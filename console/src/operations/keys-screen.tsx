@@ -59,7 +59,7 @@ export function KeysScreen() {
       <header className="page-header">
         <h1>Signing keys</h1>
       </header>
-      <p className="keys-about">
+      <p className="page-about">
         The server signs auth tokens with one of these keys, and verifies them with all. It creates a new key
         regularly, and keeps each key as long as a token from it can be in use.
       </p>
@@ -69,7 +69,7 @@ export function KeysScreen() {
         list={{ ...answer, data: answer.data?.server.keys }}
         keyOf={keyOf}
         empty={
-          <Empty icon="key" title="There is no signing key">
+          <Empty icon="key" title="No signing keys">
             <p>
               Users cannot sign in without a key. Check the log of the server, and create a key with the
               command below.
@@ -142,7 +142,11 @@ const columns: readonly TableColumn<SigningKey>[] = [
     label: 'Needed until',
     minTableWidth: 640,
     render: ({ neededUntil }) =>
-      neededUntil === null ? 'after a new key signs' : <Time at={neededUntil} isDeadline />,
+      neededUntil === null ? (
+        <span className="soft">After a new key signs</span>
+      ) : (
+        <Time at={neededUntil} isDeadline />
+      ),
   },
   {
     id: 'sealedWith',
@@ -150,7 +154,7 @@ const columns: readonly TableColumn<SigningKey>[] = [
     minTableWidth: 760,
     render: ({ sealedWith }) =>
       sealedWith === null ? (
-        <span className="soft">no master key</span>
+        <span className="soft">No master key</span>
       ) : (
         <>
           master key <code>{sealedWith}</code>

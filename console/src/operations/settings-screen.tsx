@@ -2,6 +2,7 @@
 
 import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, useLocation } from '../router.tsx';
+import { Button } from '../ui/button.tsx';
 import { SearchField, Switch } from '../ui/fields.tsx';
 import { QueryResult, Empty, Loading } from '../ui/states.tsx';
 import { isDifferent, groupSettings, formatValue, type Setting } from './setting-list.ts';
@@ -27,10 +28,10 @@ const document = /* GraphQL */ `
 `;
 
 const sources = {
-  DEFAULT: { label: 'default', tone: '' },
-  ENVIRONMENT: { label: 'environment', tone: 'info' },
-  FILE: { label: 'file', tone: 'info' },
-  COMMAND_LINE: { label: 'command line', tone: 'info' },
+  DEFAULT: { label: 'Default', tone: '' },
+  ENVIRONMENT: { label: 'Environment', tone: 'info' },
+  FILE: { label: 'File', tone: 'info' },
+  COMMAND_LINE: { label: 'Command line', tone: 'info' },
 } as const;
 
 export function SettingsScreen() {
@@ -43,7 +44,7 @@ export function SettingsScreen() {
       <header className="page-header">
         <h1>Settings</h1>
       </header>
-      <p className="settings-about">
+      <p className="page-about settings-about">
         The settings that this node uses since its start. To change a setting, set its environment variable or
         its flag (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and restart the node.
       </p>
@@ -86,11 +87,8 @@ function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
       </p>
       {count === 0 && (
         <Empty icon="settings" title="No matching settings">
-          <p>
-            {isOnlyDifferent && text === ''
-              ? 'All settings have their default values.'
-              : 'Try another word, or show all settings.'}
-          </p>
+          {isOnlyDifferent && text === '' && <p>All settings have their default values.</p>}
+          <Button onPress={() => setQuery({ text: null, only: null })}>Show all settings</Button>
         </Empty>
       )}
       {subjects.map(({ name, settings: ofSubject }) => (
@@ -126,7 +124,7 @@ function SettingItem({ setting }: { setting: Setting }) {
       <div className="settings-value">
         <p>{isValue ? <code>{text}</code> : <em className="soft">{text}</em>}</p>
         {isOther && !isSecret && (
-          <p className="settings-default">default: {usual ? <code>{usual}</code> : 'not set'}</p>
+          <p className="settings-default">Default: {usual ? <code>{usual}</code> : 'not set'}</p>
         )}
       </div>
       <p className="settings-source">

@@ -76,7 +76,7 @@ function MoreMenu({ screens: listed, current }: MoreMenuProps) {
   return (
     <MenuTrigger>
       <AriaButton className="navigation-link navigation-more" {...(isCurrent && { 'aria-current': 'true' })}>
-        <Icon name="more" />
+        <Icon name="more" className="dots" />
         <span>More</span>
       </AriaButton>
       <Popover className="popover" placement="top end">

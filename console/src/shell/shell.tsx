@@ -7,7 +7,7 @@ import { listUnsaved } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
 import { currentView } from '../session/view-as.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon, Logo } from '../ui/icons.tsx';
+import { Logo } from '../ui/icons.tsx';
 import { Empty, Loading, NoAccess, Failed } from '../ui/states.tsx';
 import { Name } from '../ui/text.tsx';
 import { AccountMenu } from './account-menu.tsx';
@@ -129,7 +129,7 @@ function NotFound() {
       <h1 className="visually-hidden">Not found</h1>
       <Empty icon="search" title="There is no such page">
         <p>
-          <Icon name="back" /> <Link to="/folders">Go to the folders</Link>
+          <Link to="/folders">Go to the folders</Link>
         </p>
       </Empty>
     </main>

@@ -134,7 +134,7 @@ function GrantDialog({ folder, grants, onClose }: GrantDialogProps) {
   return (
     <ActionDialog
       title={`Grant access to “${folder.name}”`}
-      verb="Grant"
+      verb="Grant access"
       call={person ? createGrantCall(folder.id, person, level) : undefined}
       isReady={person !== null && before?.level !== level}
       onSubmit={async () => {

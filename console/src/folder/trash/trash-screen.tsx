@@ -54,10 +54,6 @@ export function TrashScreen() {
     <main className="page">
       <header className="page-header">
         <h1>Trash</h1>
-        <p className="hint">
-          Deleted folders with their contents. The server deletes them permanently after the date in “Kept
-          until”.
-        </p>
         <span className="grow" />
         {latest && items?.some(mayPurge) && (
           <Button icon="trash" onPress={() => setDialog({ kind: 'empty', latest })}>
@@ -65,6 +61,10 @@ export function TrashScreen() {
           </Button>
         )}
       </header>
+      <p className="page-about">
+        Deleted folders with their contents. The server deletes them permanently after the date in “Kept
+        until”.
+      </p>
       <DataTable
         label="Deleted folders, the latest first"
         columns={createColumns(setDialog)}
@@ -201,7 +201,7 @@ function createColumns(setDialog: (dialog: TrashDialog) => void): readonly Table
       id: 'name',
       label: 'Name',
       isRowHeader: true,
-      render: ({ name, title, deletedAt }) => (
+      render: ({ name, title, purgedAt }) => (
         <span className="trash-name">
           <FolderIcon icon={null} />
           <span>
@@ -211,8 +211,8 @@ function createColumns(setDialog: (dialog: TrashDialog) => void): readonly Table
                 <Name>{title}</Name>
               </span>
             )}
-            <span className="narrow-only trash-deleted soft">
-              deleted <Time at={deletedAt} />
+            <span className="narrow-only trash-kept soft">
+              Kept until <Time at={purgedAt} isDeadline />
             </span>
           </span>
         </span>
@@ -228,7 +228,7 @@ function createColumns(setDialog: (dialog: TrashDialog) => void): readonly Table
             <Name>{formerParent.path}</Name>
           </Link>
         ) : (
-          <span className="soft">no longer exists</span>
+          <span className="soft">No longer exists</span>
         ),
     },
     {

@@ -165,7 +165,7 @@ function Stored({ gauges }: { gauges: Server['gauges'] }) {
           ? { label: 'Free disk', value: '–', help: 'unknown with PostgreSQL' }
           : { label: 'Free disk', value: formatBytes(freeDiskBytes), help: 'for the database' },
         lastBackupAt === null
-          ? { label: 'Last backup', value: 'None', help: 'by schedule' }
+          ? { label: 'Last backup', value: 'Never', help: 'by schedule' }
           : { label: 'Last backup', value: <Time at={lastBackupAt} />, help: 'by schedule' },
       ]}
     />

@@ -18,7 +18,7 @@ export function GroupPage({ id }: { id: string }) {
   return (
     <main className="page">
       <nav aria-label="Back">
-        <Link to="/groups" className="people-back">
+        <Link to="/groups" className="back-link">
           <Icon name="back" />
           Groups
         </Link>
@@ -35,8 +35,9 @@ function MissingGroup() {
     <>
       <h1 className="visually-hidden">Group</h1>
       <Empty icon="group" title="There is no such group">
+        <p>The group was deleted, or the link is wrong.</p>
         <p>
-          It may have been deleted. <Link to="/groups">See all groups</Link>
+          <Link to="/groups">Show all groups</Link>
         </p>
       </Empty>
     </>
@@ -53,7 +54,7 @@ function LoadedGroup({ group }: { group: GroupFacts }) {
           <Name>{group.name}</Name>
         </h1>
         <span className="soft">
-          created <Time at={group.createdAt} />
+          Created <Time at={group.createdAt} />
         </span>
         <span className="grow" />
         <Button icon="edit" onPress={() => setOpen('rename')}>

@@ -64,7 +64,7 @@ function GroupList() {
         {list.data && <span className="soft number">{list.data.totalCount.toLocaleString('en')}</span>}
       </header>
       <div className="toolbar">
-        <SearchField label="Search groups" value={text} onChange={(next) => setQuery({ text: next })} />
+        <SearchField label="Filter groups" value={text} onChange={(next) => setQuery({ text: next })} />
         <span className="grow" />
         <Button tone="primary" icon="plus" onPress={() => setCreating(true)}>
           New group
@@ -86,7 +86,7 @@ function GroupList() {
 function NoGroups({ text }: { text: string }) {
   if (text === '') {
     return (
-      <Empty icon="group" title="There are no groups yet">
+      <Empty icon="group" title="No groups yet">
         <p>
           A group gives several users the same access. Create a group, add users, and grant it access to
           folders.

@@ -39,7 +39,7 @@ export function UserPage({ id }: { id: string }) {
   return (
     <main className="page">
       <nav aria-label="Back">
-        <Link to="/users" className="people-back">
+        <Link to="/users" className="back-link">
           <Icon name="back" />
           Users
         </Link>
@@ -52,8 +52,9 @@ export function UserPage({ id }: { id: string }) {
             <>
               <h1 className="visually-hidden">User</h1>
               <Empty icon="user" title="There is no such user">
+                <p>The user was deleted, or the link is wrong.</p>
                 <p>
-                  They may have been deleted. <Link to="/users">See all users</Link>
+                  <Link to="/users">Show all users</Link>
                 </p>
               </Empty>
             </>

@@ -57,7 +57,7 @@ function UserList() {
         {list.data && <span className="soft number">{list.data.totalCount.toLocaleString('en')}</span>}
       </header>
       <div className="toolbar">
-        <SearchField label="Search users" value={text} onChange={(next) => setQuery({ text: next })} />
+        <SearchField label="Filter users" value={text} onChange={(next) => setQuery({ text: next })} />
         <span className="grow" />
         <Button tone="primary" icon="plus" onPress={() => setCreating(true)}>
           New user

@@ -19,7 +19,7 @@ export function NewFolderDialog({ parent, onClose, onCreated }: NewFolderDialogP
   return (
     <ActionDialog
       title={`New folder in “${parent.name}”`}
-      verb="Create"
+      verb="Create folder"
       isReady={name.trim() !== ''}
       call={{ action: createFolder, variables: { input: { parentId: parent.id, ...texts } } }}
       onClose={onClose}
