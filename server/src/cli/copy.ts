@@ -1,9 +1,9 @@
 /** `espalier copy`: copies an installation to another database and compares both. */
 
-import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
+import { readInputFile } from '../config/read-setting.ts';
 import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
 import { settingsTable } from '../config/settings-table.ts';
 import { copyInstallation, type ComparedTable } from '../maintenance/copy/copy.ts';
@@ -12,7 +12,7 @@ import { openWithoutMigrating } from '../database/open-database.ts';
 import { containsPassword, redactPassword } from '../config/redact-url.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
-import { print, printJson, table } from './terminal/output.ts';
+import { formatNumber, print, printJson, table } from './terminal/output.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
@@ -90,7 +90,8 @@ async function copyAll(
       ? printJson({ isSame, seconds, resumedFromRows, tables: compared })
       : print(comparison(compared)));
     requireSame(compared);
-    if (!isJson) await print(done(settingFor(toUrl, toFile), rowsOf(compared), seconds.toFixed(1)));
+    const rows = compared.reduce((sum, { source }) => sum + source.count, 0);
+    if (!isJson) await print(done(settingFor(toUrl, toFile), formatNumber(rows), seconds.toFixed(1)));
   } finally {
     progress.end();
     ignoreSignals();
@@ -104,8 +105,9 @@ export function urlsOf(
   files: { readonly fromFile: string | undefined; readonly toFile: string | undefined },
 ): Urls {
   const input = [...words];
-  const fromUrl = files.fromFile === undefined ? input.shift() : urlIn(files.fromFile);
-  const toUrl = files.toFile === undefined ? input.shift() : urlIn(files.toFile);
+  const fromUrl =
+    files.fromFile === undefined ? input.shift() : readInputFile('--from-file', files.fromFile).trim();
+  const toUrl = files.toFile === undefined ? input.shift() : readInputFile('--to-file', files.toFile).trim();
   if (fromUrl === undefined || toUrl === undefined || input.length > 0) {
     throw new UsageError(
       'espalier copy takes two URLs: the source and the destination. Run espalier copy --help for details.',
@@ -124,14 +126,6 @@ export function urlsOf(
   return { fromUrl, toUrl };
 }
 
-function urlIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new StartError(`Cannot read ${file}: ${(cause as Error).message}.`, { cause });
-  }
-}
-
 /** A signal can stop the copy at any moment, like a power failure, without losing data. */
 function reportHowToContinue(progress: Progress): () => void {
   const stop = (signal: NodeJS.Signals) => {
@@ -146,7 +140,7 @@ function reportHowToContinue(progress: Progress): () => void {
 }
 
 function describeResume(rows: number, total: number): string {
-  return `Continuing an interrupted copy: ${Math.min(rows, total).toLocaleString('en')} of ${total.toLocaleString('en')} rows are already copied.`;
+  return `Continuing an interrupted copy: ${formatNumber(Math.min(rows, total))} of ${formatNumber(total)} rows are already copied.`;
 }
 
 function comparison(compared: readonly ComparedTable[]): string {
@@ -158,11 +152,7 @@ function comparison(compared: readonly ComparedTable[]): string {
           { name: `${name} in the destination`, ...destination },
         ],
   );
-  const cells = rows.map(({ name, count, sha256 }) => [
-    name,
-    count.toLocaleString('en').padStart(10),
-    sha256,
-  ]);
+  const cells = rows.map(({ name, count, sha256 }) => [name, formatNumber(count).padStart(10), sha256]);
   return table(['Table', 'Rows'.padStart(10), 'SHA-256 of its rows'], cells);
 }
 
@@ -172,10 +162,6 @@ function requireSame(compared: readonly ComparedTable[]): void {
   throw new StartError(
     `The source and the destination differ in ${different.join(', ')}. A server may have changed the source during the copy. Stop every server on the source and run the same command again.`,
   );
-}
-
-function rowsOf(compared: readonly ComparedTable[]): string {
-  return compared.reduce((sum, { source }) => sum + source.count, 0).toLocaleString('en');
 }
 
 /** The file contains the password, which is not displayed. */

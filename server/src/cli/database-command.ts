@@ -1,4 +1,4 @@
-/** Opens the database of the server for commands that work on it directly. The schema must be current. */
+/** Opens the database of the server for commands that work on it directly. */
 
 import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
 import { settingsTable, type Settings } from '../config/settings-table.ts';
@@ -13,10 +13,13 @@ export const databaseSettings = [databaseUrl, databasePoolMode];
 export async function onDatabase<T>(
   flags: SettingFlags,
   work: (opened: { readonly database: Database; readonly settings: Settings }) => Promise<T>,
+  /** Also opens a database with an older schema, or without one. */
+  { isAnySchema = false } = {},
 ): Promise<T> {
   const { settings } = readProcessSettings(flags);
-  const { openMigrated } = await import('../database/open-database.ts');
-  const database = await openMigrated(settings.databaseUrl, databaseOptionsFrom(settings));
+  const { openMigrated, openWithoutMigrating } = await import('../database/open-database.ts');
+  const open = isAnySchema ? openWithoutMigrating : openMigrated;
+  const database = await open(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     return await work({ database, settings });
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
+import { readProcessSettings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { requireSchemaVersion } from '../database/migrations.ts';
 import {
@@ -10,7 +10,6 @@ import {
   type MigrationStep,
   migrate as takeSteps,
   missingSteps,
-  openWithoutMigrating,
   sqliteFilePath,
 } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
@@ -18,9 +17,8 @@ import { sqliteDialect } from '../database/sqlite/dialect.ts';
 import { readInstallationValue } from '../database/installation-values.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { StartError } from '../config/start-error.ts';
-import { command, json, type SettingFlags } from './command.ts';
-import { databaseSettings } from './database-command.ts';
-import { print, printJson } from './terminal/output.ts';
+import { command, json, type Output, type SettingFlags } from './command.ts';
+import { databaseSettings, onDatabase } from './database-command.ts';
 
 export const migrate = command({
   about: 'Update the database schema, or print the missing steps as SQL',
@@ -28,72 +26,59 @@ export const migrate = command({
   settings: databaseSettings,
   details: `The server does the same when it starts. If several processes migrate at once, one runs the steps and the others wait.`,
   examples: ['espalier migrate --dry-run', 'espalier migrate'],
-  run: ({ options, flags }) =>
-    options.dryRun ? show(flags, options.json) : bringUpToDate(flags, options.json),
+  run: ({ options, flags }) => (options.dryRun ? listMissingSteps(flags) : runSteps(flags, options.json)),
 });
 
-async function bringUpToDate(flags: SettingFlags, isJson: boolean): Promise<void> {
-  await onAnyDatabase(flags, async (database, displayUrl) => {
-    const taken: MigrationStep[] = [];
-    await takeSteps(database, systemClock, (step) => {
+function runSteps(flags: SettingFlags, isJson: boolean): Promise<Output> {
+  return onAnyDatabase(flags, async (database, displayUrl) => {
+    const taken: { number: number; name: string }[] = [];
+    await takeSteps(database, systemClock, ({ number, name }) => {
       // Printed before the step runs, because an index on a large table takes long.
-      if (!isJson) console.log(`Step ${step.number}: ${step.name}`);
-      taken.push(step);
+      if (!isJson) console.log(`Step ${number}: ${name}`);
+      taken.push({ number, name });
     });
-    if (isJson) {
-      await printJson({ database: displayUrl, steps: taken.map(({ number, name }) => ({ number, name })) });
-      return;
-    }
-    await print(taken.length > 0 ? `${displayUrl} is up to date.` : `${displayUrl} is already up to date.`);
+    return {
+      data: { database: displayUrl, steps: taken },
+      text: `${displayUrl} is ${taken.length > 0 ? '' : 'already '}up to date.`,
+    };
   });
 }
 
 /** Prints the SQL, which a database administrator can run instead. */
-async function show(flags: SettingFlags, isJson: boolean): Promise<void> {
-  const { settings } = readProcessSettings(flags);
-  const displayUrl = redactPassword(settings.databaseUrl);
-  const file = sqliteFilePath(settings.databaseUrl);
+async function listMissingSteps(flags: SettingFlags): Promise<Output> {
+  const { databaseUrl } = readProcessSettings(flags).settings;
+  const file = sqliteFilePath(databaseUrl);
   if (file !== undefined && !sizeOf(resolve(file))) {
     const note = `-- The database file ${resolve(file)} does not exist yet. A new database needs these steps:`;
-    await printSteps(allSteps(sqliteDialect), { displayUrl, isJson, note });
-    return;
+    return describeSteps(allSteps(sqliteDialect), redactPassword(databaseUrl), [note]);
   }
-  await onAnyDatabase(flags, async (database) => {
+  return onAnyDatabase(flags, async (database, displayUrl) => {
     const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
-    await printSteps(steps, { displayUrl, isJson });
+    return describeSteps(steps, displayUrl);
   });
 }
 
-async function printSteps(
+function describeSteps(
   steps: readonly MigrationStep[],
-  {
-    displayUrl,
-    isJson,
-    note,
-  }: { readonly displayUrl: string; readonly isJson: boolean; readonly note?: string },
-): Promise<void> {
-  if (isJson) {
-    await printJson({ database: displayUrl, isDryRun: true, steps });
-    return;
-  }
+  database: string,
+  notes: readonly string[] = [],
+): Output {
   const texts = steps.length > 0 ? steps.map(asSql) : ['-- Nothing to do: the database is up to date.'];
-  await print([...(note === undefined ? [] : [note]), ...texts].join('\n\n'));
+  return { data: { database, isDryRun: true, steps }, text: [...notes, ...texts].join('\n\n') };
 }
 
-async function onAnyDatabase(
+function onAnyDatabase(
   flags: SettingFlags,
-  work: (database: Database, displayUrl: string) => Promise<void>,
-): Promise<void> {
-  const { settings } = readProcessSettings(flags);
-  const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
-  try {
-    await requireNoCopy(database);
-    await work(database, redactPassword(settings.databaseUrl));
-  } catch (error) {
-    throw database.explain(error);
-  } finally {
-    await database.close();
-  }
+  work: (database: Database, displayUrl: string) => Promise<Output>,
+): Promise<Output> {
+  return onDatabase(
+    flags,
+    async ({ database, settings }) => {
+      await requireNoCopy(database);
+      return work(database, redactPassword(settings.databaseUrl));
+    },
+    { isAnySchema: true },
+  );
 }
 
 /** An unfinished copy may have the current schema, but no server starts on it. */

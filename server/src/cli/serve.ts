@@ -13,14 +13,7 @@ import { command } from './command.ts';
 import { ExitError } from './failures.ts';
 import { consoleFolder, version } from './package-files.ts';
 import { serveLog } from '../observability/serve-log.ts';
-import {
-  databaseLinkWarning,
-  exposureWarning,
-  metricsExposureWarning,
-  tooManyWorkersWarning,
-  trustedProxyWarning,
-  unsealedWarning,
-} from '../config/settings-warnings.ts';
+import { findSettingWarnings, unsealedWarning } from '../config/settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from '../startup/signals.ts';
 
 /** A server in this process, or a cluster of workers. */
@@ -57,14 +50,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   const serverLog = serveLog(settings);
   const { log } = serverLog;
   endOnBug(log);
-  [
-    ...warnings,
-    exposureWarning(settings),
-    databaseLinkWarning(settings),
-    metricsExposureWarning(settings),
-    tooManyWorkersWarning(settings),
-    trustedProxyWarning(settings),
-  ].forEach((warning) => serverLog.warn(warning));
+  for (const warning of [...warnings, ...findSettingWarnings(settings)]) serverLog.warn(warning);
   void stop.requested.then((signal) => serverLog.stopping(signal));
   let administrator: NewAdministrator | undefined;
   const starting = start({

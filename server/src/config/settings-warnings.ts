@@ -4,8 +4,20 @@ import { isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Settings } from './settings-table.ts';
 
+/** The warnings that need no database. */
+export function findSettingWarnings(settings: Settings): string[] {
+  const find = [
+    exposureWarning,
+    databaseLinkWarning,
+    metricsExposureWarning,
+    tooManyWorkersWarning,
+    trustedProxyWarning,
+  ];
+  return find.map((each) => each(settings)).filter((text) => text !== undefined);
+}
+
 /** Without TLS, passwords and tokens cross the network unprotected. */
-export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): string | undefined {
+function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): string | undefined {
   if (isLoopbackHost(host) || tlsCertFile || trustProxy !== false) return undefined;
   return `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`;
 }
@@ -30,13 +42,13 @@ function isWideRange(range: string): boolean {
 }
 
 /** Metrics contain no secrets, but they reveal the load and the errors of the server. */
-export function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
+function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
   if (metricsPort === undefined || isLoopbackHost(metricsHost)) return undefined;
   return `Metrics are served on ${metricsHost} to every client that can reach the port. Restrict the port to Prometheus.`;
 }
 
 /** The connection carries the password of the database and all data. */
-export function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
+function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
   if (!URL.canParse(databaseUrl)) return undefined;
   const { hostname, searchParams } = new URL(databaseUrl);
   const isMeant = searchParams.has('sslmode') || searchParams.has('ssl');

@@ -11,7 +11,7 @@ import type { ReportRequest } from './access-log.ts';
 import type { BrokenRequests } from './guards/broken-requests.ts';
 import type { Admission, AdmissionLimits, Load } from './guards/overload.ts';
 import type { HttpTimeouts } from './guards/timeouts.ts';
-import type { TlsFiles } from './listen.ts';
+import type { TlsFiles } from '../config/tls-files.ts';
 import type { StopTimings } from './tcp-connections.ts';
 import type { RequestTracing } from './traced-requests.ts';
 import type { LiveConnections, LiveOptions } from './live-connections.ts';

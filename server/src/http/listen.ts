@@ -1,10 +1,8 @@
-/** Binds the port of the server (two addresses if `localhost` resolves to IPv4 and IPv6), and reads the TLS certificate. */
+/** Binds the port of the server (two addresses if `localhost` resolves to IPv4 and IPv6). */
 
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import type { Settings } from '../config/settings-table.ts';
 import { StartError } from '../config/start-error.ts';
 
@@ -150,28 +148,4 @@ export function baseUrl({ host, basePath, tlsCertFile }: Settings, port: number)
   const isWildcard = host === '0.0.0.0' || host === '::';
   const hostname = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `${tlsCertFile ? 'https' : 'http'}://${hostname}:${port}${basePath}`;
-}
-
-export type TlsFiles = ReturnType<typeof readTlsFiles>;
-
-/** Reads the certificate and its key, and checks that they can be used together. */
-export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
-  if (!tlsCertFile || !tlsKeyFile) return undefined;
-  const certName = `ESPALIER_TLS_CERT_FILE names ${tlsCertFile}`;
-  const keyName = `ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}`;
-  const cert = orExplain(`${certName}, which cannot be read`, () => readFileSync(tlsCertFile));
-  const key = orExplain(`${keyName}, which cannot be read`, () => readFileSync(tlsKeyFile));
-  orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
-  orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
-  const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;
-  orExplain(mismatch, () => createSecureContext({ cert, key }));
-  return { cert, key };
-}
-
-function orExplain<T>(complaint: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    throw new StartError(`${complaint}: ${(cause as Error).message}.`, { cause });
-  }
 }

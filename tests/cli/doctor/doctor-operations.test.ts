@@ -187,6 +187,24 @@ describe("the doctor's metrics and traces check", () => {
     );
   });
 
+  test('reads only the start of a response without an end', async () => {
+    const metrics = 'espalier_build_info{version="1.2.3"} 1\n';
+    const port = await listen(
+      createServer((_, response) => {
+        response.write(metrics);
+        const fill = () => {
+          while (response.write(metrics.repeat(10_000)));
+        };
+        response.on('drain', fill);
+        fill();
+      }),
+    );
+    assert.equal(
+      (await runChecks({ METRICS_PORT: String(port) }))[0],
+      `ok: Metrics of Espalier 1.2.3 can be read at http://127.0.0.1:${port}/metrics.`,
+    );
+  });
+
   test('warns about metrics beyond loopback, like the start does', () => {
     const environment = { ESPALIER_METRICS_PORT: '9464', ESPALIER_METRICS_HOST: '0.0.0.0' };
     const { settings, warnings } = readSettings({ environment });

@@ -20,19 +20,15 @@ export interface Finding {
 /** Yields each finding immediately, so that it can be printed at once. */
 export type Findings = AsyncIterable<Finding>;
 
+const findingOf =
+  (state: State) =>
+  (text: string, fix?: string): Finding => ({ state, text, ...(fix !== undefined && { fix }) });
+
 /** Nothing could be checked, and this is not a problem. */
-export const skipped = (text: string): Finding => ({ state: 'skipped', text });
-export const ok = (text: string): Finding => ({ state: 'ok', text });
-export const warning = (text: string, fix?: string): Finding => ({
-  state: 'warning',
-  text,
-  ...(fix !== undefined && { fix }),
-});
-export const problem = (text: string, fix?: string): Finding => ({
-  state: 'problem',
-  text,
-  ...(fix !== undefined && { fix }),
-});
+export const skipped = findingOf('skipped');
+export const ok = findingOf('ok');
+export const warning = findingOf('warning');
+export const problem = findingOf('problem');
 
 export interface CheckContext {
   readonly clock: Clock;
@@ -53,12 +49,9 @@ export interface CheckedServer {
   readonly alive: () => Promise<HttpResponse>;
 }
 
-export function createCheckContext(input: {
-  readonly clock: Clock;
-  readonly flags: Readonly<Record<string, string>>;
-  readonly settings: Settings;
-  readonly url: string | undefined;
-}): CheckContext {
+export function createCheckContext(
+  input: Pick<CheckContext, 'clock' | 'flags' | 'settings'> & Pick<CheckedServer, 'url'>,
+): CheckContext {
   const { clock, flags, settings } = input;
   const url = input.url ?? usualUrl(settings);
   return {
@@ -76,6 +69,10 @@ export function createCheckContext(input: {
       alive: once(() => sendRequest(clock, `${url}/livez`)),
     },
   };
+}
+
+export function isEspalierAlive({ body }: HttpResponse): boolean {
+  return jsonOf<{ status: string }>(body)?.status === 'ok';
 }
 
 /** Whether the URL of the server responds, even if it is not Espalier. */
@@ -135,10 +132,10 @@ export function sendRequest(
     });
     sent.once('error', (error) => reject(describeError(error)));
     sent.once('response', (response) => {
-      const { statusCode = 0, headers: responseHeaders } = response;
+      const { statusCode: status = 0, headers } = response;
       const atMs = clock.now();
       readStart(response).then(
-        (body) => resolve({ status: statusCode, headers: responseHeaders, body, atMs }),
+        (body) => resolve({ status, headers, body, atMs }),
         (error: NodeJS.ErrnoException) => reject(describeError(error)),
       );
     });
@@ -166,10 +163,10 @@ function describeError(error: NodeJS.ErrnoException): Error {
   return new Error(error.message || error.code || 'the connection failed', { cause: error });
 }
 
-/** Returns undefined if the body is not JSON. */
-export function jsonOf(body: string): unknown {
+/** Returns undefined if the body is not JSON. Another program may return any JSON. */
+export function jsonOf<T extends object>(body: string): Partial<T> | null | undefined {
   try {
-    return JSON.parse(body) as unknown;
+    return JSON.parse(body) as Partial<T> | null;
   } catch {
     return undefined;
   }

@@ -18,6 +18,7 @@ import {
   type CheckContext,
   type Finding,
   type Findings,
+  isEspalierAlive,
   jsonOf,
   ok,
   problem,
@@ -69,16 +70,8 @@ async function damageIn(file: string): Promise<readonly string[]> {
 
 async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
   const facts = await postgres();
-  const { encoding, displayVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
+  const { displayVersion, ctype, hasTrigrams } = facts;
   yield ok(`${redactPassword(settings.databaseUrl)} responds: PostgreSQL ${displayVersion}.`);
-  if (isTooOld) yield problem(`PostgreSQL ${displayVersion} is too old.`, 'Use version 13 or newer.');
-  if (encoding !== 'UTF8') {
-    yield problem(
-      `The database has the encoding ${encoding} instead of UTF8.`,
-      `Create a database with ENCODING 'UTF8' TEMPLATE template0.`,
-    );
-  }
-  if (isStandby) yield problem('The server is a standby, which is read-only.', 'Use the primary.');
   if (!hasTrigrams) {
     yield problem(
       'The extension pg_trgm is not available.',
@@ -93,7 +86,7 @@ async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
   }
   yield* checkSyncing(facts);
   yield* checkConnections(facts, settings.databaseConnections * settings.workers);
-  if (isTooOld || encoding !== 'UTF8' || isStandby) return;
+  // Throws if the server cannot use this PostgreSQL, for example because it is too old.
   const database = await openWithoutMigrating(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     const found = await database.transaction(async (transaction) => {
@@ -236,7 +229,7 @@ async function explainLostFile(
 ): Promise<Finding | undefined> {
   // A server that the user named explicitly may use another database.
   const response = url === undefined || isExplicit ? undefined : await alive().catch(() => undefined);
-  if (response && (jsonOf(response.body) as { status?: string } | undefined)?.status === 'ok') {
+  if (response && isEspalierAlive(response)) {
     return problem(
       `The database file ${file} is missing, but a server runs at ${url}. The file was moved or deleted, or the server has other settings.`,
       'Put the file back, with its -wal file, before you restart the server. Otherwise, the server would create a new, empty database. If the file was deleted, only the running process still has the data.',
@@ -292,7 +285,7 @@ export async function* checkInstallation(context: CheckContext): Findings {
   const { clock, server } = context;
   if (!(await responds(server))) return;
   const { body } = await sendRequest(clock, `${server.url}/.well-known/jwks.json`);
-  const published = (jsonOf(body) as { keys?: readonly { kid?: unknown }[] } | undefined)?.keys ?? [];
+  const published = jsonOf<{ keys: readonly { kid?: unknown }[] }>(body)?.keys ?? [];
   // The check of the database reports its problems.
   const stored = await storedKeyIds(context).catch(() => []);
   if (published.length === 0 || stored.length === 0) return;

@@ -1,20 +1,13 @@
 /** Checks the settings, the clock, the certificate, the metrics port and the trace collector. */
 
-import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../config/settings-table.ts';
-import {
-  databaseLinkWarning,
-  exposureWarning,
-  metricsExposureWarning,
-  tooManyWorkersWarning,
-  trustedProxyWarning,
-  unsealedWarning,
-} from '../../config/settings-warnings.ts';
+import { findSettingWarnings, unsealedWarning } from '../../config/settings-warnings.ts';
+import { readTlsFiles } from '../../config/tls-files.ts';
+import { StartError } from '../../config/start-error.ts';
 import {
   type CheckContext,
   type Finding,
@@ -33,12 +26,8 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
   const { adminPassword, refreshTokenSeconds, authTokenSeconds } = settings;
   const found = [
     ...warnings,
-    exposureWarning(settings),
-    databaseLinkWarning(settings),
-    metricsExposureWarning(settings),
+    ...findSettingWarnings(settings),
     unsealedWarning(settings),
-    tooManyWorkersWarning(settings),
-    trustedProxyWarning(settings),
     adminPassword !== undefined && [...adminPassword].length < 8
       ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters and is easy to guess. Only the first start uses it.'
       : undefined,
@@ -95,34 +84,27 @@ const soonMs = 14 * 86_400_000;
 
 export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> {
   const { tlsCertFile, tlsKeyFile } = settings;
-  if (!tlsCertFile || !tlsKeyFile) {
-    yield ok('The server uses plain HTTP, because ESPALIER_TLS_CERT_FILE is not set.');
-    return;
-  }
-  const [cert, key] = [attempt(tlsCertFile, certificatesIn), attempt(tlsKeyFile, createPrivateKey)];
-  for (const [name, tried] of [
-    ['ESPALIER_TLS_CERT_FILE', cert],
-    ['ESPALIER_TLS_KEY_FILE', key],
-  ] as const) {
-    if (tried.error !== undefined) yield problem(`${name}: ${tried.error}`, 'Set it to a PEM file.');
-  }
-  if (!cert.value || !key.value) return;
-  const [leaf, ...chain] = cert.value;
-  if (!leaf!.checkPrivateKey(key.value)) {
+  let certificates: X509Certificate[];
+  try {
+    const files = readTlsFiles(settings);
+    if (!files) {
+      yield ok('The server uses plain HTTP, because ESPALIER_TLS_CERT_FILE is not set.');
+      return;
+    }
+    const texts = files.cert.toString().match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g);
+    certificates = (texts ?? []).map((text) => new X509Certificate(text));
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
     yield problem(
-      `The key in ${tlsKeyFile} does not belong to the certificate in ${tlsCertFile}.`,
-      'Put the certificate of the server first in the file, followed by those of its issuers.',
+      error.message,
+      `Put the certificate of the server first in ${tlsCertFile}, followed by those of its issuers, and its key in ${tlsKeyFile}. Both are PEM files, and the key must be long enough.`,
     );
     return;
   }
-  const refused = attempt(tlsCertFile, (bytes) =>
-    createSecureContext({ cert: bytes, key: readFileSync(tlsKeyFile) }),
-  ).error;
-  if (refused !== undefined)
-    yield problem(refused, 'Create a new certificate and key. The key must be long enough.');
-  else yield ok(`The certificate is for ${namesOf(leaf!)}, and the key belongs to it.`);
+  const [leaf] = certificates;
+  yield ok(`The certificate is for ${namesOf(leaf!)}, and the key belongs to it.`);
   yield ageOf(leaf!, clock);
-  yield* checkChain([leaf!, ...chain]);
+  yield* checkChain(certificates);
 }
 
 export function ageOf(
@@ -167,20 +149,6 @@ function* checkChain(certificates: readonly X509Certificate[]): Iterable<Finding
     );
   } else {
     yield ok(`The chain has ${certificates.length} certificates in the right order.`);
-  }
-}
-
-function certificatesIn(bytes: Buffer): X509Certificate[] {
-  const found = bytes.toString().match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g);
-  if (!found) throw new Error('it contains no certificate');
-  return found.map((text) => new X509Certificate(text));
-}
-
-function attempt<T>(file: string, work: (bytes: Buffer) => T): { value?: T; error?: string } {
-  try {
-    return { value: work(readFileSync(file)) };
-  } catch (error) {
-    return { error: `Cannot use ${file}: ${(error as Error).message}.` };
   }
 }
 

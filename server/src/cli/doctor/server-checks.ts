@@ -10,6 +10,7 @@ import {
   type Finding,
   type Findings,
   type HttpResponse,
+  isEspalierAlive,
   jsonOf,
   ok,
   problem,
@@ -45,7 +46,7 @@ export async function* checkServer({ clock, server, settings }: CheckContext): F
     return;
   }
   yield* checkKind(clock, url, alive);
-  if ((jsonOf(alive.body) as { status?: string } | undefined)?.status !== 'ok') return;
+  if (!isEspalierAlive(alive)) return;
   yield* checkReadiness(clock, url);
   if (url.startsWith('https:')) yield* checkCertificate(clock, url, server.isExplicit);
   yield* checkTokens(clock, url);
@@ -65,7 +66,7 @@ async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findi
     yield problem(`${url} redirects to ${headers.location ?? ''}.`, 'Use the address of the redirect.');
     return;
   }
-  if ((jsonOf(alive.body) as { status?: string } | undefined)?.status !== 'ok') {
+  if (!isEspalierAlive(alive)) {
     yield problem(
       `The server at ${url} is not Espalier: /livez returns ${status}.`,
       'Use the API address that the server prints when it starts, including ESPALIER_BASE_PATH.',
@@ -73,7 +74,7 @@ async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findi
     return;
   }
   const { body } = await sendRequest(clock, `${url}/openapi.json`);
-  const info = (jsonOf(body) as { info?: { title?: string; version?: string } } | undefined)?.info;
+  const info = jsonOf<{ info: { title?: string; version?: string } }>(body)?.info;
   if (info?.title !== 'Espalier') {
     yield problem(`The server at ${url} does not identify itself as Espalier.`, proxies);
   } else if (info.version === version()) {
@@ -88,7 +89,7 @@ async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findi
 
 async function* checkReadiness(clock: Clock, url: string): Findings {
   const { status, body } = await sendRequest(clock, `${url}/readyz?verbose`);
-  const found = jsonOf(body) as (Partial<ProbeResponse> & { detail?: string }) | undefined;
+  const found = jsonOf<ProbeResponse & { detail: string }>(body);
   if (status === 200) yield ok('The server is ready: its database responds.');
   else {
     const detail = found?.detail ?? `/readyz returns ${status}`;

@@ -54,7 +54,6 @@ export async function checkServer(
 }
 
 export interface ServerInfo extends BasicServerInfo {
-  readonly isTooOld: boolean;
   /** For example 18.4. */
   readonly displayVersion: string;
   readonly nowMs: number;
@@ -84,14 +83,8 @@ export async function readServerInfo(url: string, options: DatabaseOptions): Pro
   try {
     await client.connect();
     const server = (await client.query<BasicServerInfo>(selectServer)).rows[0]!;
-    const more = (await client.query<Omit<ServerInfo, keyof BasicServerInfo | 'isTooOld'>>(selectMore))
-      .rows[0]!;
-    return {
-      ...server,
-      ...more,
-      nowMs: Number(more.nowMs),
-      isTooOld: Number(server.version) < minVersion,
-    };
+    const more = (await client.query<Omit<ServerInfo, keyof BasicServerInfo>>(selectMore)).rows[0]!;
+    return { ...server, ...more, nowMs: Number(more.nowMs) };
   } catch (error) {
     throw toStartError(toFault(error), session.safeUrl);
   } finally {

@@ -1,0 +1,30 @@
+/** Reads the certificate of the server and its private key. */
+
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { Settings } from './settings-table.ts';
+import { StartError } from './start-error.ts';
+
+export type TlsFiles = ReturnType<typeof readTlsFiles>;
+
+/** Reads the certificate and its key, and checks that they can be used together. */
+export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
+  if (!tlsCertFile || !tlsKeyFile) return undefined;
+  const certName = `ESPALIER_TLS_CERT_FILE names ${tlsCertFile}`;
+  const keyName = `ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}`;
+  const cert = orExplain(`${certName}, which cannot be read`, () => readFileSync(tlsCertFile));
+  const key = orExplain(`${keyName}, which cannot be read`, () => readFileSync(tlsKeyFile));
+  orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
+  orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
+  const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;
+  orExplain(mismatch, () => createSecureContext({ cert, key }));
+  return { cert, key };
+}
+
+function orExplain<T>(complaint: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw new StartError(`${complaint}: ${(cause as Error).message}.`, { cause });
+  }
+}
