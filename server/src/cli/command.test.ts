@@ -6,6 +6,7 @@ import { settingsTable } from '../config/settings-table.ts';
 import type { Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
 import { fullName } from './command.ts';
+import { findGroupDefault } from './commands.ts';
 import { copy } from './copy.ts';
 import { serve } from './serve.ts';
 
@@ -102,6 +103,13 @@ test('leaves surplus arguments out of the message, which may be URLs with a pass
     () => parseCommand('copy', copy, args),
     (error) => error instanceof UsageError && !error.message.includes('secret'),
   );
+});
+
+test('runs the default command of a group, and shows its help if the group has no other command', async () => {
+  assert.equal(await findGroupDefault('keys', false), 'list');
+  assert.equal(await findGroupDefault('keys', true), undefined);
+  assert.equal(await findGroupDefault('journal', true), 'list');
+  assert.equal(await findGroupDefault('folder', false), undefined);
 });
 
 test('documents every command with a verb, examples of itself and no Markdown', async () => {

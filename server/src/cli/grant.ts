@@ -98,7 +98,9 @@ const create = apiCommand({
   words: [folderWord, { name: 'level', about: 'read, write, manage or none', completes: levels }],
   options: subjectOptions,
   details: `Requires MANAGE on the folder. Each user or group has at most one grant on a folder: a new one replaces it. A grant applies to
-the folder and its contents, unless a deeper grant overrides it. The level none blocks inherited access.`,
+the folder and its contents, unless a deeper grant overrides it.
+
+The level write includes read, and manage includes write and granting access. The level none blocks inherited access.`,
   examples: [
     'espalier grant create /Places read --user anna',
     'espalier grant set /Places manage --user anna',

@@ -20,12 +20,12 @@ interface GroupDetails extends NamedGroup {
   readonly createdAt: string;
 }
 
-const nameWord = { name: 'name', about: '1 to 128 characters; unique without regard to case' };
+const nameWord = { name: 'name', about: 'The name: 1 to 128 characters, unique without regard to case' };
 
 const list = apiCommand({
   about: 'List the groups',
   aliases: ['ls'],
-  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' } },
+  options: { text: { value: 'text', about: 'List only names that contain this text; ignores case' } },
   details: 'For administrators and users who manage a folder.',
   examples: ['espalier group list', 'espalier group list --text floor --json'],
   async run(connection, { options: { text } }) {
@@ -129,7 +129,7 @@ const join = membership({
   counted: 'added',
   about: 'Add users to a group',
   details:
-    'For administrators. Members stay in the group. If one of the users does not exist, no user is added.',
+    'For administrators. Ignores users who are members already. If one of the users does not exist, no user is added.',
   examples: ['espalier group join gardeners anna bob'],
   result: 'Added to',
 });

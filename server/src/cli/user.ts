@@ -42,7 +42,7 @@ async function withAllGroups(
 const list = apiCommand({
   about: 'List the users',
   aliases: ['ls'],
-  options: { text: { value: 'text', about: 'List only names that contain this text, in any case' } },
+  options: { text: { value: 'text', about: 'List only names that contain this text; ignores case' } },
   details: 'For administrators.',
   examples: ['espalier user list', 'espalier user list --text ann --json'],
   async run(connection, { options: { text } }) {
@@ -96,7 +96,7 @@ const show = apiCommand({
   },
 });
 
-const nameWord = { name: 'name', about: '1 to 128 characters; unique without regard to case' };
+const nameWord = { name: 'name', about: 'The name: 1 to 128 characters, unique without regard to case' };
 
 async function changeUser(
   connection: ApiConnection,

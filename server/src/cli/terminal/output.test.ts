@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeControls, escapeLines, formatJson, table } from './output.ts';
+import { escapeControls, escaped, escapeLines, facts, formatJson, table } from './output.ts';
 
 const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
 
@@ -17,6 +17,19 @@ test('escapes characters that a terminal interprets, and keeps every other chara
 
 test('keeps the line ends of a text with several lines', () => {
   assert.equal(escapeLines('a\r\nb\x1b\n'), 'a\nb\\u{1b}\n');
+});
+
+test('escapes the values of a template, the cells of a table and facts', () => {
+  const shown = escapeControls(hostile);
+  assert.equal(escaped`Deleted ${hostile}:\n${2} folders`, `Deleted ${shown}:\n2 folders`);
+  assert.equal(table(['Name'], [[hostile]]), `Name\n${shown}`);
+  assert.equal(
+    facts([
+      ['Name', hostile],
+      ['Title', null],
+    ]),
+    `Name:  ${shown}\nTitle: -`,
+  );
 });
 
 test('prints JSON without such characters, and with the same value', () => {

@@ -112,10 +112,10 @@ async function importInto(
   const result = await sendTo(client, parent.id, list, input, { upload, signal });
   progress.end();
   const seconds = (systemClock.now() - begunAt) / 1000;
-  const { createdCount: folderCount, ...counts } = result;
+  const { createdCount: folderCount, updatedCount, keptCount, isDryRun } = result;
   const { skipped } = source;
   return {
-    data: { folderCount, ...counts, path: into, seconds, skipped },
+    data: { folderCount, updatedCount, keptCount, path: into, isDryRun, seconds, skipped },
     text: describeResult({ ...source, ...result, into, seconds }),
   };
 }
