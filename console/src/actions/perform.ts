@@ -48,6 +48,11 @@ export function reportDone(text: string, undoSteps: readonly UndoStep[], call?: 
   toasts.add({ tone: 'done', text, call, undo: undoSteps.length > 0 ? createUndo(undoSteps) : undefined });
 }
 
+/** Makes an action undoable that a dialog reports. */
+export function rememberDone(text: string, undoSteps: readonly UndoStep[]): void {
+  if (undoSteps.length > 0) toasts.addHidden({ tone: 'done', text, undo: createUndo(undoSteps) });
+}
+
 export function reportFailure(text: string): void {
   toasts.add({ tone: 'failure', text });
 }

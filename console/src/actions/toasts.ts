@@ -33,11 +33,19 @@ function set(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
+function remember(toast: Toast): void {
+  if (toast.undo) undoable = [...undoable, toast].slice(-maxUndoable);
+}
+
 export const toasts = {
   add(toast: Omit<Toast, 'id'>): void {
     const added = { ...toast, id: ++lastId };
-    if (toast.undo) undoable = [...undoable, added].slice(-maxUndoable);
+    remember(added);
     set([...visible, added].slice(-maxToasts));
+  },
+  /** Adds an action to undo, without a message: a dialog reports it. */
+  addHidden(toast: Omit<Toast, 'id'>): void {
+    remember({ ...toast, id: ++lastId });
   },
   remove(id: number): void {
     set(visible.filter((toast) => toast.id !== id));

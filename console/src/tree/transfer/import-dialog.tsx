@@ -3,7 +3,7 @@
 import type { ErrorCode, ImportResult } from '@espalier/client';
 import { FileError } from '@espalier/client/files';
 import { useEffect, useRef, useState } from 'react';
-import { DropZone } from 'react-aria-components';
+import { DropZone, Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { undoLast } from '../../actions/toasts.ts';
 import { describeProblem } from '../../graph/problem.ts';
 import { navigate } from '../../router.tsx';
@@ -157,14 +157,68 @@ function ChooseFile({ problem, onChoose, onClose }: ChooseFileProps) {
         <p>Drop a CSV, JSON or NDJSON file here, or</p>
         <FileButton label="Choose a file…" isPrimary onChoose={onChoose} />
       </DropZone>
-      <p className="soft">
-        A CSV file names its columns in the first line: path, title, icon, description, properties. For
-        example, the path “Floor 2/Room 7” creates “Floor 2” and “Room 7” inside it.
-      </p>
+      <Formats />
       <footer className="dialog-footer">
         <Button onPress={onClose}>Cancel</Button>
       </footer>
     </>
+  );
+}
+
+const formats = [
+  {
+    id: 'csv',
+    label: 'CSV',
+    text: 'The first line names the columns. A column such as properties.floor sets one property.',
+    example: `path,title,icon,properties.floor
+Building A,Main building,🏢,
+Building A/Room 1,,,2`,
+  },
+  {
+    id: 'json',
+    label: 'JSON',
+    text: 'A list of folders. “folders” contains the folders inside. Or write a “path” instead of a “name”.',
+    example: `[
+  {
+    "name": "Building A",
+    "title": "Main building",
+    "folders": [{ "name": "Room 1", "properties": { "floor": 2 } }]
+  }
+]`,
+  },
+  {
+    id: 'ndjson',
+    label: 'NDJSON',
+    text: 'Each line is the JSON object of one folder.',
+    example: `{"path": "Building A", "title": "Main building"}
+{"path": "Building A/Room 1", "properties": {"floor": 2}}`,
+  },
+] as const;
+
+/** Explains the content of a file, with one example in each format. */
+function Formats() {
+  return (
+    <div className="import-formats">
+      <p className="soft">
+        Each folder has a path and, if you like, a title, an icon, a description and properties. Missing
+        parent folders are created.
+      </p>
+      <Tabs className="tabs">
+        <TabList className="tab-list" aria-label="File formats">
+          {formats.map(({ id, label }) => (
+            <Tab key={id} id={id} className="tab">
+              {label}
+            </Tab>
+          ))}
+        </TabList>
+        {formats.map(({ id, text, example }) => (
+          <TabPanel key={id} id={id} className="import-format">
+            <p className="soft">{text}</p>
+            <pre className="import-example">{example}</pre>
+          </TabPanel>
+        ))}
+      </Tabs>
+    </div>
   );
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@espalier/client/files';
 import { endpoints } from '@espalier/contract';
 import { deleteFolder } from '../../actions/folder-actions.ts';
-import { reportDone, reportFailure } from '../../actions/perform.ts';
+import { rememberDone, reportFailure } from '../../actions/perform.ts';
 import type { UndoStep } from '../../actions/task.ts';
 import { toasts } from '../../actions/toasts.ts';
 import { queries } from '../../graph/use-graph.ts';
@@ -151,7 +151,7 @@ export class ImportRun {
     try {
       const result = await whileSignedIn(client.folders.importList(this.#file.folders, options));
       this.#isSettled = true;
-      return { ...result, canUndo: await this.#report(result) };
+      return { ...result, canUndo: await this.#makeUndoable(result) };
     } finally {
       void queries.invalidateQueries({ queryKey: ['folder', id] });
     }
@@ -180,8 +180,8 @@ export class ImportRun {
     }
   }
 
-  /** Returns whether the message has an undo. */
-  async #report({ createdCount, updatedCount, keptCount }: ImportResult): Promise<boolean> {
+  /** Makes the import undoable, and returns whether it is. The dialog reports it. */
+  async #makeUndoable({ createdCount, updatedCount, keptCount }: ImportResult): Promise<boolean> {
     const isNew = updatedCount === 0 && keptCount === 0;
     const tops = isNew ? await findTops(this.#folder, this.#file).catch(() => []) : [];
     const undoSteps = tops.map((folder): UndoStep => ({
@@ -192,8 +192,7 @@ export class ImportRun {
         staleQueries: [['folder', this.#folder.id], ['trash']],
       }),
     }));
-    const updated = updatedCount > 0 ? ` and updated ${updatedCount.toLocaleString('en')}` : '';
-    reportDone(`Imported ${formatCount(createdCount)}${updated} into “${this.#folder.name}”`, undoSteps);
+    rememberDone(`Imported ${formatCount(createdCount)} into “${this.#folder.name}”`, undoSteps);
     return undoSteps.length > 0;
   }
 }
