@@ -183,11 +183,17 @@ describe('access in the console on SQLite', () => {
     assert.match(await row('ada').innerText(), /Manage\s+A grant to the user on Harbour Campus/);
     assert.match(await row('admin').innerText(), /Manage\s+Administrator/);
     assert.equal(await row('linus').count(), 0);
-    await row('grace').getByRole('button', { name: 'Explain the access of grace' }).click();
-    await page
+    const explain = row('grace').getByRole('button', { name: 'Explain the access of grace' });
+    await explain.click();
+    const dialog = page.getByRole('dialog', { name: 'Access of grace to “Floor 2”' });
+    await dialog
       .getByRole('list', { name: 'Path from the root' })
       .getByText('Read for the group Caretakers')
       .waitFor();
+    await dialog.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await explain.and(page.locator(':focus')).waitFor();
 
     // The administrator's page follows grants.
     const open = await testbed.openSignedIn('admin', `/folders/${id}?tab=access`);

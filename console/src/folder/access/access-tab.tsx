@@ -55,7 +55,7 @@ export function AccessTab({ folder }: { folder: CurrentFolder }) {
                 <InheritedGrants folderId={id} grants={inherited} />
               )}
               <ExplainAccess folder={folder} grants={all} />
-              {manages && <WhoHasAccess folder={folder} />}
+              {manages && <WhoHasAccess folder={folder} grants={all} />}
             </>
           );
         }}

@@ -45,21 +45,13 @@ interface ExplainAccessProps {
   readonly grants: readonly Grant[];
 }
 
+/** Explains the access of the user in the address, or else the viewer's own access. */
 export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const viewer = useViewer();
   const manages = hasLevel(folder.accessLevel, 'MANAGE');
   const { query } = useLocation();
   const chosenId = manages ? query.get('person') : viewer.id;
-  const explanation = useGraph<ExplainResponse>(
-    ['folder', folder.id, 'explain', chosenId],
-    explainDocument,
-    { userId: chosenId, folderId: folder.id },
-    { enabled: chosenId !== null },
-  );
-  const groups = useUserGroups(chosenId ?? '', {
-    isEnabled: chosenId !== null && (viewer.isAdministrator || chosenId === viewer.id),
-  });
-  const user = explanation.data?.explainAccess.user;
+  const user = useExplanation(folder, chosenId).data?.explainAccess.user;
   const picked: PickedPerson | null =
     user && user.id === chosenId ? { kind: 'user', id: user.id, name: user.username } : null;
   return (
@@ -76,19 +68,31 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
           />
         </div>
       )}
-      {chosenId !== null && (
-        <QueryResult query={explanation}>
-          {({ explainAccess }) => (
-            <Explanation
-              explanation={explainAccess}
-              folder={folder}
-              grants={grants}
-              groups={groups.data ?? []}
-            />
-          )}
-        </QueryResult>
-      )}
+      {chosenId !== null && <UserAccess folder={folder} grants={grants} userId={chosenId} />}
     </section>
+  );
+}
+
+function useExplanation({ id: folderId }: CurrentFolder, userId: string | null) {
+  return useGraph<ExplainResponse>(
+    ['folder', folderId, 'explain', userId],
+    explainDocument,
+    { userId, folderId },
+    { enabled: userId !== null },
+  );
+}
+
+/** Explains the access of one user. */
+export function UserAccess({ folder, grants, userId }: ExplainAccessProps & { readonly userId: string }) {
+  const viewer = useViewer();
+  const explanation = useExplanation(folder, userId);
+  const groups = useUserGroups(userId, { isEnabled: viewer.isAdministrator || userId === viewer.id });
+  return (
+    <QueryResult query={explanation}>
+      {({ explainAccess }) => (
+        <Explanation explanation={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
+      )}
+    </QueryResult>
   );
 }
 
@@ -112,7 +116,10 @@ function Explanation({ explanation, folder, grants, groups }: ExplanationProps) 
   return (
     <div className="card explain">
       <p className="explain-reason" role="status">
-        <LevelChip level={level} /> <span>{formatReason(reason)}</span>
+        <LevelChip level={level} />{' '}
+        <span>
+          <Name>{formatReason(reason)}</Name>
+        </span>
       </p>
       <ol className="explain-path" aria-label="Path from the root">
         {path.map(({ id, name }) => (

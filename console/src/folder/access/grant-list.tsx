@@ -10,7 +10,7 @@ import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.
 import { ActionDialog } from '../../ui/dialog.tsx';
 import { SearchField, Select } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { formatName, Name } from '../../ui/text.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { changeLevel, personOf, revokeGrant, type Grant } from './folder-grants.ts';
 import { filterByName } from './grant-order.ts';
@@ -52,7 +52,7 @@ export function GrantSection(props: GrantSectionProps) {
       {grants.length === 0 ? (
         <p className="hint">{none}</p>
       ) : found.length === 0 ? (
-        <p className="hint">Nobody’s name here holds “{text}”.</p>
+        <p className="hint">No user or group name contains “{text}”.</p>
       ) : (
         <>
           <GrantTable label={title} grants={found} mayChange={mayChange} folderId={folderId} />
@@ -145,7 +145,7 @@ function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
   };
   const remove = actionsColumn<Grant>((grant) => (
     <IconButton
-      label={`Remove the grant to ${formatName(personOf(grant).name)}`}
+      label={`Remove the grant to ${personOf(grant).name}`}
       icon="close"
       onPress={() => change({ grant, level: null })}
     />
@@ -169,7 +169,7 @@ function createColumns(options: ColumnOptions): readonly TableColumn<Grant>[] {
       render: (grant) =>
         mayChange ? (
           <Select
-            label={`Level of ${formatName(personOf(grant).name)}`}
+            label={`Level of ${personOf(grant).name}`}
             isLabelHidden
             value={grant.level}
             options={accessLevels}

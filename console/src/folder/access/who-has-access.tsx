@@ -1,20 +1,22 @@
 /** Everyone who has access to a folder, with the grant that decides, page by page. */
 
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { AccessLevel } from '../../graph/folder-change.ts';
 import type { ItemPage } from '../../graph/pages.ts';
 import type { GraphQueryKey } from '../../graph/use-graph.ts';
 import { useNextPage } from '../../graph/use-pages.ts';
-import { Link, setQuery } from '../../router.tsx';
+import { Link } from '../../router.tsx';
 import { client } from '../../session/client.ts';
 import { useViewer } from '../../session/session.tsx';
 import { LevelChip } from '../../ui/access-level.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { formatName, Name } from '../../ui/text.tsx';
+import { Name } from '../../ui/text.tsx';
 import type { CurrentFolder } from '../current-folder.ts';
+import { UserAccess } from './explain-access.tsx';
 import { folderGrantFields, personOf, type Grant } from './folder-grants.ts';
 import { PersonName } from './grant-list.tsx';
 
@@ -76,11 +78,21 @@ function useEffectiveAccess(id: string) {
   return { list, next: useNextPage(queryKey, list) };
 }
 
+interface WhoHasAccessProps {
+  readonly folder: CurrentFolder;
+  /** The grants on the folder and its ancestors. */
+  readonly grants: readonly Grant[];
+}
+
 /** For viewers with Manage access. */
-export function WhoHasAccess({ folder }: { folder: CurrentFolder }) {
+export function WhoHasAccess({ folder, grants }: WhoHasAccessProps) {
   const { isAdministrator } = useViewer();
   const { list, next } = useEffectiveAccess(folder.id);
-  const columns = useMemo(() => listColumns(folder.id, isAdministrator), [folder.id, isAdministrator]);
+  const [explained, setExplained] = useState<EffectiveAccess['user'] | null>(null);
+  const columns = useMemo(
+    () => listColumns(folder.id, isAdministrator, setExplained),
+    [folder.id, isAdministrator],
+  );
   const items = list.data;
   return (
     <section className="access-part" aria-labelledby="access-everyone">
@@ -100,11 +112,25 @@ export function WhoHasAccess({ folder }: { folder: CurrentFolder }) {
         keyOf={({ user }) => user.id}
         empty={<p className="hint">No user has access.</p>}
       />
+      {explained && (
+        <Dialog
+          title={`Access of ${explained.username} to “${folder.name}”`}
+          onClose={() => setExplained(null)}
+        >
+          <div className="dialog-form">
+            <UserAccess folder={folder} grants={grants} userId={explained.id} />
+          </div>
+        </Dialog>
+      )}
     </section>
   );
 }
 
-function listColumns(folderId: string, isLinked: boolean): readonly TableColumn<EffectiveAccess>[] {
+function listColumns(
+  folderId: string,
+  isLinked: boolean,
+  explain: (user: EffectiveAccess['user']) => void,
+): readonly TableColumn<EffectiveAccess>[] {
   return [
     {
       id: 'user',
@@ -126,18 +152,12 @@ function listColumns(folderId: string, isLinked: boolean): readonly TableColumn<
     },
     actionsColumn(({ user }) => (
       <IconButton
-        label={`Explain the access of ${formatName(user.username)}`}
+        label={`Explain the access of ${user.username}`}
         icon="search"
-        onPress={() => explainAccessOf(user.id)}
+        onPress={() => explain(user)}
       />
     )),
   ];
-}
-
-/** Displays the explanation, which is above the table. */
-function explainAccessOf(userId: string): void {
-  setQuery({ person: userId });
-  document.getElementById('access-why')?.scrollIntoView({ block: 'start' });
 }
 
 interface DecidingGrantProps {
