@@ -194,6 +194,88 @@ describe('screens of the console on SQLite', () => {
     await tree.mutate('revokeAccess', { folderId, userId: demo.userIds.margaret });
   });
 
+  test('marks invisible characters of names in every text and label', async () => {
+    const { tree, demo } = testbed;
+    const name = 'gpj\u202Eexe\u200B';
+    const { user } = await tree.mutate<{ user: { id: string } }>(
+      'createUser',
+      { username: name, password: demo.password },
+      'user{id}',
+    );
+    const { group } = await tree.mutate<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
+    await tree.mutate('addToGroup', { groupId: group.id, userIds: [user.id] }, 'added');
+    const id = await tree.create(name, undefined, { title: `T ${name}`, properties: { [name]: name } });
+    const childId = await tree.create(name, id);
+    await tree.delete(await tree.create(`${name} deleted`, id));
+    for (const grantee of [{ userId: user.id }, { groupId: group.id }]) {
+      await tree.mutate('grantAccess', { folderId: id, ...grantee, level: 'MANAGE' });
+    }
+    await tree.testbed.logIn({ username: name, password: demo.password });
+    const page = await testbed.openSignedIn('admin', '/users');
+    const unmarked = () =>
+      page.evaluate<string[]>(`[...document.body.querySelectorAll('*')].flatMap((element) => [
+        ...[...element.attributes]
+          .filter(({ name }) => !['value', 'href', 'data-key', 'data-value', 'id', 'datetime'].includes(name))
+          .map(({ name, value }) => name + ' of ' + element.localName + ': ' + value),
+        ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+      ]).filter((text) => /[\u200b\u202e]/.test(text))`);
+    const press = (label: string | RegExp) => () =>
+      page.getByRole('button', { name: label }).filter({ visible: true }).first().click();
+    const dialog = (verb: RegExp) => async () => {
+      await press(verb)();
+      await page.getByRole('dialog').waitFor();
+    };
+    const menu = (label: RegExp, item?: string) => async () => {
+      await press(label)();
+      if (item === undefined) return page.getByRole('menuitem').first().waitFor();
+      await page.getByRole('menuitem', { name: item }).click();
+      await page.getByRole('dialog').waitFor();
+    };
+    const tabs = ['', '?tab=folders', '?tab=access', '?tab=history'];
+    const views: readonly (readonly [path: string, open?: () => Promise<unknown>])[] = [
+      ...tabs.map((tab) => [`/folders/${id}${tab}`] as const),
+      [`/folders/${childId}?tab=access&person=${user.id}`],
+      [`/folders/${childId}?tab=access`, dialog(/^Explain the access of gpj/)],
+      [`/folders/${id}?tab=access`, dialog(/^Grant access/)],
+      [`/folders/${id}`, dialog(/^Move to/)],
+      [`/folders/${id}`, dialog(/^Delete/)],
+      [`/folders/${id}?tab=folders`, menu(/^Actions for gpj/)],
+      ['/trash'],
+      ['/trash', menu(/^More actions for gpj.*deleted/, 'Restore to…')],
+      ['/users'],
+      [`/users/${user.id}?folder=${id}`],
+      [`/users/${user.id}`, dialog(/^Rename/)],
+      [`/users/${user.id}`, menu(/^More actions for gpj/)],
+      [`/users/${user.id}`, menu(/^More actions for gpj/, 'Disable…')],
+      [`/users/${user.id}`, menu(/^More actions for gpj/, 'Delete…')],
+      ['/groups'],
+      [`/groups/${group.id}`],
+      [`/groups/${group.id}`, dialog(/^Rename/)],
+      [`/sessions?user=${user.id}`],
+      [`/sessions?user=${user.id}`, dialog(/^Revoke all of/)],
+      ['/journal'],
+      [
+        '/users',
+        async () => {
+          await press(/^Search or run/)();
+          await page.keyboard.type('gpj');
+          await page.getByRole('option').nth(1).waitFor();
+        },
+      ],
+    ];
+    const found: string[] = [];
+    for (const [path, open] of views) {
+      await page.goto(testbed.address(path));
+      await page.locator('.hidden-character').filter({ visible: true }).first().waitFor();
+      await open?.();
+      found.push(...(await unmarked()).map((text) => `${path} ${open ? 'opened' : ''} ${text}`));
+    }
+    assert.deepEqual(found, []);
+    await tree.delete(id);
+    await tree.mutate('deleteGroup', { id: group.id });
+    await tree.mutate('deleteUser', { id: user.id });
+  });
+
   test('duplicates a folder with everything inside, and undoes it', async () => {
     const { demo } = testbed;
     const page = await testbed.openSignedIn('ada', `/folders/${await demo.idOf('/Projects/Library move')}`);

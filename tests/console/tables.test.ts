@@ -165,7 +165,7 @@ describe('a table of the console on SQLite', () => {
     await page.getByText('3 selected').waitFor();
     await bar(page).getByRole('button', { name: 'Revoke…' }).click();
     await confirm(page, 'Revoke');
-    await page.getByText('3 sessions were ended').waitFor();
+    await page.getByText('3 sessions were revoked').waitFor();
     await page.getByText('No active sessions').waitFor();
 
     await page.goto(testbed.address('/account'));

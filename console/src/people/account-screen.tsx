@@ -16,7 +16,7 @@ import { QueryResult } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { isLongEnough, shortestPassword } from './password-field.tsx';
 import { peopleStale } from './people-data.tsx';
-import { endedText, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
+import { formatRevoked, RevokeAllDialog } from './sessions/revoke-dialogs.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 import { useOwnSessions } from './sessions/sessions.ts';
 import './people.css';
@@ -155,7 +155,7 @@ function usePasswordForm() {
         action: changePassword,
         variables: { input: { oldPassword: old, newPassword: password } },
         doneText: ({ changePassword: { endedSessions } }) =>
-          `Your password was changed. ${endedText(endedSessions)}`,
+          `Your password was changed. ${formatRevoked(endedSessions)}`,
         staleQueries: peopleStale,
       });
       for (const empty of [setOld, setPassword, setAgain]) empty('');
@@ -223,7 +223,7 @@ function ChangePassword() {
             {form.problem}
           </p>
         )}
-        <p className="hint">You stay signed in here. All your other sessions end.</p>
+        <p className="hint">You stay signed in here. All your other sessions are revoked.</p>
         <div className="dialog-footer">
           <CopyAs call={passwordCall} />
           <span className="grow" />

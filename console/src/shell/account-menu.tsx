@@ -15,7 +15,7 @@ import { useViewer } from '../session/session.tsx';
 import { currentView } from '../session/view-as.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { setTheme, useTheme, type Theme } from './theme.tsx';
-import { Name } from '../ui/text.tsx';
+import { formatName, Name } from '../ui/text.tsx';
 
 const themes: readonly { readonly id: Theme; readonly label: string; readonly icon: IconName }[] = [
   { id: 'system', label: 'System theme', icon: 'monitor' },
@@ -28,7 +28,7 @@ export function AccountMenu({ onSignOut }: { onSignOut: () => void }) {
   const theme = useTheme();
   return (
     <MenuTrigger>
-      <AriaButton className="button quiet account" aria-label={`Account of ${username}`}>
+      <AriaButton className="button quiet account" aria-label={formatName(`Account of ${username}`)}>
         <Icon name="user" />
         <span className="account-name">
           <Name>{username}</Name>

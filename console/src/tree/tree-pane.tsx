@@ -6,7 +6,7 @@ import type { FolderRow } from '../graph/live.tsx';
 import { navigate } from '../router.tsx';
 import { useSession } from '../session/session.tsx';
 import { Button, ContextMenu, IconButton } from '../ui/button.tsx';
-import { formatName, Name } from '../ui/text.tsx';
+import { Name } from '../ui/text.tsx';
 import { SelectionBar } from '../ui/selection-bar.tsx';
 import { Empty } from '../ui/states.tsx';
 import { DeleteDialog } from './edit/delete-dialog.tsx';
@@ -214,7 +214,7 @@ interface NewFolderButtonProps {
 function NewFolderButton({ parent, onCreate }: NewFolderButtonProps) {
   return (
     <IconButton
-      label={parent ? `New folder in ${formatName(parent.name)}` : 'New folder'}
+      label={parent ? `New folder in ${parent.name}` : 'New folder'}
       icon="plus"
       isDisabled={parent === null || !rightsOf(store, parent).create}
       onPress={() => parent && onCreate(parent)}
@@ -231,7 +231,7 @@ interface FolderMenuProps {
 function FolderMenu({ menu: { folder, at }, actions, onClose }: FolderMenuProps) {
   return (
     <ContextMenu
-      label={`Actions for ${formatName(folder.name)}`}
+      label={`Actions for ${folder.name}`}
       at={at}
       list={() => actions.listMenu(folder)}
       onClose={onClose}

@@ -14,6 +14,7 @@ import {
 } from 'react-aria-components';
 import { useRef, type ReactNode, type Ref } from 'react';
 import { Icon, type IconName } from './icons.tsx';
+import { formatName, Name } from './text.tsx';
 
 interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 'style'> {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -25,7 +26,7 @@ interface ButtonProps extends Omit<AriaProps, 'className' | 'children' | 'style'
 
 export function Button({ tone = 'plain', size = 'normal', icon, children, ...others }: ButtonProps) {
   return (
-    <AriaButton {...withoutPresses(others)} className={`button ${tone} ${size}`}>
+    <AriaButton {...withMarkedLabel(withoutPresses(others))} className={`button ${tone} ${size}`}>
       {others.isPending ? <Spinner /> : icon && <Icon name={icon} />}
       {children}
     </AriaButton>
@@ -41,12 +42,14 @@ export function IconButton({
     <TooltipTrigger delay={600}>
       <AriaButton
         {...withoutPresses(others)}
-        aria-label={label}
+        aria-label={formatName(label)}
         className={`icon-button ${others.tone ?? 'quiet'}`}
       >
         {others.isPending ? <Spinner /> : <Icon name={icon} />}
       </AriaButton>
-      <Tooltip className="tooltip">{label}</Tooltip>
+      <Tooltip className="tooltip">
+        <Name>{label}</Name>
+      </Tooltip>
     </TooltipTrigger>
   );
 }
@@ -59,6 +62,11 @@ function withoutPresses({ isPending, ...others }: AriaProps): AriaProps {
   if (!isPending) return others;
   const type = others.type === 'submit' ? 'button' : others.type;
   return { ...others, 'aria-disabled': true, onPress: () => undefined, ...(type && { type }) };
+}
+
+/** A label can contain names. */
+function withMarkedLabel({ 'aria-label': label, ...others }: AriaProps): AriaProps {
+  return label === undefined ? others : { ...others, 'aria-label': formatName(label) };
 }
 
 export function Spinner() {
@@ -88,7 +96,7 @@ interface ActionMenuProps {
 export function ActionMenu({ label, list }: ActionMenuProps) {
   return (
     <MenuTrigger>
-      <AriaButton className="icon-button plain" aria-label={label}>
+      <AriaButton className="icon-button plain" aria-label={formatName(label)}>
         <Icon name="more" className="dots" />
       </AriaButton>
       <Popover className="popover" placement="bottom end">
@@ -112,7 +120,7 @@ export function ContextMenu({ label, at, list, onClose }: ContextMenuProps) {
       <Popover
         className="popover"
         triggerRef={anchor}
-        aria-label={label}
+        aria-label={formatName(label)}
         placement="bottom start"
         isOpen
         onOpenChange={(isOpen) => !isOpen && onClose()}
@@ -142,7 +150,7 @@ function MenuList({ label, list, onClose }: MenuListProps) {
   return (
     <Menu
       className="menu"
-      {...(label !== undefined && { 'aria-label': label, autoFocus: 'first' })}
+      {...(label !== undefined && { 'aria-label': formatName(label), autoFocus: 'first' })}
       onAction={choose}
     >
       {groups.flatMap((group, index) => [
@@ -158,7 +166,7 @@ function ActionItem({ action: { label, icon, help, keys, isDanger } }: { action:
     <MenuItem id={label} textValue={label} className={isDanger ? 'menu-item danger' : 'menu-item'}>
       <Icon name={icon} />
       <Text slot="label">
-        {label}
+        <Name>{label}</Name>
         {help && <span className="menu-item-help">{help}</span>}
       </Text>
       {/* Rendered by CSS, so that the keys are not part of the accessible name. */}

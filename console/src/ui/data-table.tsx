@@ -31,6 +31,7 @@ import { Icon } from './icons.tsx';
 import { Pager, type PageControl } from './pager.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { Failed, Loading } from './states.tsx';
+import { formatName } from './text.tsx';
 import './data-table.css';
 
 export interface TableColumn<Item> {
@@ -195,7 +196,7 @@ function Rows<Item extends object>(props: RowsProps<Item>) {
       >
         <Table
           className="data-table"
-          aria-label={label}
+          aria-label={formatName(label)}
           {...(hasSelection && selection.tableProps)}
           {...(sort && { sortDescriptor: sort })}
           {...(onSort && { onSortChange: onSort })}

@@ -20,7 +20,7 @@ import {
 } from 'react-aria-components';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Icon } from './icons.tsx';
-import { Name } from './text.tsx';
+import { formatName, Name } from './text.tsx';
 import './search-field.css';
 import './switch.css';
 
@@ -36,7 +36,7 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'childre
 
 export function TextField({ label, help, error, placeholder, rows, isCode, ...others }: TextFieldProps) {
   const className = isCode ? 'input code' : 'input';
-  const hint = placeholder === undefined ? {} : { placeholder };
+  const hint = placeholder === undefined ? {} : { placeholder: formatName(placeholder) };
   return (
     // Without an error of its own, the field shows the error of its form.
     <AriaTextField {...others} className="field" {...(error !== undefined && { isInvalid: true })}>
@@ -70,10 +70,14 @@ export function Select<Key extends string>(props: SelectProps<Key>) {
       className="field"
       value={value}
       isDisabled={isDisabled}
-      {...(isLabelHidden ? { 'aria-label': label } : {})}
+      {...(isLabelHidden ? { 'aria-label': formatName(label) } : {})}
       onChange={(key) => onChange(key as Key)}
     >
-      {!isLabelHidden && <Label>{label}</Label>}
+      {!isLabelHidden && (
+        <Label>
+          <Name>{label}</Name>
+        </Label>
+      )}
       <AriaButton className="input select">
         <SelectValue />
         <Icon name="down" />

@@ -13,7 +13,7 @@ import { actionsColumn, DataTable, type TableColumn } from '../../ui/data-table.
 import { SearchField } from '../../ui/fields.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { formatName, Name } from '../../ui/text.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { hasLevel, type CurrentFolder } from '../current-folder.ts';
 import { FolderDialogs, type OpenDialog } from '../folder-dialogs.tsx';
@@ -261,7 +261,7 @@ function ChildMenu({ child: { id, name, accessLevel }, parent, onOpen }: ChildMe
   const folder = { ...ref, path: childPath(parent, name), accessLevel, parentLevel: parent.accessLevel };
   return (
     <ActionMenu
-      label={`Actions for ${formatName(name)}`}
+      label={`Actions for ${name}`}
       list={() => listFolderActions(folder, { open: (kind) => onOpen(kind, [ref]) })}
     />
   );

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FieldError, Input, TextArea, TextField as AriaTextField } from 'react-aria-components';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/fields.tsx';
+import { formatName } from '../../ui/text.tsx';
 import type { Properties } from '../current-folder.ts';
 import {
   validate,
@@ -231,7 +232,7 @@ function ValueField({ row, displayName, problem, onChange }: ValueProps) {
   return (
     <AriaTextField
       className="field"
-      aria-label={`Value of ${displayName}`}
+      aria-label={formatName(`Value of ${displayName}`)}
       value={value}
       isInvalid={problem !== undefined}
       onChange={(next) => onChange({ ...row, value: next })}

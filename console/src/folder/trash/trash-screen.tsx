@@ -13,7 +13,7 @@ import { ActionDialog, BulkDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { FolderIcon } from '../../ui/icons.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { formatName, Name } from '../../ui/text.tsx';
+import { Name } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import {
   emptyTrashTask,
@@ -260,13 +260,13 @@ function TrashActions({ folder, setDialog }: TrashActionsProps) {
       <Button
         size="small"
         icon="undo"
-        aria-label={`Restore ${formatName(folder.name)}`}
+        aria-label={`Restore ${folder.name}`}
         onPress={() => void restoreFolder(folder, setDialog)}
       >
         Restore
       </Button>
       <ActionMenu
-        label={`More actions for ${formatName(folder.name)}`}
+        label={`More actions for ${folder.name}`}
         list={() => [
           [
             {

@@ -1,4 +1,4 @@
-/** The dialogs to end selected sessions, all sessions of a user, or all other sessions of the viewer. */
+/** The dialogs to revoke selected sessions, all sessions of a user, or all other sessions of the viewer. */
 
 import type { BulkAction } from '../../actions/bulk.ts';
 import { updateItemsOptimistically } from '../../actions/optimistic-update.ts';
@@ -25,7 +25,7 @@ export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
       staleQueries,
       optimisticUpdate: () => removeFromLists(session),
     }),
-    doneText: (done) => (done.length === 1 ? `Revoked ${nameOf(done[0]!.item)}` : endedText(done.length)),
+    doneText: (done) => (done.length === 1 ? `Revoked ${nameOf(done[0]!.item)}` : formatRevoked(done.length)),
   };
   const isOne = sessions.length === 1;
   return (
@@ -73,7 +73,7 @@ function removeFromLists({ id, user }: SessionRow): () => void {
 }
 
 interface RevokeAllProps {
-  /** Without a user, ends the viewer's other sessions. */
+  /** Without a user, revokes the viewer's other sessions. */
   readonly user?: { readonly id: string; readonly username: string };
   readonly onClose: () => void;
 }
@@ -83,7 +83,7 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
     action: revokeSessions,
     variables: { input: user ? { userId: user.id } : { keepCurrent: true as const } },
     doneText: ({ revokeSessions: { endedSessions } }: NonNullable<typeof revokeSessions.result>) =>
-      endedText(endedSessions),
+      formatRevoked(endedSessions),
     staleQueries,
   };
   return (
@@ -103,7 +103,7 @@ export function RevokeAllDialog({ user, onClose }: RevokeAllProps) {
   );
 }
 
-export function endedText(count: number): string {
-  if (count === 0) return 'No sessions were ended';
-  return count === 1 ? 'One session was ended' : `${count.toLocaleString('en')} sessions were ended`;
+export function formatRevoked(count: number): string {
+  if (count === 0) return 'No sessions were revoked';
+  return count === 1 ? 'One session was revoked' : `${count.toLocaleString('en')} sessions were revoked`;
 }

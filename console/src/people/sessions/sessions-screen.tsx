@@ -6,6 +6,7 @@ import { useGraph } from '../../graph/use-graph.ts';
 import { Button } from '../../ui/button.tsx';
 import { PersonPicker } from '../../ui/person-picker.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { Name } from '../../ui/text.tsx';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
 import { useSessions } from './sessions.ts';
@@ -57,7 +58,9 @@ export function SessionsScreen() {
         </div>
         {user && <Button onPress={() => setQuery({ user: null, session: null })}>Show all users</Button>}
         {user && list.data && list.data.totalCount > 0 && (
-          <Button onPress={() => setRevoking('theirs')}>Revoke all of {user.username}…</Button>
+          <Button onPress={() => setRevoking('theirs')}>
+            <Name>{`Revoke all of ${user.username}…`}</Name>
+          </Button>
         )}
       </div>
       <SessionTable
@@ -67,7 +70,9 @@ export function SessionsScreen() {
         showsUsers
         empty={
           <Empty icon="device" title="No active sessions">
-            <p>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</p>
+            <p>
+              <Name>{user ? `${user.username} has no session at the moment.` : 'Sessions appear here.'}</Name>
+            </p>
           </Empty>
         }
       />

@@ -110,7 +110,9 @@ function Explained({ user, explanation }: { user: UserSummary; explanation: Expl
           <Name>{folder.path}</Name>
         </Link>
       </p>
-      <p>{formatReason(reason)}</p>
+      <p>
+        <Name>{formatReason(reason)}</Name>
+      </p>
       {grant && (
         <p className="soft">
           Decided by: <LevelChip level={grant.level} /> to{' '}
@@ -122,9 +124,12 @@ function Explained({ user, explanation }: { user: UserSummary; explanation: Expl
               </Link>
             </>
           ) : (
-            user.username
+            <Name>{user.username}</Name>
           )}{' '}
-          on <Link to={`/folders/${grant.folder.id}?tab=access`}>{grant.folder.path}</Link>
+          on{' '}
+          <Link to={`/folders/${grant.folder.id}?tab=access`}>
+            <Name>{grant.folder.path}</Name>
+          </Link>
         </p>
       )}
       {user.isDisabled && (

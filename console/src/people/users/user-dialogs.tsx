@@ -11,7 +11,7 @@ import { ActionDialog, NameDialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextField } from '../../ui/fields.tsx';
 import { isLongEnough, PasswordField, PasswordOnce } from '../password-field.tsx';
 import { aboutUser, peopleStale, type UserAnswer, type UserSummary } from '../people-data.tsx';
-import { endedText } from '../sessions/revoke-dialogs.tsx';
+import { formatRevoked } from '../sessions/revoke-dialogs.tsx';
 import { Name } from '../../ui/text.tsx';
 
 interface UserDialogProps {
@@ -218,7 +218,7 @@ export function ResetPasswordDialog({ user, onClose }: UserDialogProps) {
       <PasswordOnce
         username={username}
         password={done.password}
-        message={`${username} has a new password. ${endedText(done.ended)}.`}
+        message={`${username} has a new password. ${formatRevoked(done.ended)}.`}
         onClose={onClose}
       />
     );

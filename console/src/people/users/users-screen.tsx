@@ -103,7 +103,7 @@ const columns: readonly TableColumn<UserSummary>[] = [
     label: 'Groups',
     minTableWidth: 640,
     render: ({ groups }) =>
-      groups.totalCount === 0 ? <span className="soft">None</span> : groupNames(groups),
+      groups.totalCount === 0 ? <span className="soft">None</span> : <Name>{groupNames(groups)}</Name>,
   },
   {
     id: 'lastLogin',
