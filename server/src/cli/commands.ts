@@ -80,12 +80,13 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
 
 export const allCommands = Object.values(commandGroups).flat();
 
-/** Creates the tree of commands, with the definition of one command or group, or by default of all. */
+/** Creates the tree of commands: one command or group, or all names if there is no such command, or by default all definitions. */
 export async function createProgram(name?: string, verb?: string): Promise<CommanderCommand> {
   const program = prepare(new CommanderCommand('espalier'))
     .description('Server and command line of Espalier: one shared tree of folders, with access rights.')
     .usage('<command> [options]')
     .version(version(), '-v, --version', 'Print the version');
+  const isKnown = allCommands.some((each) => each.name === name);
   for (const [title, commands] of Object.entries(commandGroups)) {
     program.commandsGroup(`${title}:`);
     for (const { name: each, about, load } of commands) {
@@ -97,7 +98,7 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
           about,
           'commands' in definition ? await loadGroup(definition, verb) : definition,
         );
-      } else program.command(each).description(about);
+      } else if (!isKnown) program.command(each).description(about);
     }
   }
   const more =
