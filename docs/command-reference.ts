@@ -1,9 +1,9 @@
 /** Creates the page of all commands from the tree of the command line. */
 
 import type { Command } from 'commander';
-import { fullName } from '../server/src/cli/command.ts';
 import { commandGroups, createProgram } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
+import { fullName } from '../server/src/cli/usage-error.ts';
 import { environmentName, flagsOf } from '../server/src/config/read-setting.ts';
 import { settingGroups } from '../server/src/config/settings-table.ts';
 import { commandLineSettings } from '../server/src/config/command-line.ts';

@@ -5,10 +5,10 @@ import { flagsOf } from '../config/read-setting.ts';
 import { settingsTable } from '../config/settings-table.ts';
 import type { Setting } from '../config/setting.ts';
 import { UsageError } from '../config/start-error.ts';
-import { fullName } from './command.ts';
-import { findGroupDefault } from './commands.ts';
+import { createProgram, findGroupDefault } from './commands.ts';
 import { copy } from './copy.ts';
 import { serve } from './serve.ts';
+import { fullName } from './usage-error.ts';
 
 /** The settings of the arguments of `espalier serve`. */
 const parseFlags = (args: readonly string[]) => parseCommand('serve', serve, args).flags;
@@ -110,6 +110,28 @@ test('runs the default command of a group, and shows its help if the group has n
   assert.equal(await findGroupDefault('keys', true), undefined);
   assert.equal(await findGroupDefault('journal', true), 'list');
   assert.equal(await findGroupDefault('folder', false), undefined);
+});
+
+test('suggests the command for a word of another program, and never a dangerous one', async () => {
+  for (const [words, meant] of [
+    [['folder', 'undelete', 'x'], 'restore'],
+    [['folder', 'remove', '/Places'], 'delete'],
+    [['folder', 'rename', '/a', '/b'], 'move'],
+    [['folder', 'serch', 'x'], 'search'],
+    [['session', 'remove'], 'revoke'],
+    [['user', 'edit', 'anna'], 'rename'],
+    [['ls'], 'folder list'],
+    [['users'], 'user'],
+  ] as const) {
+    const program = await createProgram(words[0], words[1]);
+    assert.throws(
+      () => program.parse(words, { from: 'user' }),
+      (error) => error instanceof UsageError && error.message.includes(`Did you mean ${meant}?`),
+      words.join(' '),
+    );
+  }
+  const program = await createProgram('folder', 'constructor');
+  assert.throws(() => program.parse(['folder', 'constructor'], { from: 'user' }), /The commands are list,/);
 });
 
 test('documents every command with a verb, examples of itself and no Markdown', async () => {

@@ -5,12 +5,11 @@ import {
   InvalidArgumentError,
   Option as CommanderOption,
   type Command as CommanderCommand,
-  type CommanderError,
 } from 'commander';
 import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/read-setting.ts';
 import { plainText, type Kind, type Setting } from '../config/setting.ts';
-import { UsageError } from '../config/start-error.ts';
 import { print, printJson, printJsonList, printLines } from './terminal/output.ts';
+import { fullName, toUsageError } from './usage-error.ts';
 
 /** A positional argument, such as `<path>` in `folder create <path>`. */
 export interface Word {
@@ -292,37 +291,4 @@ export function toFlag(key: string): string {
 
 function toKey(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** Returns `folder list` for the command `espalier folder list`. */
-export function fullName(added: CommanderCommand): string {
-  const { parent } = added;
-  return parent?.parent ? `${fullName(parent)} ${added.name()}` : parent ? added.name() : '';
-}
-
-/** Rewrites a message of commander as sentences. The value of an unknown option may be a password and is left out. */
-function toUsageError(error: CommanderError, added: CommanderCommand): UsageError {
-  const run = `Run espalier ${[fullName(added), '--help'].filter(Boolean).join(' ')} for details.`;
-  if (error.code === 'commander.help') return new UsageError(`A command is missing. ${run}`);
-  const [, what = '', hint = ''] = /^(?:error: )?([^]*?)\.?(?:\n\(([^]*)\))?$/.exec(error.message) ?? [];
-  const plain =
-    error.code === 'commander.excessArguments'
-      ? what.replace(/ but got (\d+):[^]*$/, ' but got $1')
-      : what.replace(/^(unknown option '-[^=]*)=[^]*$/, "$1'");
-  const fileFlag = fileFlagFor(plain, added);
-  const suggestion = fileFlag === undefined ? hint || listVerbs(error, added) : `Did you mean ${fileFlag}?`;
-  const sentence = plain.charAt(0).toUpperCase() + plain.slice(1);
-  return new UsageError([`${sentence}.`, suggestion, run].filter(Boolean).join(' '), { cause: error });
-}
-
-/** The commands of a group are few enough to list them. */
-function listVerbs({ code }: CommanderError, { commands, parent }: CommanderCommand): string {
-  if (code !== 'commander.unknownCommand' || !parent) return '';
-  return `The commands are ${commands.map((each) => each.name()).join(', ')}.`;
-}
-
-/** A secret has no flag, but its file has one: `--admin-password-file`. */
-function fileFlagFor(message: string, { options }: CommanderCommand): string | undefined {
-  const [, flag] = /^unknown option '(--[^']+)'/.exec(message) ?? [];
-  return options.find(({ long }) => long === `${flag}-file`)?.long;
 }
