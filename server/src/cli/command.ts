@@ -121,7 +121,7 @@ export async function loadGroup(group: Group, word = ''): Promise<LoadedGroup> {
 }
 
 /** The heading of settings in help. */
-export const settingsGroup = 'Settings:';
+const settingsGroup = 'Settings:';
 
 export const maxHelpWidth = 100;
 

@@ -27,13 +27,9 @@ export const create = apiCommand({
     toAssignments(options.property, 'property');
   },
   async run({ client, signal }, { words, options }) {
-    const { title, icon, description } = options;
-    const texts: Texts = {
-      ...(title !== undefined && { title }),
-      ...(icon !== undefined && { icon }),
-      ...(description !== undefined && { description }),
-      ...(options.property.length > 0 && { properties: toAssignments(options.property, 'property') }),
-    };
+    const { title, icon, description, property } = options;
+    const properties = property.length > 0 ? toAssignments(property, 'property') : undefined;
+    const texts = { title, icon, description, properties };
     const folders: FolderDetails[] = [];
     for (const path of words) {
       const made = options.parents

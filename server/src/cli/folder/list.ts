@@ -135,9 +135,9 @@ Texts of fewer than three characters match only the beginnings of names and titl
   ],
   async run({ client, signal }, { words, options }) {
     const { limit = Infinity } = options;
-    const under = options.under === undefined ? {} : { under: (await findFolder(client, options.under)).id };
-    const pageSize = Number.isFinite(limit) ? { pageSize: Math.min(limit, 100) } : {};
-    const found = client.folders.search(words[0]!, { signal, ...under, ...pageSize });
+    const under = options.under === undefined ? undefined : (await findFolder(client, options.under)).id;
+    const pageSize = Math.min(limit, 100);
+    const found = client.folders.search(words[0]!, { signal, under, pageSize });
     const items = first(found, limit);
     return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)) };
   },
