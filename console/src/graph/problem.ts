@@ -33,9 +33,9 @@ export function isEdited(problem: Problem | null, { target }: { readonly target:
   return problem !== null && Object.hasOwn(problem.fieldErrors, name);
 }
 
-/** The API writes names in straight quotes. The console writes all names in curly quotes. */
+/** The API writes names in straight quotes and fields in backticks. The console writes both in curly quotes. */
 export function curlQuotes(text: string): string {
-  return text.replace(/"([^"]*)"/g, '“$1”');
+  return text.replace(/(["`])(.*?)\1/g, '“$2”');
 }
 
 /** Returns whether a later attempt may succeed. */

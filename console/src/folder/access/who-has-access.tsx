@@ -148,7 +148,12 @@ function listColumns(
     {
       id: 'grant',
       label: 'Decided by',
-      render: ({ grant }) => (grant ? <DecidingGrant {...{ grant, folderId, isLinked }} /> : 'Administrator'),
+      render: ({ grant }) =>
+        grant ? (
+          <DecidingGrant {...{ grant, folderId, isLinked }} />
+        ) : (
+          <span className="access-administrator">Administrator</span>
+        ),
     },
     actionsColumn(({ user }) => (
       <IconButton

@@ -169,15 +169,15 @@ const formats = [
   {
     id: 'csv',
     label: 'CSV',
-    text: 'The first line names the columns. A column such as properties.floor sets one property.',
+    text: 'The first line names the columns: path, title, icon, description, and properties as JSON or one column for each property, for example properties.floor. Only path is required.',
     example: `path,title,icon,properties.floor
-Building A,Main building,🏢,
+Building A,Main building,⌂,
 Building A/Room 1,,,2`,
   },
   {
     id: 'json',
     label: 'JSON',
-    text: 'A list of folders. “folders” contains the folders inside. Or write a “path” instead of a “name”.',
+    text: 'A list of folders. Each has a name, and in “folders” the folders inside. Or it has a path, as in the other formats. Further fields are title, icon, description and properties.',
     example: `[
   {
     "name": "Building A",
@@ -189,7 +189,7 @@ Building A/Room 1,,,2`,
   {
     id: 'ndjson',
     label: 'NDJSON',
-    text: 'Each line is the JSON object of one folder.',
+    text: 'Each line is the JSON object of one folder, with the fields path, title, icon, description and properties. Only path is required.',
     example: `{"path": "Building A", "title": "Main building"}
 {"path": "Building A/Room 1", "properties": {"floor": 2}}`,
   },
@@ -200,8 +200,7 @@ function Formats() {
   return (
     <div className="import-formats">
       <p className="soft">
-        Each folder has a path and, if you like, a title, an icon, a description and properties. Missing
-        parent folders are created.
+        The path “Building A/Room 1” creates “Room 1” inside “Building A”. Missing parent folders are created.
       </p>
       <Tabs className="tabs">
         <TabList className="tab-list" aria-label="File formats">
