@@ -1,5 +1,6 @@
 /** Reads the certificate of the server and its private key. */
 
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Settings } from './settings-table.ts';
@@ -18,6 +19,8 @@ export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
   const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;
   orExplain(mismatch, () => createSecureContext({ cert, key }));
+  // OpenSSL accepts a certificate and a key of different kinds, for example RSA and EC.
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new StartError(`${mismatch}.`);
   return { cert, key };
 }
 

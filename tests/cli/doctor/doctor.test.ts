@@ -1,6 +1,7 @@
 /** `espalier doctor` reports what works and what does not, also by its exit code. */
 
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -217,11 +218,17 @@ describe('espalier doctor', () => {
       await createCertificate(-10, -1),
       await createCertificate(-1, 3),
     ];
+    const { privateKey: otherKind } = generateKeyPairSync('ec', {
+      namedCurve: 'P-256',
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
     writeFileSync(join(folder, 'rubbish'), 'rubbish');
     for (const [cert, key, expected] of [
       [good.cert, good.private, /^warning: The certificate is self-signed[^,]+$/],
       [old.cert, old.private, /problem: The certificate expired on /],
       [soon.cert, soon.private, /warning: The certificate expires in 2 days/],
+      [good.cert, otherKind, /^problem: The key in .* is not that of the certificate/],
       [good.cert, old.private, /^problem: The key in .* is not that of the certificate/],
       ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE names .*, which holds no certificate/],
       [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE names .*, which holds no private key/],

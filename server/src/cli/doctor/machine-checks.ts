@@ -83,7 +83,6 @@ function compared(whose: string, theirs: number, ours: number): Finding {
 const soonMs = 14 * 86_400_000;
 
 export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> {
-  const { tlsCertFile, tlsKeyFile } = settings;
   let certificates: X509Certificate[];
   try {
     const files = readTlsFiles(settings);
@@ -91,13 +90,15 @@ export function* checkTls({ settings, clock }: CheckContext): Iterable<Finding> 
       yield ok('The server uses plain HTTP, because ESPALIER_TLS_CERT_FILE is not set.');
       return;
     }
-    const texts = files.cert.toString().match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g);
+    const texts = files.cert
+      .toString()
+      .match(/-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^]+?-----END \1-----/g);
     certificates = (texts ?? []).map((text) => new X509Certificate(text));
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     yield problem(
       error.message,
-      `Put the certificate of the server first in ${tlsCertFile}, followed by those of its issuers, and its key in ${tlsKeyFile}. Both are PEM files, and the key must be long enough.`,
+      'Set both to PEM files: the certificate of the server, followed by those of its issuers, and its key, which must be long enough.',
     );
     return;
   }
