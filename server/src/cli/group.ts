@@ -148,7 +148,7 @@ const remove = apiCommand({
   about: 'Delete a group',
   aliases: ['rm'],
   words: [groupWord],
-  options: { yes },
+  options: { yes: yesOption },
   details: 'For administrators. Also deletes the grants of the group, but not the users in it.',
   examples: ['espalier group delete gardeners', 'espalier group delete gardeners --yes'],
   async run(connection, { words: [reference], options }) {

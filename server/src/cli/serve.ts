@@ -12,7 +12,7 @@ import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.t
 import { command } from './command.ts';
 import { ExitError } from './failures.ts';
 import { consoleFolder, version } from './package-files.ts';
-import { serveLog } from '../observability/serve-log.ts';
+import { serveLog } from '../observability/log.ts';
 import { findSettingWarnings, unsealedWarning } from '../config/settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from '../startup/signals.ts';
 

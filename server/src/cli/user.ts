@@ -198,7 +198,7 @@ const remove = apiCommand({
   about: 'Delete a user',
   aliases: ['rm'],
   words: [userWord],
-  options: { yes },
+  options: { yes: yesOption },
   details: `For administrators. Also deletes the user's sessions, memberships and grants. To keep memberships and grants, run espalier
 user disable instead. You cannot delete yourself.`,
   examples: ['espalier user delete anna', 'espalier user delete anna --yes'],

@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { startServer } from '../server.ts';
 import { PrimaryLink } from '../cluster/primary-link.ts';
 import { describeFailure } from './failures.ts';
-import { LogDestination } from '../observability/log-destination.ts';
+import { LogDestination } from '../observability/log.ts';
 import { endOnBug } from '../startup/signals.ts';
 import { consoleFolder, version } from './package-files.ts';
 

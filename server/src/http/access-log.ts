@@ -82,7 +82,7 @@ export function createAccessLog(log: Logger): ReportRequest | undefined {
       code: refused?.code,
       address: refused?.address,
     };
-    // Do not change the text: `observability/log-destination.ts` recognizes these lines by it.
+    // Do not change the text: `observability/log.ts` recognizes these lines by it.
     if (isProbe) log.debug(fields, 'request');
     else log.info(fields, 'request');
   };

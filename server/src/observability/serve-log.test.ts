@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { readSettings } from '../config/config.ts';
-import { serveLog, type ServeLog } from './serve-log.ts';
+import { serveLog, type ServeLog } from './log.ts';
 
 const url = 'http://localhost:4000';
 const environment = {

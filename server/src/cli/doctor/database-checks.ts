@@ -109,7 +109,7 @@ function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Ite
   if (off.length > 0) {
     yield problem(
       `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine can lose or damage all data.`,
-      'Turn it on in postgresql.conf.',
+      `Turn on ${off.join(' and ')} in postgresql.conf.`,
     );
   } else if (synchronousCommit === 'off') {
     yield ok('synchronous_commit is off; Espalier turns it on for its own transactions.');

@@ -67,7 +67,7 @@ export const trash = apiCommand({
   about: 'List deleted folders that can be restored, or purge all of them',
   options: {
     empty: { about: 'Purge all folders in the trash that you manage; they cannot be restored' },
-    yes,
+    yes: yesOption,
   },
   details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
   examples: ['espalier folder trash', 'espalier folder trash --empty --yes'],
@@ -86,7 +86,7 @@ export const trash = apiCommand({
 export const purge = apiCommand({
   about: 'Purge a deleted folder, which then cannot be restored',
   words: [idWord],
-  options: { yes },
+  options: { yes: yesOption },
   details: 'Requires MANAGE on the folder.',
   examples: ['espalier folder purge 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
   async run({ client }, { words: [input = ''], options }) {

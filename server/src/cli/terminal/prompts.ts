@@ -1,4 +1,4 @@
-/** Asks for names, passwords and confirmation on a terminal. A password also comes from a file or standard input, never from an argument. */
+/** Asks for names, passwords and confirmation on a terminal. A password can also come from a file or standard input, but not from an argument. */
 
 import { readInputFile } from '../../config/read-setting.ts';
 import { StartError, UsageError } from '../../config/start-error.ts';
@@ -19,7 +19,7 @@ export const newPasswordOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-export const yes = { short: 'y', about: 'Do not ask for confirmation' } as const satisfies Option;
+export const yesOption = { short: 'y', about: 'Do not ask for confirmation' } as const satisfies Option;
 
 interface PasswordInput {
   readonly passwordStdin: boolean;
@@ -30,16 +30,16 @@ export async function readPassword(
   { passwordStdin, passwordFile }: PasswordInput,
   { prompt, isNew = false }: { readonly prompt: string; /** Asks twice. */ readonly isNew?: boolean },
 ): Promise<string> {
-  if (passwordFile !== undefined) return required(readInputFile('--password-file', passwordFile));
+  if (passwordFile !== undefined) return requireNotEmpty(readInputFile('--password-file', passwordFile));
   if (passwordStdin) {
     const { text } = await import('node:stream/consumers');
-    return required((await text(process.stdin)).replace(/\r?\n$/, ''));
+    return requireNotEmpty((await text(process.stdin)).replace(/\r?\n$/, ''));
   }
   requireTerminal(
     'the password',
     `--password-stdin${isNew ? ', --password-file or --generate' : ' or --password-file'}`,
   );
-  const password = required(await askPassword(prompt));
+  const password = requireNotEmpty(await askPassword(prompt));
   if (isNew && (await askPassword(`${prompt}, again`)) !== password) {
     throw new StartError('The two passwords are different. Nothing was changed.');
   }
@@ -73,7 +73,7 @@ export function withPassword(data: object, text: string, generated: string | und
   };
 }
 
-/** The question is a sentence without its end: `Delete the user anna`. Without a terminal, a flag must confirm it. */
+/** Pass the question without its question mark, for example `Delete the user anna`. Without a terminal, a flag must confirm it. */
 export async function confirm(question: string, isYes: boolean): Promise<void> {
   if (isYes) return;
   if (!process.stdin.isTTY) {
@@ -81,22 +81,25 @@ export async function confirm(question: string, isYes: boolean): Promise<void> {
       'This cannot be undone, and there is no terminal to ask for confirmation. To confirm, use --yes.',
     );
   }
-  const { style, ...prompts } = await loadPrompts();
+  const { promptOptions, ...prompts } = await loadPrompts();
   const message = `${question}? This cannot be undone.`;
-  const answer = unlessCancelled(prompts, await prompts.confirm({ ...style, message, initialValue: false }));
+  const answer = unlessCancelled(
+    prompts,
+    await prompts.confirm({ ...promptOptions, message, initialValue: false }),
+  );
   if (!answer) throw new ExitError(1, 'Cancelled. Nothing was changed.', 'CANCELLED');
 }
 
 export async function askText(message: string, defaultValue?: string): Promise<string> {
-  const { style, ...prompts } = await loadPrompts();
+  const { promptOptions, ...prompts } = await loadPrompts();
   const placeholder = defaultValue === undefined ? {} : { defaultValue, placeholder: defaultValue };
-  const answer = unlessCancelled(prompts, await prompts.text({ ...style, message, ...placeholder }));
+  const answer = unlessCancelled(prompts, await prompts.text({ ...promptOptions, message, ...placeholder }));
   return answer || askText(message, defaultValue);
 }
 
 export async function askPassword(message: string): Promise<string> {
-  const { style, ...prompts } = await loadPrompts();
-  return unlessCancelled(prompts, await prompts.password({ ...style, message })) ?? '';
+  const { promptOptions, ...prompts } = await loadPrompts();
+  return unlessCancelled(prompts, await prompts.password({ ...promptOptions, message })) ?? '';
 }
 
 export function requireTerminal(what: string, flags: string): void {
@@ -104,12 +107,12 @@ export function requireTerminal(what: string, flags: string): void {
   throw new UsageError(`There is no terminal to ask for ${what}. Use ${flags}.`);
 }
 
-/** On standard error, so that standard output can be redirected. */
+/** Prompts go to standard error, so that standard output can be redirected. */
 async function loadPrompts() {
   const prompts = await import('@clack/prompts');
   // A terminal of unknown size reports 0 columns: clack would print one character on each line.
   process.stderr.columns ||= 80;
-  return { ...prompts, style: { output: process.stderr, withGuide: false } };
+  return { ...prompts, promptOptions: { output: process.stderr, withGuide: false } };
 }
 
 /** Ctrl-C ends the command. */
@@ -121,7 +124,7 @@ function unlessCancelled<T>(
   return answer as Exclude<T, symbol>;
 }
 
-function required(password: string): string {
+function requireNotEmpty(password: string): string {
   if (password === '') throw new StartError('The password is empty.');
   return password;
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { withWriteLimit } from '../../../tests/support/write-limit.ts';
-import { formatLogLine, LogDestination } from './log-destination.ts';
+import { formatLogLine, LogDestination } from './log.ts';
 
 let folder: string;
 let file: string;
