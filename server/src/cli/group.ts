@@ -14,7 +14,7 @@ import {
 } from './api/resolve-names.ts';
 import type { Command, Group } from './command.ts';
 import { escaped, facts, table, toMinute } from './terminal/output.ts';
-import { confirm, yes } from './terminal/prompts.ts';
+import { confirm, yesOption } from './terminal/prompts.ts';
 
 interface GroupDetails extends NamedGroup {
   readonly createdAt: string;

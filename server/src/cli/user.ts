@@ -6,7 +6,7 @@ import { findUser, mutate, userWord, type ApiConnection, type NamedUser } from '
 import type { Command, Group } from './command.ts';
 import { password } from './password.ts';
 import { escaped, facts, table, toMinute } from './terminal/output.ts';
-import { confirm, newPasswordOptions, readNewPassword, withPassword, yes } from './terminal/prompts.ts';
+import { confirm, newPasswordOptions, readNewPassword, withPassword, yesOption } from './terminal/prompts.ts';
 
 interface GroupName {
   readonly name: string;

@@ -13,7 +13,7 @@ import {
   printJson,
   toMinute,
 } from '../terminal/output.ts';
-import { confirm, yes } from '../terminal/prompts.ts';
+import { confirm, yesOption } from '../terminal/prompts.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
 const idWord = { name: 'id', about: 'The id of the folder, from espalier folder trash' };
