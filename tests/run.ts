@@ -62,8 +62,8 @@ async function runTests(): Promise<number> {
       ...preloaded.map((name) => `--import=${join(root, 'tests/runner', name)}`),
       '--test',
       '--test-timeout=180000',
-      // Tests often wait for a disk, a database or another process, so run three times as many as there are cores.
-      `--test-concurrency=${availableParallelism() * 3}`,
+      // Tests often wait for a disk, a database or another process, so run twice as many as there are cores.
+      `--test-concurrency=${availableParallelism() * 2}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,
