@@ -84,7 +84,7 @@ describe('the benchmark', () => {
       assert.deepEqual(Object.keys(level.headers).toSorted(), ['accept', 'authorization', 'content-type']);
       const watched = await sent('watch');
       assert.match(watched.query, /descendants\(first:\$first/);
-      assert.deepEqual(watched.variables, { id: 'campus', first: 100, after: null, at: 'campus' });
+      assert.deepEqual(watched.variables, { id: 'campus', first: 100, after: null, lastParent: 'campus' });
       const example = await sent('example-page');
       assert.ok(
         readFileSync(join(root, 'examples/python/espalier_client.py'), 'utf8').includes(example.query),

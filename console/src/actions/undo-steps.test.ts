@@ -53,7 +53,7 @@ describe('runUndoSteps', () => {
     const refusal = conflict('The name "Pots" is not free in that folder.', {});
     const { problems } = await runSteps([step('a')], { a: refusal });
     assert.deepEqual(problems, [
-      'Change folder: The name "Pots" is not free in that folder. Nothing was undone.',
+      'Change folder: The name “Pots” is not free in that folder. Nothing was undone.',
     ]);
     const own = await runSteps([step('a', { conflictText: '“a” now contains folders.' })], {
       a: refusal,
