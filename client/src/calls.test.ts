@@ -177,9 +177,17 @@ describe('calls', { timeout: 30_000 }, () => {
     const { client, sent } = scripted(Array<Reply>(10).fill(refused), { clock });
     const error = await failure(client.query('{a}'));
     assert.equal(error.code, 'UNREACHABLE');
-    assert.equal(error.message, `${url} cannot be reached: ECONNREFUSED.`);
+    assert.equal(error.message, `Cannot connect to ${url}: no program listens on the port.`);
     assert.equal(error.cause, refused);
     assert.ok(sent.length > 1 && sent.length < 8, `${sent.length} attempts`);
+  });
+
+  test('does not retry an unknown host name', async () => {
+    const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
+    const { client, sent } = scripted([new TypeError('fetch failed', { cause })]);
+    const { message } = await failure(client.query('{a}'));
+    assert.equal(message, `Cannot connect to ${url}: the host name ${new URL(url).hostname} is unknown.`);
+    assert.equal(sent.length, 1);
   });
 
   test('does not retry after an untrusted certificate', async () => {

@@ -54,7 +54,7 @@ export class TransientFailure {
 }
 
 /** Failures that a retry cannot fix, for example an untrusted certificate. */
-const permanentFailure = /CERT|SSL|TLS/;
+const permanentFailure = /CERT|SSL|TLS|ENOTFOUND/;
 
 /** "Not Implemented" and "HTTP Version Not Supported" do not change between attempts. */
 const permanentStatuses = new Set([501, 505]);
@@ -95,9 +95,10 @@ export class Requests {
       text = await abortable(response.text(), attempt.signal);
     } catch (cause) {
       signal?.throwIfAborted();
-      const why = attempt.signal.aborted ? `no response within ${timeoutSeconds} s` : describeCause(cause);
-      const error = new EspalierError('UNREACHABLE', `${url} cannot be reached: ${why}.`, { cause });
-      if (permanentFailure.test(why)) throw error;
+      const reason = attempt.signal.aborted ? `no response within ${timeoutSeconds} s` : reasonOf(cause);
+      const text = describeReason(reason, url);
+      const error = new EspalierError('UNREACHABLE', `Cannot connect to ${url}: ${text}.`, { cause });
+      if (permanentFailure.test(reason)) throw error;
       return new TransientFailure(error);
     } finally {
       cancel();
@@ -210,7 +211,12 @@ function readRetryAfter(headers: Headers): number | undefined {
 }
 
 /** Node gives the reason in the cause of the error. Browsers give none. */
-function describeCause(error: unknown): string {
+function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };
   return cause?.code ?? cause?.message ?? message ?? 'no connection';
+}
+
+function describeReason(reason: string, url: string): string {
+  if (reason === 'ECONNREFUSED') return 'no program listens on the port';
+  return reason === 'ENOTFOUND' ? `the host name ${new URL(url).hostname} is unknown` : reason;
 }

@@ -145,7 +145,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     const run = (options: Parameters<typeof command>[1], secret = password) =>
       runExample(command(file, options), { ESPALIER_PASSWORD: secret });
     for (const [ending, expected, expectedCode] of [
-      [run({ url: unusedUrl }), `${unusedUrl} cannot be reached: ECONNREFUSED.`, 1],
+      [run({ url: unusedUrl }), `Cannot connect to ${unusedUrl}: no program listens on the port.`, 1],
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
       [run({ url: 'nonsense' }), 'The url of a client must be the API root', 1],
       [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
@@ -197,7 +197,10 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     await tree.stop();
     await running.waitForOutput('The connection is lost.');
     const { code, output, errors } = await running.stop();
-    assert.match(errors, /^mirror\.ts: Could not log out: \S+ cannot be reached: ECONNREFUSED\.\n$/);
+    assert.match(
+      errors,
+      /^mirror\.ts: Could not log out: Cannot connect to \S+: no program listens on the port\.\n$/,
+    );
     assert.match(output, /\nStopped\. \S+ has 1 folders\.\n$/);
     assert.equal(code, 0);
   });
