@@ -90,7 +90,10 @@ describe('a stored login', () => {
     assert.equal((await testbed.tree.testbed.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'You are not logged in.\n']);
-    assert.deepEqual([who.code, who.errors], [3, 'espalier: You are not logged in. Run espalier login.\n']);
+    assert.deepEqual(
+      [who.code, who.errors],
+      [3, `espalier: You are not logged in. Run espalier login --url ${testbed.tree.testbed.url}.\n`],
+    );
     // The next login uses the same server, and not the default address.
     const relogin = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
@@ -110,6 +113,23 @@ describe('a stored login', () => {
       testbed.run(['whoami'], { environment: elsewhere('several') }),
     ]);
     assert.deepEqual([named.code, usual.code], [0, 3]);
+    const other = await testbed.run(['whoami', '--profile', 'home'], { environment: elsewhere('several') });
+    assert.equal(
+      other.errors,
+      'espalier: You are not logged in with the profile home. Run espalier login --profile home --url <url>.\n',
+    );
+  });
+
+  test('is logged out on the server when another login replaces it', async () => {
+    const tokensOf = (name: string) =>
+      (JSON.parse(readFileSync(profileIn(name), 'utf8')) as { tokens: Parameters<typeof refresh>[0] }).tokens;
+    const refresh = testbed.tree.testbed.refresh.bind(testbed.tree.testbed);
+    await logIn('replaced');
+    const first = tokensOf('replaced');
+    const { code, errors } = await logIn('replaced');
+    assert.deepEqual([code, errors], [0, '']);
+    assert.equal((await refresh(first)).status, 401);
+    assert.equal((await refresh(tokensOf('replaced'))).status, 200);
   });
 
   test('is valid for one server only', async () => {
@@ -117,7 +137,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The stored session is for .*, not for http:\/\/127.0.0.1:9. Run espalier login.\n$/,
+      /^espalier: The stored session is for .*, not for http:\/\/127.0.0.1:9. Run espalier login --url http:\/\/127.0.0.1:9.\n$/,
     );
   });
 
@@ -137,7 +157,7 @@ describe('a stored login', () => {
     assert.equal(code, 3);
     assert.match(
       errors,
-      /^espalier: The file .*default.json does not contain a valid session. Run espalier login.\n$/,
+      /^espalier: The file .*default.json does not contain a valid session. Run espalier login --url <url>.\n$/,
     );
     const withoutUrl = await testbed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: administrator.password,
@@ -207,7 +227,7 @@ describe('a stored login', () => {
     testbed.tree.testbed.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await testbed.run(['whoami'], { environment: elsewhere('over') });
     assert.equal(code, 3);
-    assert.match(errors, /^espalier: .* Run espalier login.\n$/);
+    assert.equal(errors, 'espalier: The session has ended. Run espalier login.\n');
   });
 });
 
@@ -238,12 +258,35 @@ describe('an unexpected server', () => {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     const { code, errors } = await logInAt(url);
     assert.equal(code, 4);
-    assert.match(
+    assert.equal(
       errors,
-      new RegExp(
-        `^espalier: ${url} does not respond. Retrying.\\nespalier: ${url} cannot be reached: .*\\n$`,
-      ),
+      `espalier: Cannot connect to ${url}. Retrying.
+espalier: Cannot connect to ${url}: no program listens on the port. Start the server with espalier serve, or name another one with --url.
+`,
     );
+  });
+
+  test('is reported before the user name and the password are asked for', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}`;
+    const { code, text } = await runOnTerminal(['login', '--url', url], environment(), []);
+    assert.equal(code, 4, text);
+    assert.match(text, /no program listens on the port/);
+    assert.doesNotMatch(text, /User name|Password/);
+  });
+
+  test('is reported with the right URL if the path is that of the graph or of the console', async () => {
+    const missing: RequestListener = (_, response) =>
+      response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"NOT_FOUND"}');
+    await withServer(missing, async (url) => {
+      for (const path of ['/graphql', '/console/', '/console/folders']) {
+        const { code, errors } = await logInAt(url + path);
+        assert.equal(code, 1);
+        assert.equal(
+          errors,
+          `espalier: There is no Espalier API at ${url}${path.replace(/\/$/, '')}. Use the URL without /graphql or /console, for example ${url}.\n`,
+        );
+      }
+    });
   });
 
   test('is reported as a server without TLS at an https address', async () => {

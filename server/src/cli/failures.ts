@@ -57,14 +57,14 @@ export function describeFailure(error: unknown): Failure {
   }
   if (isClientError(error)) {
     const { code, requestId } = error;
-    return { exitCode: exitCodeOf(error), code, message: messageOf(error), requestId };
+    return { exitCode: exitCodeOf(error), code, message: escapeControls(error.message), requestId };
   }
   throw error;
 }
 
 /** A failure that the command itself finds, like the same error of the server. */
 export function failure(code: ErrorCode, message: string, options?: ErrorOptions): ExitError {
-  return new ExitError(exitCodeOf({ code }), messageOf({ code, message }), code, options);
+  return new ExitError(exitCodeOf({ code }), escapeControls(message), code, options);
 }
 
 /** Compares the name of the class: only a command that uses the contract loads it. */
@@ -81,9 +81,4 @@ export function isClientError(error: unknown, code?: ErrorCode): error is Espali
 export function exitCodeOf({ code }: { readonly code: ErrorCode }): number {
   if (loginCodes.has(code)) return exitCodes.login.code;
   return busyCodes.has(code) ? exitCodes.unreachable.code : exitCodes.failed.code;
-}
-
-function messageOf({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
-  if (code === 'LOGGED_OUT') return `${escapeControls(message)} Run espalier login.`;
-  return escapeControls(message);
 }

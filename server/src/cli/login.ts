@@ -11,11 +11,15 @@ import {
   profileFile,
   untilSignal,
 } from './api/connection.ts';
+import type { Tokens } from '@espalier/client';
 import type { ProfileFile, Profile } from './api/profile.ts';
 import { command, json } from './command.ts';
-import { ExitError, describeFailure, failure, isClientError } from './failures.ts';
+import { ExitError, describeFailure, isClientError } from './failures.ts';
 import { escapeControls, print, toMinute } from './terminal/output.ts';
 import { askText, passwordOptions, readPassword, requireTerminal } from './terminal/prompts.ts';
+
+/** A login does not wait longer for the logout of the session that it replaces. */
+const maxLogoutMs = 3_000;
 
 export const login = command({
   about: 'Log in to a server and store the session for later commands',
@@ -41,19 +45,23 @@ several servers or users, and pass the same --profile to later commands.`,
     const file = profileFile(flags);
     const before = await readLastLogin(file);
     const url = readCommandLineSettings(flags).url ?? urlOf(before, file);
-    const username = options.username ?? (await askForName(before?.username));
-    const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
     const { memoryStorage } = await import('@espalier/client');
     const storage = memoryStorage();
     const client = await clientFor(url, storage);
+    let username: string;
     try {
+      const isComplete = options.username !== undefined && (options.passwordStdin || options.passwordFile);
+      if (process.stdin.isTTY && !isComplete) await untilSignal((signal) => requireServer(url, signal));
+      username = options.username ?? (await askForName(before?.username));
+      const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
       await untilSignal(() => client.login({ username, password }));
       const tokens = (await storage.read())!;
       // A session that cannot be stored is useless.
-      await file.write({ url, username, tokens }).catch(async (error: unknown) => {
+      const replaced = await file.replace({ url, username, tokens }).catch(async (error: unknown) => {
         await client.logout().catch(() => undefined);
         throw error;
       });
+      if (replaced?.url === url && replaced.tokens) await endReplaced(url, replaced.tokens);
     } catch (error) {
       throw explainConnection(url, error);
     } finally {
@@ -62,6 +70,32 @@ several servers or users, and pass the same --profile to later commands.`,
     await print(`Logged in as ${escapeControls(username)} at ${url}.`);
   },
 });
+
+/** Fails before the questions if there is no server. */
+async function requireServer(url: string, signal: AbortSignal): Promise<void> {
+  const tokens = { authToken: 'none', refreshToken: 'none', expiresAt: 0, lifetimeSeconds: 0 };
+  const client = await clientFor(url, { read: () => tokens, write: () => undefined });
+  try {
+    await client.verify({ signal });
+  } catch (error) {
+    if (isClientError(error, 'UNREACHABLE') || isClientError(error, 'NOT_ESPALIER')) throw error;
+  } finally {
+    client.close();
+  }
+}
+
+/** Otherwise it would stay valid until it expires. */
+async function endReplaced(url: string, tokens: Tokens): Promise<void> {
+  const client = await clientFor(url, { read: () => tokens, write: () => undefined }, { retrySeconds: 0 });
+  try {
+    await client.logout({ signal: AbortSignal.timeout(maxLogoutMs) });
+  } catch (error) {
+    if (isClientError(error) && error.status !== undefined && error.status < 500) return;
+    console.error('espalier: Cannot log out the previous session. It will expire on the server.');
+  } finally {
+    client.close();
+  }
+}
 
 /** Returns null if the file is damaged. The login replaces it. */
 async function readLastLogin(file: ProfileFile): Promise<Profile | undefined | null> {
@@ -129,8 +163,11 @@ export const whoami = apiCommand({
   about: 'Show the logged-in user and the server',
   options: { json },
   examples: ['espalier whoami', 'espalier whoami --json'],
-  async run({ client, signal }) {
-    const { viewer } = await client.query<Answer>(query, {}, { signal }).catch(isOver);
+  async run({ client, file, signal }) {
+    const { viewer } = await client.query<Answer>(query, {}, { signal }).catch((error: unknown) => {
+      // A token may outlive its session: after a logout elsewhere, or when a backup was restored.
+      throw isClientError(error, 'NOT_FOUND') ? file.sessionEnded() : error;
+    });
     const { user, session } = viewer;
     return {
       data: { url: client.url, ...viewer },
@@ -139,9 +176,3 @@ Logged in since ${toMinute(session.createdAt)} UTC. If it is not used, the sessi
     };
   },
 });
-
-/** A token may outlive its session: after a logout elsewhere, or when a backup was restored. */
-function isOver(error: unknown): never {
-  const isGone = isClientError(error, 'NOT_FOUND');
-  throw isGone ? failure('LOGGED_OUT', 'The session has ended.') : error;
-}

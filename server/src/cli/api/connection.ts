@@ -74,9 +74,9 @@ export async function withConnection<T>(
   const file = profileFile(flags);
   const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
-  if (!profile?.tokens) throw failure('LOGGED_OUT', 'You are not logged in.');
+  if (!profile?.tokens) throw file.notLoggedIn(url ?? profile?.url);
   if (url !== undefined && url !== profile.url) {
-    throw failure('LOGGED_OUT', `The stored session is for ${profile.url}, not for ${url}.`);
+    throw file.loggedOut(`The stored session is for ${profile.url}, not for ${url}.`, url);
   }
   if (await file.close()) {
     console.error(`espalier: Other users could read your session in ${file.path}. Only you can read it now.`);
@@ -85,6 +85,7 @@ export async function withConnection<T>(
   try {
     return await untilSignal((signal) => work({ client, profile, file, signal }), options);
   } catch (error) {
+    if (isClientError(error, 'LOGGED_OUT')) throw file.sessionEnded();
     throw isOfAnotherVersion(error)
       ? anotherVersion(client.url, error)
       : explainConnection(client.url, error);
@@ -93,12 +94,20 @@ export async function withConnection<T>(
   }
 }
 
-/** Names the cause of a failed connection for which the client has only a code of OpenSSL. */
+/** Says what to do about a failed connection. */
 export function explainConnection(url: string, error: unknown): unknown {
-  if (!isClientError(error, 'UNREACHABLE')) return error;
-  if (!/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(error.message)) return error;
-  const message = `The server at ${url} does not use TLS. If this is intended, use ${url.replace(/^https:/, 'http:')}.`;
-  return failure('UNREACHABLE', message, { cause: error });
+  if (!isClientError(error)) return error;
+  const { code, message, cause } = error;
+  const page = /\/(graphql|console)(\/.*)?$/.exec(url);
+  let text: string | undefined;
+  if (code === 'NOT_ESPALIER' && page) {
+    text = `There is no Espalier API at ${url}. Use the URL without /graphql or /console, for example ${url.slice(0, page.index)}.`;
+  } else if (code === 'UNREACHABLE' && /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(message)) {
+    text = `The server at ${url} does not use TLS. If this is intended, use ${url.replace(/^https:/, 'http:')}.`;
+  } else if ((cause as { cause?: { code?: string } } | undefined)?.cause?.code === 'ECONNREFUSED') {
+    text = `${message} Start the server with espalier serve, or name another one with --url.`;
+  }
+  return text === undefined ? error : failure(code, text, { cause: error });
 }
 
 export function profileFile(flags: SettingFlags): ProfileFile {
@@ -130,15 +139,15 @@ function reportRetries(url: string, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     if (failure !== undefined && !isReported) {
       isReported = true;
-      console.error(`espalier: ${url} ${failure}. Retrying.`);
+      console.error(`espalier: ${failure}. Retrying.`);
     }
     failure = undefined;
     try {
       const response = await send(input, init);
-      if (response.status >= 500) failure = `returned ${response.status}`;
+      if (response.status >= 500) failure = `${url} returned ${response.status}`;
       return response;
     } catch (error) {
-      failure = 'does not respond';
+      failure = `Cannot connect to ${url}`;
       throw error;
     }
   };

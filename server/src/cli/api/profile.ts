@@ -6,7 +6,7 @@
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Tokens, TokenStorage } from '@espalier/client';
-import { failure } from '../failures.ts';
+import { failure, type ExitError } from '../failures.ts';
 import type { Clock } from '../../clock.ts';
 import { StartError } from '../../config/start-error.ts';
 import { FileLock } from './file-lock.ts';
@@ -22,9 +22,11 @@ const ofOthers = 0o077;
 
 export class ProfileFile {
   readonly path: string;
+  readonly #name: string | undefined;
   readonly #lock: FileLock;
 
   constructor(folder: string, name: string, clock: Clock) {
+    this.#name = name === 'default' ? undefined : name;
     this.path = join(folder, `${name}.json`);
     this.#lock = new FileLock(`${this.path}.lock`, clock);
   }
@@ -41,8 +43,24 @@ export class ProfileFile {
       });
     }
     const profile = toProfile(text);
-    if (!profile) throw failure('LOGGED_OUT', `The file ${this.path} does not contain a valid session.`);
-    return profile;
+    if (profile) return profile;
+    throw this.loggedOut(`The file ${this.path} does not contain a valid session.`, '<url>');
+  }
+
+  /** Names the command that logs in again. Without a URL, it uses the server of the last login. */
+  loggedOut(problem: string, url?: string): ExitError {
+    const flags = Object.entries({ profile: this.#name, url }).filter(([, value]) => value !== undefined);
+    const login = ['espalier login', ...flags.map(([flag, value]) => `--${flag} ${value}`)].join(' ');
+    return failure('LOGGED_OUT', `${problem} Run ${login}.`);
+  }
+
+  notLoggedIn(url?: string): ExitError {
+    if (this.#name === undefined) return this.loggedOut('You are not logged in.', url);
+    return this.loggedOut(`You are not logged in with the profile ${this.#name}.`, url ?? '<url>');
+  }
+
+  sessionEnded(): ExitError {
+    return this.loggedOut(`The session${this.#name ? ` of the profile ${this.#name}` : ''} has ended.`);
   }
 
   /** Makes the file private. Returns whether other users could read it. */
@@ -51,6 +69,15 @@ export class ProfileFile {
     if ((mode & ofOthers) === 0 || process.platform === 'win32') return false;
     await chmod(this.path, 0o600).catch(() => undefined);
     return true;
+  }
+
+  /** Stores a new session and returns the profile that it replaces. A running refresh of that one ends first. */
+  async replace(profile: Profile): Promise<Profile | undefined> {
+    return this.#locked(async () => {
+      const replaced = await this.read().catch(() => undefined);
+      await this.write(profile);
+      return replaced;
+    });
   }
 
   /** Writes the file atomically, even if the disk is full. */
@@ -83,17 +110,20 @@ export class ProfileFile {
       write: async (tokens) => {
         const profile = await this.read();
         if (tokens === undefined) await this.removeTokens();
-        else if (profile) await this.#replace({ ...profile, tokens });
+        else if (profile) await this.#overwrite({ ...profile, tokens });
       },
-      lock: (work) =>
-        this.#lock.hold(work).catch((error: unknown) => {
-          throw this.#explained(error);
-        }),
+      lock: (work) => this.#locked(work),
     };
   }
 
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    return this.#lock.hold(work).catch((error: unknown) => {
+      throw this.#explained(error);
+    });
+  }
+
   /** On a full disk, overwrites the file in place: its tokens are spent, so a failure loses nothing. */
-  async #replace(profile: Profile): Promise<void> {
+  async #overwrite(profile: Profile): Promise<void> {
     try {
       await this.write(profile);
     } catch (error) {
