@@ -94,6 +94,21 @@ describe('espalier copy', () => {
   const run = (args: readonly string[], options?: CommandOptions) =>
     runEspalier(['copy', from, to, ...args], options);
 
+  test('refuses a source that a server uses, and creates no destination', async () => {
+    const database = await sqlite.create();
+    const testbed = await Testbed.start(sqlite, { database });
+    const destination = join(folder, 'refused.db');
+    const { code, output, errors } = await runEspalier(['copy', database.url, `sqlite:${destination}`]);
+    await testbed.stop();
+    await database.remove();
+    assert.deepEqual({ code, output }, { code: 1, output: '' });
+    assert.match(
+      errors,
+      /^espalier: A server or another program uses \S+\. Stop every server on it, and run the same command again\.\n$/,
+    );
+    assert.equal(existsSync(destination), false);
+  });
+
   test('reports where an interrupted copy continues, and refuses a finished one', async () => {
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const { code, output, errors } = await run(['--json']);

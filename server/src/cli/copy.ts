@@ -8,7 +8,9 @@ import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
 import { settingsTable } from '../config/settings-table.ts';
 import { copyInstallation, type ComparedTable } from '../maintenance/copy/copy.ts';
 import type { Database } from '../database/database.ts';
-import { openWithoutMigrating } from '../database/open-database.ts';
+import { openWithoutMigrating, sqliteFilePath } from '../database/open-database.ts';
+import { lockExclusively } from '../database/sqlite/backup.ts';
+import { sizeOf } from '../database/sqlite/file.ts';
 import { containsPassword, redactPassword } from '../config/redact-url.ts';
 import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
@@ -72,6 +74,7 @@ async function copyAll(
   let resumedFromRows = 0;
   let from: Database | undefined;
   try {
+    requireUnused(fromUrl);
     from = await openWithoutMigrating(fromUrl, { ...options, mustExist: true });
     const compared = await copyInstallation({
       from,
@@ -137,6 +140,12 @@ function reportHowToContinue(progress: Progress): () => void {
   return () => {
     for (const signal of stopSignals) process.off(signal, stop);
   };
+}
+
+/** Later changes of a server would be lost. PostgreSQL has no such lock, so a copy from it only compares both databases. */
+function requireUnused(url: string): void {
+  const file = sqliteFilePath(url);
+  if (file !== undefined && sizeOf(file)) lockExclusively(file).release();
 }
 
 function describeResume(rows: number, total: number): string {

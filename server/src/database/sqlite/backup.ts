@@ -108,7 +108,7 @@ export function lockExclusively(file: string): FileLock {
     release();
     if (sqliteCodeOf(error).startsWith('SQLITE_BUSY')) {
       throw new StartError(
-        `The database file ${file} is in use. Stop every server and every other program that has it open, and try again.`,
+        `A server or another program uses ${file}. Stop every server on it, and run the same command again.`,
         { cause: error },
       );
     }
