@@ -96,6 +96,20 @@ describe('the folder commands', () => {
     await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
   });
 
+  test('an empty path is refused and does not mean the root', async () => {
+    await testbed.tree.create('empty');
+    const commands = [['ls'], ['export'], ['mkdir'], ['mkdir', '-p'], ['rm', '-r'], ['mv', '/empty']];
+    for (const args of commands)
+      await refused(2, /^espalier: The path is empty\. For the root, use \/\.\n$/, ...args, '');
+    for (const args of [
+      ['grant', 'list', ''],
+      ['folder', 'import', '-', '', '--format', 'csv'],
+    ]) {
+      const { code, errors } = await testbed.run(args);
+      assert.deepEqual([code, errors], [2, 'espalier: The path is empty. For the root, use /.\n']);
+    }
+  });
+
   test('mv moves into an existing folder, renames, and does both', async () => {
     await testbed.tree.import(['mv/from/x/inside', 'mv/to']);
     const moves: [args: string[], printed: string][] = [

@@ -4,6 +4,7 @@
  */
 
 import { failure } from '../failures.ts';
+import { UsageError } from '../../config/start-error.ts';
 import type { Word } from '../command.ts';
 import type { Connection } from './connection.ts';
 import { escapeControls } from '../terminal/output.ts';
@@ -42,6 +43,11 @@ export function idIn(reference: string): string | undefined {
   return reference.startsWith(idPrefix) ? reference.slice(idPrefix.length) : undefined;
 }
 
+/** An unset variable of a shell is an empty path, which must not mean the root. */
+export function requirePath(path: string): void {
+  if (path === '') throw new UsageError('The path is empty. For the root, use /.');
+}
+
 export async function findUser(connection: ApiConnection, reference: string): Promise<NamedUser> {
   const [found] = await findUsers(connection, [reference]);
   return found;
@@ -70,6 +76,7 @@ export async function findFolderReference(
   connection: ApiConnection,
   reference: string,
 ): Promise<NamedFolder> {
+  requirePath(reference);
   const [found] = await queryByReference<NamedFolder>(connection, [reference], 'folder', 'path', 'id path');
   return found!;
 }

@@ -3,11 +3,12 @@
 import type { Client, FolderDetails } from '@espalier/client';
 import { failure, type ExitError } from '../failures.ts';
 import { UsageError } from '../../config/start-error.ts';
-import { idIn } from '../api/resolve-names.ts';
+import { idIn, requirePath } from '../api/resolve-names.ts';
 import { escapeControls } from '../terminal/output.ts';
 
 /** Returns the names below the root. Extra slashes are ignored. */
 export function namesOf(path: string): string[] {
+  requirePath(path);
   const names = path.split('/').filter(Boolean);
   if (names.some((name) => /^\.\.?$/.test(name))) {
     throw new UsageError(
