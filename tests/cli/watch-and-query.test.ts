@@ -43,7 +43,7 @@ describe('espalier folder watch', () => {
     assert.deepEqual([code, errors.split('\n').length], [130, 2]);
   });
 
-  test('prints a line of JSON for each change and misses none when the token expires', async () => {
+  test('prints a line of JSON for each change, misses none when the token expires, and reports the reconnection', async () => {
     const id = await testbed.tree.create('live');
     const watch = testbed.start('folder', 'watch', '/live', '--json');
     await watch.waitForOutput(/\n/, 'errors');
@@ -66,7 +66,12 @@ describe('espalier folder watch', () => {
       ],
     );
     watch.signal('SIGTERM');
-    assert.equal((await watch.ended()).code, 143);
+    const { code, errors } = await watch.ended();
+    assert.equal(code, 143);
+    assert.match(
+      errors,
+      /^Watching .*\nLost the connection to http:\S+\. Reconnecting\.\nConnected again\.\n$/,
+    );
   });
 });
 

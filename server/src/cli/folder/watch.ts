@@ -1,5 +1,6 @@
 /** `espalier folder watch`: prints a line for each change of the tree until it is stopped. */
 
+import type { Client } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
 import { folderWord, type ApiConnection } from '../api/resolve-names.ts';
 import { escaped, formatNumber, print, printJson } from '../terminal/output.ts';
@@ -34,6 +35,7 @@ changes are not available. Without a path, watches the whole tree. For past chan
     const { client, signal } = connection;
     const top = await findFolder(client, words[0]);
     const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
+    reportLostConnections(client);
     console.error(escaped`Watching ${top.path} at ${client.url}. Press Ctrl-C to stop.`);
     for await (const change of follow(connection, top.id, cursor)) {
       const path = change.folder?.path ?? (await findDeletedPath(connection, change));
@@ -42,6 +44,15 @@ changes are not available. Without a path, watches the whole tree. For past chan
     }
   },
 });
+
+function reportLostConnections(client: Client): void {
+  let isLost = false;
+  client.onConnection((state) => {
+    if (state === 'waiting' && !isLost) console.error(`Lost the connection to ${client.url}. Reconnecting.`);
+    if (state === 'connected' && isLost) console.error('Connected again.');
+    isLost = state === 'waiting' || (isLost && state === 'connecting');
+  });
+}
 
 /** Subscribes again after a lost connection and continues after the last change. */
 async function* follow(
