@@ -73,6 +73,21 @@ describe('import and export', () => {
     });
   }
 
+  test('export in the format of the extension, or of --format', async () => {
+    const path = join(testbed.folder, 'extension.csv');
+    await testbed.output('folder', 'export', '/sample', '-o', path);
+    assert.match(readFileSync(path, 'utf8'), /^path,title,/);
+    const other = join(testbed.folder, 'extension.txt');
+    const { code, output, errors } = await testbed.run(['folder', 'export', '/sample', '-o', other]);
+    assert.deepEqual([code, output], [2, '']);
+    assert.equal(
+      errors,
+      `espalier: Cannot determine the format of ${other}. Use --format with one of csv, json, ndjson.\n`,
+    );
+    await testbed.output('folder', 'export', '/sample', '-o', other, '--format', 'ndjson');
+    assert.match(readFileSync(other, 'utf8'), /^\{"path":"a"/);
+  });
+
   test('replace a file only with --force, and create it with the default mode', async () => {
     const path = file('there.json', 'precious');
     const { code, errors } = await testbed.run(['folder', 'export', '/sample', '-o', path]);

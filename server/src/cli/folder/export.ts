@@ -6,15 +6,19 @@ import { StartError } from '../../config/start-error.ts';
 import { connectionSettings, withConnection } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { command } from '../command.ts';
-import { countFolders, createLines, escaped, print } from '../terminal/output.ts';
+import { countFolders, createLines, escapeControls, escaped, print } from '../terminal/output.ts';
 import { findFolder } from './folder-path.ts';
-import { fileFormats } from './folder-options.ts';
+import { fileFormats, unknownFormat } from './folder-options.ts';
 
 export const exportFolders = command({
-  about: 'Export the contents of a folder to a file',
+  about: 'Export the contents of a folder as JSON, CSV or NDJSON',
   words: [{ ...folderWord, isOptional: true }],
   options: {
-    format: { value: 'format', choices: fileFormats, about: 'The format; default: json' },
+    format: {
+      value: 'format',
+      choices: fileFormats,
+      about: 'The format; default: by the extension of the file, and json on standard output',
+    },
     output: {
       short: 'o',
       value: 'path',
@@ -32,26 +36,25 @@ export const exportFolders = command({
   details: `Exports the folders inside the folder, but not the folder itself. Without a path, exports the whole tree. The export is one
 consistent snapshot. A folder that you see only because it contains a visible folder is exported with its name only. In CSV, a
 text that a spreadsheet would run as a formula starts with an apostrophe, which an import removes.`,
-  examples: [
-    'espalier folder export /Places --format csv -o places.csv',
-    'espalier folder export > tree.json',
-  ],
+  examples: ['espalier folder export /Places -o places.csv', 'espalier folder export > tree.json'],
   async run({ words, options, flags }) {
-    const { format = 'json', depth, output } = options;
+    const { fileFormatOf, formatFolders } = await import('@espalier/client/files');
+    const { depth, output = '-' } = options;
+    const format = options.format ?? (output === '-' ? 'json' : fileFormatOf(output));
+    if (format === undefined) throw unknownFormat(escapeControls(output));
     const exportTo = (to?: (text: string) => Promise<void>) =>
       withConnection(flags, async ({ client, signal }) => {
         const { id, path } = await findFolder(client, words[0]);
         const entries = await client.folders.export(id, { depth, signal });
-        const { formatFolders } = await import('@espalier/client/files');
         const lines = createLines(to);
         for (const text of formatFolders(format, entries)) {
           signal.throwIfAborted();
           await lines.add(text);
         }
         await lines.end();
-        return escaped`Exported ${countFolders(entries.length)} from ${path} to ${output ?? ''}.`;
+        return escaped`Exported ${countFolders(entries.length)} from ${path} to ${output}.`;
       });
-    if (output === undefined || output === '-') await exportTo();
+    if (output === '-') await exportTo();
     else await print(await writeFile(output, options.force, exportTo));
   },
 });

@@ -7,6 +7,12 @@ import type { Options } from '../command.ts';
 /** As in the client, which is loaded only when a file is read or written. */
 export const fileFormats = ['csv', 'json', 'ndjson'] as const satisfies readonly FileFormat[];
 
+export function unknownFormat(name: string): UsageError {
+  return new UsageError(
+    `Cannot determine the format of ${name}. Use --format with one of ${fileFormats.join(', ')}.`,
+  );
+}
+
 export const textOptions = {
   title: { value: 'text', about: 'The title for people' },
   icon: { value: 'text', about: 'An emoji, the name of a symbol or a URL' },

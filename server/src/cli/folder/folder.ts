@@ -10,7 +10,7 @@ export const folder: Group = {
     'espalier folder delete -r /Archive/A',
     'espalier folder restore <id>    # the id is in espalier folder trash',
     'espalier folder import rooms.csv /Places --dry-run',
-    'espalier folder export /Places --format csv -o places.csv',
+    'espalier folder export /Places -o places.csv',
   ],
   commands: {
     list: async () => (await import('./list.ts')).list,

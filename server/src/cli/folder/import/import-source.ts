@@ -3,16 +3,10 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import {
-  decodeText,
-  FileError,
-  fileFormatOf,
-  fileFormats,
-  parseFolders,
-  type FileFormat,
-} from '@espalier/client/files';
-import { StartError, UsageError } from '../../../config/start-error.ts';
+import { decodeText, FileError, fileFormatOf, parseFolders, type FileFormat } from '@espalier/client/files';
+import { StartError } from '../../../config/start-error.ts';
 import { escapeControls } from '../../terminal/output.ts';
+import { unknownFormat } from '../folder-options.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
 
 interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
@@ -33,11 +27,7 @@ export async function readSource(source: string, options: SourceOptions): Promis
   }
   const format = options.format ?? fileFormatOf(source);
   const name = source === standardInput ? 'standard input' : escapeControls(source);
-  if (format === undefined) {
-    throw new UsageError(
-      `Cannot determine the format of ${name}. Use --format with one of ${fileFormats.join(', ')}.`,
-    );
-  }
+  if (format === undefined) throw unknownFormat(name);
   const onRead = (bytes: number, total?: number) => options.onProgress('Reading', bytes, total);
   const bytes = await readBytes(source === standardInput ? undefined : source, name, {
     onRead,
