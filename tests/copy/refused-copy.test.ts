@@ -217,7 +217,10 @@ describe('espalier copy', () => {
       output,
     );
     await database.remove();
-    await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /Cannot read .*none\.txt/);
+    await assert.rejects(
+      copy(['--from-file', join(folder, 'none.txt'), to]),
+      /--from-file names the file .*none\.txt, which cannot be read/,
+    );
   });
 
   test('exits with 2 on wrong usage and points to the help', async () => {
