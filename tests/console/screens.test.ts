@@ -321,6 +321,20 @@ describe('screens of the console on SQLite', () => {
     await page.getByRole('heading', { level: 1, name: 'Acme Lifts' }).waitFor();
   });
 
+  test('lists the folder of a typed name before the commands of the current folder that contain the name', async () => {
+    const page = await testbed.openSignedIn('admin', `/folders/${await testbed.demo.idOf('/Suppliers')}`);
+    await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('suppliers');
+    const options = page.getByRole('option');
+    await options.filter({ hasText: '/Suppliers' }).first().waitFor();
+    assert.match(await options.first().innerText(), /^Suppliers/);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('rename');
+    await options.first().filter({ hasText: 'Rename “Suppliers”…' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('shows gauges of the server on the overview', async () => {
     const page = await testbed.openSignedIn('admin', '/overview');
     const gauges = page.getByRole('region', { name: 'Stored' });

@@ -1,6 +1,6 @@
 /** The header of a folder's page: breadcrumbs, name and title, recent changes and actions. */
 
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { useCommands, type Command } from '../actions/palette-commands.ts';
 import { isAccessChange, type FolderChange } from '../graph/folder-change.ts';
@@ -22,11 +22,12 @@ export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   const { name, ancestors, parent } = folder;
   const [kind, setKind] = useState<FolderDialogKind | null>(null);
   const groups = useFolderActions(folder, setKind);
+  const hasMainAction = groups.flat().some((action) => isCreate(action) || isMain(action));
   return (
     <header className="folder-header">
       <Breadcrumbs ancestors={ancestors} name={name} />
-      <FolderTitle folder={folder} />
-      <FolderActions groups={groups} />
+      <FolderTitle folder={folder}>{!hasMainAction && <FurtherActions groups={groups} />}</FolderTitle>
+      {hasMainAction && <FolderActions groups={groups} />}
       <FolderDialogs
         open={kind && { kind, folders: [toFolderRef(folder)] }}
         onClose={() => setKind(null)}
@@ -36,13 +37,15 @@ export function FolderHeader({ folder }: { folder: CurrentFolder }) {
   );
 }
 
+type ActionGroups = readonly (readonly FolderAction[])[];
+
+const isCreate = ({ id }: FolderAction) => id === 'create';
+const isMain = ({ id }: FolderAction) => id === 'rename' || id === 'move' || id === 'delete';
+
 /** Small screens show all actions but the first in the menu. */
-function FolderActions({ groups }: { groups: readonly (readonly FolderAction[])[] }) {
-  const isMain = ({ id }: FolderAction) => id === 'rename' || id === 'move' || id === 'delete';
-  const withoutEmpty = (kept: (action: FolderAction) => boolean) =>
-    groups.map((group) => group.filter(kept)).filter((group) => group.length > 0);
+function FolderActions({ groups }: { groups: ActionGroups }) {
   const actions = groups.flat();
-  const create = actions.find(({ id }) => id === 'create');
+  const create = actions.find(isCreate);
   return (
     <div className="folder-actions">
       {create && (
@@ -58,19 +61,27 @@ function FolderActions({ groups }: { groups: readonly (readonly FolderAction[])[
         </span>
       ))}
       <span className="folder-action">
-        <ActionMenu
-          label="More actions"
-          list={() => withoutEmpty((action) => action !== create && !isMain(action))}
-        />
+        <FurtherActions groups={groups.map((group) => group.filter((action) => !isMain(action)))} />
       </span>
       <span className="folder-further">
-        <ActionMenu label="More actions" list={() => withoutEmpty((action) => action !== create)} />
+        <FurtherActions groups={groups} />
       </span>
     </div>
   );
 }
 
-function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folder: CurrentFolder }) {
+function FurtherActions({ groups }: { groups: ActionGroups }) {
+  const further = groups.map((group) => group.filter((action) => !isCreate(action)));
+  return <ActionMenu label="More actions" list={() => further.filter((group) => group.length > 0)} />;
+}
+
+interface FolderTitleProps {
+  readonly folder: CurrentFolder;
+  readonly children: ReactNode;
+}
+
+function FolderTitle({ folder, children }: FolderTitleProps) {
+  const { id, name, title, icon, accessLevel } = folder;
   return (
     <div className="folder-heading">
       <div className="folder-title">
@@ -95,15 +106,13 @@ function FolderTitle({ folder: { id, name, title, icon, accessLevel } }: { folde
         )}
         <ChangeNote key={id} folderId={id} />
       </span>
+      {children}
     </div>
   );
 }
 
 /** The actions of the page, which the command palette offers as well. */
-function useFolderActions(
-  folder: CurrentFolder,
-  open: (kind: FolderDialogKind) => void,
-): readonly (readonly FolderAction[])[] {
+function useFolderActions(folder: CurrentFolder, open: (kind: FolderDialogKind) => void): ActionGroups {
   // Displays a change of the favorites.
   useFavorites();
   const groups = listFolderActions(

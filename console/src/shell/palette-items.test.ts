@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rankMatch, findItems, groupItems, dropStale, type PaletteItem } from './palette-items.ts';
+import {
+  rankMatch,
+  findItems,
+  groupItems,
+  dropStale,
+  matchesWithoutNames,
+  type PaletteItem,
+} from './palette-items.ts';
 
 const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   id: label,
@@ -34,6 +41,12 @@ describe('palette', () => {
   test('ranks recently chosen items first among equal matches', () => {
     const items = ['Users', 'Groups', 'Keys'].map((label) => item(label));
     assert.deepEqual(labels(findItems(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
+  });
+
+  test('distinguishes a command that is found by its verb from one that is found by the name of its folder', () => {
+    const command = item('Show who has access to “Places”', { keywords: 'grants' });
+    for (const text of ['show', 'access', 'gra']) assert.ok(matchesWithoutNames(command, text), text);
+    for (const text of ['places', 'access places']) assert.ok(!matchesWithoutNames(command, text), text);
   });
 
   test('keeps results of an earlier text only if they match the current text', () => {

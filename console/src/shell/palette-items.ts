@@ -35,6 +35,15 @@ export function rankMatch(
   return worst;
 }
 
+/**
+ * Returns whether a command matches without the quoted name in its label. The name of a folder finds that folder before the
+ * commands that contain the name.
+ */
+export function matchesWithoutNames({ label, keywords }: PaletteItem, text: string): boolean {
+  const verb = label.replaceAll(/“.*”/g, '');
+  return rankMatch({ label: verb, ...(keywords !== undefined && { keywords }) }, text) !== undefined;
+}
+
 /** Returns the matching items, best first. Equal matches keep their order after recently chosen ones. */
 export function findItems(
   items: readonly PaletteItem[],

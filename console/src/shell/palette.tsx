@@ -142,7 +142,7 @@ function PaletteField({ text, listId, activeOptionId, onChange, onKeyDown }: Pal
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={activeOptionId}
-        placeholder="Folder, person, screen or action"
+        placeholder="Folder, user, screen or action"
         autoComplete="off"
         spellCheck={false}
         autoFocus

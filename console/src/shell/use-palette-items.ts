@@ -11,7 +11,7 @@ import { useViewer } from '../session/session.tsx';
 import { listsFor } from '../tree/personal-folders.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { useDebounced } from '../ui/typing.ts';
-import { findItems, dropStale, type PaletteItem } from './palette-items.ts';
+import { findItems, dropStale, matchesWithoutNames, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';
 
@@ -84,7 +84,9 @@ export function usePaletteItems(
   const matching = findItems(fixedItems, text, ids);
   if (text.trim() === '')
     return { items: [...listRecentItems(recent, fixedItems), ...matching], isSearching: false };
-  const [actions, rest] = [matching.filter(isPageCommand), matching.filter((item) => !isPageCommand(item))];
+  const commands = matching.filter(isPageCommand);
+  const rest = matching.filter((item) => !isPageCommand(item));
+  const commandsByVerb = commands.filter((command) => matchesWithoutNames(command, text));
   const isBehind = searchText !== text.trim();
   const isSearching = isBehind || folders.isFetching || people.isFetching;
   const searched = hasSearchText
@@ -94,7 +96,14 @@ export function usePaletteItems(
       ]
     : [];
   return {
-    items: [...actions, ...rest.filter(isScreen), ...searched, ...rest.filter((item) => !isScreen(item))],
+    // The list drops the second occurrence of a command.
+    items: [
+      ...commandsByVerb,
+      ...rest.filter(isScreen),
+      ...searched,
+      ...commands,
+      ...rest.filter((item) => !isScreen(item)),
+    ],
     isSearching,
   };
 }

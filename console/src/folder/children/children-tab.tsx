@@ -202,7 +202,7 @@ function createColumns(parent: CurrentFolder, open: Open): readonly TableColumn<
     {
       id: 'CREATED',
       label: 'Created',
-      minTableWidth: 640,
+      minTableWidth: 840,
       isSortable: true,
       className: 'cell-time',
       render: ({ createdAt }) => <Time at={createdAt} />,
