@@ -104,7 +104,7 @@ Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
   test('refuse invalid arguments before sending a request', async () => {
     assert.match(
       await testbed.runRefused('grant', 'set', '/Places', 'owner', '--user', 'anna'),
-      /^2: The level must be read, write, manage or none/,
+      /^2: Invalid value "\w+" for <level>: use one of read, write, manage, none\./,
     );
     assert.match(
       await testbed.runRefused('grant', 'set', '/Places', 'read'),

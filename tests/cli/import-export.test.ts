@@ -191,7 +191,7 @@ describe('import and export', () => {
   });
 
   const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
-    ['a missing source', /Cannot read none: ENOENT/, [() => 'none']],
+    ['a missing source', /Cannot read none: the file does not exist\./, [() => 'none']],
     ['a file of an unknown format', /Use --format with one of csv, json, ndjson/, [() => file('x.txt', 'a')]],
     ['invalid JSON', /x\.json: The content is not valid JSON/, [() => file('x.json', '[{"path":')]],
     ['CSV without a path', /including the column path/, [() => file('x.csv', 'name\na\n')]],

@@ -85,10 +85,10 @@ describe(`journal commands on ${sqlite.name}`, () => {
   test('refuse invalid arguments with one line', async () => {
     const refused = (...args: string[]) => testbed.runRefused('journal', 'ls', ...args);
     assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
-    assert.match(await refused('--from', 'noon'), /^2: --from takes a time/);
+    assert.match(await refused('--from', 'noon'), /^2: Invalid value "noon" for --from: use a time/);
     assert.match(
       await refused('--first', 'many'),
-      /^2: Option '-n, --first <number>' argument 'many' is invalid\. It takes a whole number/,
+      /^2: Invalid value "many" for --first: use a whole number/,
     );
     for (const both of ['--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
       assert.match(await refused(...both.split(' ')), /^2: /);

@@ -115,7 +115,12 @@ for (const kind of databaseKinds) {
         [['admin', '--password-stdin'], 'password1', 1, /one of the most common/],
         [['admin', '--password', 'x'], '', 2, /Unknown option '--password'\. Did you mean --password-file/],
         [['admin', '--generate', '--password-stdin'], 'x', 2, /'--generate' cannot be used with/],
-        [['admin', '--password-file', join(folder, 'none')], '', 1, /cannot be read/],
+        [
+          ['admin', '--password-file', join(folder, 'none')],
+          '',
+          1,
+          /Cannot read \S+ \(--password-file\): the file does not exist\./,
+        ],
         [['admin', '--url', 'http://127.0.0.1:9', '--generate'], '', 2, /--url has no effect with/],
       ] as const) {
         const result = await run(args, { input });

@@ -219,7 +219,7 @@ describe('espalier copy', () => {
     await database.remove();
     await assert.rejects(
       copy(['--from-file', join(folder, 'none.txt'), to]),
-      /--from-file names the file .*none\.txt, which cannot be read/,
+      /Cannot read .*none\.txt \(--from-file\): the file does not exist\./,
     );
   });
 

@@ -254,7 +254,7 @@ describe('espalier serve', () => {
     assert.equal(output, '');
     assert.equal(
       errors,
-      'espalier: ESPALIER_PORT is "eighty", which is not usable: it takes a whole number from 0 to 65535.\n',
+      'espalier: Invalid value "eighty" for ESPALIER_PORT: use a whole number from 0 to 65535.\n',
     );
   });
 
@@ -266,7 +266,7 @@ describe('espalier serve', () => {
     for (const url of ['sqlite:text.db', 'sqlite:text.db/below/espalier.db', 'sqlite:.']) {
       const { code, errors } = await runHosted(['serve', '--database-url', url]);
       assert.equal(code, 1, url);
-      assert.match(errors, /^espalier: The database .*\n$/, url);
+      assert.match(errors, /^espalier: (The|Cannot open the) database .*\n$/, url);
     }
   });
 
@@ -292,7 +292,7 @@ describe('espalier serve', () => {
     writeFileSync(join(folder, 'key'), key);
     writeFileSync(join(folder, 'other'), other.private);
     for (const [certFile, keyFile, complaint] of [
-      ['missing', 'key', /ESPALIER_TLS_CERT_FILE names missing, which cannot be read/],
+      ['missing', 'key', /Cannot read missing \(ESPALIER_TLS_CERT_FILE\): the file does not exist\./],
       ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
       ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
       ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],

@@ -141,14 +141,14 @@ describe('two workers on SQLite', () => {
   });
 
   for (const [what, settings, message] of [
-    ['an invalid number', { WORKERS: 'two' }, 'ESPALIER_WORKERS is "two", which is not usable'],
-    ['zero workers', { WORKERS: '0' }, 'ESPALIER_WORKERS is "0", which is not usable'],
+    ['an invalid number', { WORKERS: 'two' }, 'Invalid value "two" for ESPALIER_WORKERS'],
+    ['zero workers', { WORKERS: '0' }, 'Invalid value "0" for ESPALIER_WORKERS'],
   ] as const) {
     test(`do not start with ${what}, and print the accepted values`, async () => {
       node = NodeProcess.launch({ databaseUrl: database.url, settings });
       await node.ended();
       assert.equal(node.exitCode, 2);
-      assert.equal(node.log, `espalier: ${message}: it takes a whole number from 1 to 64.\n`);
+      assert.equal(node.log, `espalier: ${message}: use a whole number from 1 to 64.\n`);
     });
   }
 
@@ -170,7 +170,7 @@ describe('two workers on SQLite', () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
     await node.ended();
     assert.equal(node.exitCode, 1);
-    assert.match(node.log, /espalier: The database file \/dev\/null\/none\.db cannot be opened: [^\n]+\n$/);
+    assert.match(node.log, /espalier: Cannot open the database file \/dev\/null\/none\.db: [^\n]+\n$/);
   });
 });
 

@@ -1,12 +1,8 @@
 /** Defines commands as data with typed options, and adds them to the tree of commander, which parses them and prints help. */
 
-import {
-  Argument,
-  InvalidArgumentError,
-  Option as CommanderOption,
-  type Command as CommanderCommand,
-} from 'commander';
+import { Argument, Option as CommanderOption, type Command as CommanderCommand } from 'commander';
 import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/read-setting.ts';
+import { invalidValue } from '../config/start-error.ts';
 import { plainText, type Kind, type Setting } from '../config/setting.ts';
 import { print, printJson, printJsonList, printLines } from './terminal/output.ts';
 import { fullName, toUsageError } from './usage-error.ts';
@@ -198,7 +194,12 @@ function joinLines(text: string): string {
 function toArgument({ name, about, isOptional, isRepeatable, choices }: Word): Argument {
   const shown = isRepeatable ? `${name}...` : name;
   const made = new Argument(isOptional ? `[${shown}]` : `<${shown}>`, about);
-  return choices ? made.choices(choices) : made;
+  return choices ? made.choices(choices).argParser((text) => toChoice(`<${name}>`, choices, text)) : made;
+}
+
+function toChoice(name: string, choices: readonly string[], text: string): string {
+  if (choices.includes(text)) return text;
+  throw invalidValue(name, choices.length > 2 ? `one of ${choices.join(', ')}` : choices.join(' or '), text);
 }
 
 function toOption(key: string, option: Option): CommanderOption {
@@ -209,8 +210,9 @@ function toOption(key: string, option: Option): CommanderOption {
   // `--no-title` is an option of its own here, not the negation of `--title`.
   made.negate = false;
   if (conflicts) made.conflicts([...conflicts]);
-  if (choices) made.choices(choices);
-  if (kind) made.argParser((text) => parseValue(kind, text));
+  const name = `--${toFlag(key)}`;
+  if (choices) made.choices(choices).argParser((text) => toChoice(name, choices, text));
+  if (kind) made.argParser((text) => parseValue(name, kind, text));
   if (isRepeatable) made.argParser(addText);
   return heading === undefined ? made : made.helpGroup(heading);
 }
@@ -219,9 +221,9 @@ function addText(text: string, before: readonly string[] | undefined): readonly 
   return [...(before ?? []), text];
 }
 
-function parseValue(kind: Kind<unknown>, text: string): unknown {
+function parseValue(name: string, kind: Kind<unknown>, text: string): unknown {
   const value = kind.parse(text);
-  if (value === undefined) throw new InvalidArgumentError(`It takes ${kind.accepts}.`);
+  if (value === undefined) throw invalidValue(name, kind.accepts, text);
   return value;
 }
 

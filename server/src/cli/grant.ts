@@ -1,6 +1,6 @@
 /** `espalier grant` and `espalier explain`: who has access to a folder, and why. */
 
-import { UsageError } from '../config/start-error.ts';
+import { UsageError, invalidValue } from '../config/start-error.ts';
 import { apiCommand } from './api/connection.ts';
 import { everyItem, listReader, pageInfo } from './api/pages.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type NamedUser,
 } from './api/resolve-names.ts';
 import type { CommandInput, Group, Options } from './command.ts';
-import { escapeControls, escaped, facts, table, toMinute } from './terminal/output.ts';
+import { escaped, facts, table, toMinute } from './terminal/output.ts';
 
 export interface GrantDetails {
   readonly level: string;
@@ -126,8 +126,7 @@ The level write includes read, and manage includes write and granting access. Th
 function toLevel(word: string): string {
   const level = levels.find((each) => each === word.toLowerCase());
   if (level) return level.toUpperCase();
-  const choices = `${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`;
-  throw new UsageError(`The level must be ${choices}, not ${escapeControls(word)}.`);
+  throw invalidValue('<level>', `one of ${levels.join(', ')}`, word);
 }
 
 const remove = apiCommand({

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { containsPassword, redactPassword } from './redact-url.ts';
 import type { Setting } from './setting.ts';
-import { StartError, UsageError } from './start-error.ts';
+import { fileError, invalidValue, UsageError } from './start-error.ts';
 
 export const environmentPrefix = 'ESPALIER_';
 export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
@@ -29,10 +29,11 @@ export function parseInput(setting: Setting, input: SettingInput | undefined): u
   if (!input) return setting.default === undefined ? undefined : setting.parse(setting.default);
   const value = setting.parse(input.text);
   if (value === undefined) {
-    const holds = setting.isSecret
-      ? 'holds a value that'
-      : `is ${JSON.stringify(redactPassword(input.text))}, which`;
-    throw new UsageError(`${input.source} ${holds} is not usable: it takes ${setting.accepts}.`);
+    throw invalidValue(
+      input.source,
+      setting.accepts,
+      setting.isSecret ? undefined : redactPassword(input.text),
+    );
   }
   return value;
 }
@@ -67,11 +68,16 @@ function refuseBoth(...inputs: [name: string, value: string | undefined][]): voi
 
 /** Reads the file that a flag or a variable names, without the line break at its end. */
 export function readInputFile(source: string, path: string): string {
+  return readInputBytes(source, path)
+    .toString()
+    .replace(/\r?\n$/, '');
+}
+
+export function readInputBytes(source: string, path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    return readFileSync(path);
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new StartError(`${source} names the file ${path}, which cannot be read: ${message}.`, { cause });
+    throw fileError(`Cannot read ${path} (${source})`, cause);
   }
 }
 

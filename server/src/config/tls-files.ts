@@ -1,8 +1,8 @@
 /** Reads the certificate of the server and its private key. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { readInputBytes } from './read-setting.ts';
 import type { Settings } from './settings-table.ts';
 import { StartError } from './start-error.ts';
 
@@ -13,8 +13,8 @@ export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   if (!tlsCertFile || !tlsKeyFile) return undefined;
   const certName = `ESPALIER_TLS_CERT_FILE names ${tlsCertFile}`;
   const keyName = `ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}`;
-  const cert = orExplain(`${certName}, which cannot be read`, () => readFileSync(tlsCertFile));
-  const key = orExplain(`${keyName}, which cannot be read`, () => readFileSync(tlsKeyFile));
+  const cert = readInputBytes('ESPALIER_TLS_CERT_FILE', tlsCertFile);
+  const key = readInputBytes('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
   orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
   orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
   const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Tokens, TokenStorage } from '@espalier/client';
 import { failure, type ExitError } from '../failures.ts';
 import type { Clock } from '../../clock.ts';
-import { StartError } from '../../config/start-error.ts';
+import { fileError, type StartError } from '../../config/start-error.ts';
 import { FileLock } from './file-lock.ts';
 
 export interface Profile {
@@ -38,9 +38,7 @@ export class ProfileFile {
       text = await readFile(this.path, 'utf8');
     } catch (cause) {
       if (codeOf(cause) === 'ENOENT') return undefined;
-      throw new StartError(`Cannot read the session in ${this.path}: ${(cause as Error).message}.`, {
-        cause,
-      });
+      throw fileError(`Cannot read the session in ${this.path}`, cause);
     }
     const profile = toProfile(text);
     if (profile) return profile;
@@ -146,9 +144,7 @@ export class ProfileFile {
   }
 
   #cannotStore(cause: unknown): StartError {
-    return new StartError(`Cannot store the session in ${this.path}: ${(cause as Error).message}.`, {
-      cause,
-    });
+    return fileError(`Cannot store the session in ${this.path}`, cause);
   }
 }
 

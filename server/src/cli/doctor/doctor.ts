@@ -8,7 +8,7 @@ import { settingsTable } from '../../config/settings-table.ts';
 import { Refusal } from '../../refusal.ts';
 import { commandLineSettings } from '../../config/command-line.ts';
 import { origins } from '../../config/setting.ts';
-import { StartError, UsageError } from '../../config/start-error.ts';
+import { StartError, invalidValue } from '../../config/start-error.ts';
 import { command, json, type SettingFlags } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
 import { escapeControls, print, printJson } from '../terminal/output.ts';
@@ -117,7 +117,7 @@ function whyStopped(error: unknown): string {
 function originOf(input: string | undefined): string | undefined {
   if (input === undefined) return undefined;
   if (input !== '*' && origins.parse(input)?.length === 1) return input;
-  throw new UsageError('--origin takes the origin of a page, such as https://app.example.com.');
+  throw invalidValue('--origin', 'the origin of a page, such as https://app.example.com', input);
 }
 
 const colors: Readonly<Record<State, 'green' | 'gray' | 'yellow' | 'red'>> = {

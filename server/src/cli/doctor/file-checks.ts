@@ -23,6 +23,7 @@ import {
   warning,
 } from './check-context.ts';
 import { isHidden, isWritable, nearestFolder } from './database-checks.ts';
+import { describeFileError } from '../../config/start-error.ts';
 
 const megabyte = 2 ** 20;
 const leastFreeBytes = 64 * megabyte;
@@ -126,7 +127,7 @@ function unusableFolder(folder: string): Finding | undefined {
     return undefined;
   } catch (error) {
     return problem(
-      `${name}, ${nearest === folder ? 'which is not writable' : 'which does not exist and cannot be created'}: ${(error as Error).message}.`,
+      `${name}, ${nearest === folder ? 'which is not writable' : 'which does not exist and cannot be created'}: ${describeFileError(error)}.`,
       `Let the user of the server write to ${nearest}, or set another folder. Until then, the server does not start.`,
     );
   }

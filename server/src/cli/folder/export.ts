@@ -2,7 +2,7 @@
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { wholeNumber } from '../../config/setting.ts';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, fileError } from '../../config/start-error.ts';
 import { connectionSettings, withConnection } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
 import { command } from '../command.ts';
@@ -70,7 +70,7 @@ async function writeFile<T>(
   if (there && !mayReplace)
     throw new StartError(escaped`${path} already exists. To replace it, use --force.`);
   const fail = (cause: unknown) => {
-    throw new StartError(escaped`Cannot write ${path}: ${(cause as Error).message}.`, { cause });
+    throw fileError(escaped`Cannot write ${path}`, cause);
   };
   // Replaces the target of a link, not the link.
   const target = there ? await realpath(path) : path;

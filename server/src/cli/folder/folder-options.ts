@@ -1,6 +1,6 @@
 /** Options of several commands about folders: the texts and properties, such as --property floor=2, and file formats. */
 
-import { UsageError } from '../../config/start-error.ts';
+import { UsageError, invalidValue } from '../../config/start-error.ts';
 import type { FileFormat } from '@espalier/client/files';
 import type { Options } from '../command.ts';
 
@@ -28,7 +28,7 @@ export const textOptions = {
 export function toAssignments(input: readonly string[], flag: string): Record<string, unknown> {
   const pairs = input.map((each) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(each) ?? [];
-    if (name === undefined) throw new UsageError(`--${flag} takes name=value, such as --${flag} floor=2.`);
+    if (name === undefined) throw invalidValue(`--${flag}`, 'name=value, such as floor=2', each);
     return [name, jsonOrText(value!)] as const;
   });
   return Object.fromEntries(pairs);

@@ -43,7 +43,8 @@ test('rejects an invalid time with examples of valid times', () => {
   for (const text of wrong) {
     assert.throws(
       () => parseTime('--from', text, now),
-      (error) => error instanceof UsageError && /^--from takes a time/.test(error.message),
+      (error) =>
+        error instanceof UsageError && /^Invalid value "[^]*" for --from: use a time/.test(error.message),
       text,
     );
   }

@@ -2,7 +2,7 @@
 
 import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { UsageError } from '../../config/start-error.ts';
+import { UsageError, invalidValue } from '../../config/start-error.ts';
 import type { Options, Values } from '../command.ts';
 import { findFolderReference, findGroup, findUser, idIn, type ApiConnection } from '../api/resolve-names.ts';
 
@@ -71,7 +71,7 @@ export function parseTime(flag: string, text: string, now: number): string {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const at = unit === undefined ? instantOf(text) : now - Number(count) * seconds[unit]! * 1_000;
   if (at === undefined || Number.isNaN(at) || at < 0) {
-    throw new UsageError(`${flag} takes a time (${timeAbout}), not ${JSON.stringify(text)}.`);
+    throw invalidValue(flag, `a time, such as ${timeAbout}`, text);
   }
   return new Date(at).toISOString();
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, fileError } from '../../config/start-error.ts';
 import { sqliteCodeOf, damageText, isDamage } from './faults.ts';
 
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
@@ -51,9 +51,7 @@ function createPrivately(path: string): string {
     if (!found) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
     return file;
   } catch (cause) {
-    throw new StartError(`The database file ${path} cannot be opened: ${(cause as Error).message}.`, {
-      cause,
-    });
+    throw fileError(`Cannot open the database file ${path}`, cause);
   }
 }
 

@@ -280,10 +280,10 @@ describe('opening', () => {
 
   test('refuses a path where no file can be created', async () => {
     file = folder;
-    await refusedWith(/cannot be opened: EISDIR/);
+    await refusedWith(/^Cannot open the database file .*: it is a folder\.$/);
     writeFileSync(join(folder, 'plain'), '');
     file = join(folder, 'plain', 'espalier.db');
-    await refusedWith(/cannot be opened/);
+    await refusedWith(/^Cannot open the database file/);
   });
 
   test('refuses a URL of an unknown kind', async () => {

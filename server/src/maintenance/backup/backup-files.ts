@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolders, withDescriptor } from '../../database/sqlite/file.ts';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, fileError, describeFileError } from '../../config/start-error.ts';
 
 /** Errors of file systems without hard links. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -63,7 +63,7 @@ function create(path: string, folder: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (cause) {
-    throw new StartError(`Cannot create a file in ${folder}: ${(cause as Error).message}.`, { cause });
+    throw fileError(`Cannot create a file in ${folder}`, cause);
   }
 }
 
@@ -73,8 +73,8 @@ function renameToNew(path: string, name: string): void {
     linkSync(path, name);
     rmSync(path);
   } catch (cause) {
-    const { code = '', message } = cause as NodeJS.ErrnoException;
-    if (!noLinks.has(code)) throw new StartError(`Cannot create the file ${name}: ${message}.`, { cause });
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (!noLinks.has(code)) throw fileError(`Cannot create the file ${name}`, cause);
     renameSync(path, name);
   }
 }
@@ -129,7 +129,7 @@ function explainOwnerErrors({ uid }: Owner, change: () => void): void {
     change();
   } catch (cause) {
     throw new StartError(
-      `Cannot make user ${uid}, the owner of the database, the owner of the new files: ${(cause as Error).message}. Run the command as that user.`,
+      `Cannot make user ${uid}, the owner of the database, the owner of the new files: ${describeFileError(cause)}. Run the command as that user.`,
       { cause },
     );
   }

@@ -11,7 +11,7 @@ import { openDatabaseFile } from '../../database/sqlite/backup.ts';
 import { sqliteCodeOf } from '../../database/sqlite/faults.ts';
 import { makePrivateFolder } from '../../database/sqlite/file.ts';
 import { readInstallationValue } from '../../database/installation-values.ts';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, fileError } from '../../config/start-error.ts';
 
 export interface StoredBackup {
   readonly file: string;
@@ -35,10 +35,7 @@ export class BackupFolder {
       closeSync(openSync(probe, 'wx', 0o600));
       rmSync(probe);
     } catch (cause) {
-      throw new StartError(
-        `Cannot write to the folder ${this.path} of ESPALIER_BACKUP_FOLDER: ${(cause as Error).message}.`,
-        { cause },
-      );
+      throw fileError(`Cannot write to the folder ${this.path} of ESPALIER_BACKUP_FOLDER`, cause);
     }
   }
 
@@ -90,7 +87,7 @@ async function ownFilesIn(
   now: number,
 ): Promise<(StoredBackup & { readonly isComplete: boolean })[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
-    throw new StartError(`Cannot read the folder ${folder}: ${cause.message}.`, { cause });
+    throw fileError(`Cannot read the folder ${folder}`, cause);
   });
   return entries
     .flatMap((entry) => {

@@ -10,7 +10,7 @@ import { migrations } from '../../database/migrations.ts';
 import { findDamage, lockExclusively, type FileLock } from '../../database/sqlite/backup.ts';
 import { sqliteCodeOf } from '../../database/sqlite/faults.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, fileError } from '../../config/start-error.ts';
 import { readContents, type FileContents } from './backup.ts';
 import { NewFile, foldersFrom, giveFolders, ownerFor, requireRoom, type Owner } from './backup-files.ts';
 
@@ -127,7 +127,7 @@ async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreO
     await writeFile(to, readChunks(), { flag: 'r+' });
   } catch (cause) {
     if (!(cause as NodeJS.ErrnoException).syscall) throw cause;
-    throw new StartError(`Cannot copy ${from} to ${dirname(to)}: ${(cause as Error).message}.`, { cause });
+    throw fileError(`Cannot copy ${from} to ${dirname(to)}`, cause);
   }
 }
 
@@ -170,9 +170,7 @@ function exchange(target: NewFile, to: string, now: number): string | null {
     for (const ending of moved.toReversed()) {
       if (!existsSync(to + ending) && existsSync(before + ending)) renameSync(before + ending, to + ending);
     }
-    throw new StartError(`Cannot move the restored file to ${to}: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw fileError(`Cannot move the restored file to ${to}`, cause);
   }
   return moved.length > 0 ? before : null;
 }

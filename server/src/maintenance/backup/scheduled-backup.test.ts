@@ -147,7 +147,10 @@ describe('scheduled backups', () => {
     const scheduled = await open();
     rmSync(backupFolder(), { recursive: true });
     await scheduled.makeIfDue();
-    assert.match((await scheduled.state()).detail, /^The backup failed: Cannot read the folder .*: ENOENT/);
+    assert.match(
+      (await scheduled.state()).detail,
+      /^The backup failed: Cannot read the folder .*: the folder does not exist/,
+    );
     mkdirSync(backupFolder());
     now += 15 * 60_000;
     await scheduled.makeIfDue();

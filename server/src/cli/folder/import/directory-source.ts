@@ -3,7 +3,7 @@
 import { checkFolders, type CheckedFolders } from '@espalier/client/files';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { StartError } from '../../../config/start-error.ts';
+import { StartError, describeFileError } from '../../../config/start-error.ts';
 import { escapeControls, formatNumber } from '../../terminal/output.ts';
 
 /** The folders to import. */
@@ -75,7 +75,7 @@ async function list(directory: Buffer): Promise<Dirent<Buffer>[]> {
     return await readdir(directory, { withFileTypes: true, encoding: 'buffer' });
   } catch (cause) {
     throw new StartError(
-      `Cannot read ${escapeControls(directory.toString())}: ${(cause as Error).message}. Nothing was imported.`,
+      `Cannot read ${escapeControls(directory.toString())}: ${describeFileError(cause)}. Nothing was imported.`,
       { cause },
     );
   }

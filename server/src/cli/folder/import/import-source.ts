@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { decodeText, FileError, fileFormatOf, parseFolders, type FileFormat } from '@espalier/client/files';
-import { StartError } from '../../../config/start-error.ts';
+import { StartError, fileError } from '../../../config/start-error.ts';
 import { escapeControls } from '../../terminal/output.ts';
 import { unknownFormat } from '../folder-options.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
@@ -45,7 +45,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (cause) {
-    throw new StartError(`Cannot read ${escapeControls(path)}: ${(cause as Error).message}.`, { cause });
+    throw fileError(`Cannot read ${escapeControls(path)}`, cause);
   }
 }
 
@@ -54,8 +54,6 @@ async function readBytes(
   name: string,
   { onRead, signal }: { onRead: (bytes: number, total?: number) => void; signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const cannotRead = (cause: unknown) =>
-    new StartError(`Cannot read ${name}: ${(cause as Error).message}.`, { cause });
   try {
     const total = path === undefined ? undefined : (await stat(path)).size;
     const stream: Readable = path === undefined ? process.stdin : createReadStream(path);
@@ -72,6 +70,6 @@ async function readBytes(
     return Buffer.concat(parts);
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof StartError ? error : cannotRead(error);
+    throw error instanceof StartError ? error : fileError(`Cannot read ${name}`, error);
   }
 }
