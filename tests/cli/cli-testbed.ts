@@ -47,8 +47,8 @@ export class CliTestbed {
     return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
   }
 
-  logIn(): Promise<CommandResult> {
-    const args = ['login', '--url', this.tree.testbed.url, '-u', administrator.username, '--password-stdin'];
+  logIn(options = ['--url', this.tree.testbed.url]): Promise<CommandResult> {
+    const args = ['login', ...options, '-u', administrator.username, '--password-stdin'];
     return this.run(args, { input: administrator.password });
   }
 

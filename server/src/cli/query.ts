@@ -51,6 +51,7 @@ A subscription prints one line per event until Ctrl-C.`,
   ],
   async run({ words: [word], options: chosen, flags }) {
     const document = await readDocument(word, chosen.file);
+    if (document.trim() === '') throw new UsageError('The query is empty.');
     const operation = { document, variables: readVariables(chosen), operationName: chosen.operation };
     const isCompact = chosen.compact || !process.stdout.isTTY;
     await withConnection(flags, (connection) =>
