@@ -187,7 +187,7 @@ describe('espalier backup and restore', () => {
 
   test('refuse an existing file unless forced, and never overwrite the database', async () => {
     writeFileSync(inFolder('taken'), 'mine');
-    await refused(['backup', inFolder('taken')], /There is a file .*taken already\. Use --force/);
+    await refused(['backup', inFolder('taken')], /taken already exists\. To replace it, use --force/);
     assert.equal(readFileSync(inFolder('taken'), 'utf8'), 'mine');
     await done(['backup', inFolder('taken'), '--force']);
     const file = join(folder, 'data', 'espalier.db');
@@ -258,7 +258,7 @@ describe('espalier backup and restore', () => {
     ] as const) {
       await refused(['restore', file, '--replace'], expected);
     }
-    await refused(['restore', inFolder('one.db')], /There is a file .* Use --replace/);
+    await refused(['restore', inFolder('one.db')], / already exists\. To replace it, use --replace/);
     await refused(['restore', inFolder('one.db'), '--replace'], /Cannot copy /, {
       maxFileBytes: 100_000,
     });

@@ -106,7 +106,10 @@ for (const kind of databaseKinds) {
     test('refuse a destination with an installation and leave it unchanged', async () => {
       await startOnce(kind, other);
       const stored = await readEverything(other.url);
-      assert.match(await toOther(), /^The destination is not empty: .* Copy into a new database\.$/);
+      assert.match(
+        await toOther(),
+        /^The destination already contains another installation\. .* Use a new database\.$/,
+      );
       assert.deepEqual(await readEverything(other.url), stored);
     });
 
@@ -174,7 +177,7 @@ describe('espalier copy', () => {
     assert.match(await assertRefused(source, source), /^The source and the destination are the same URL/);
     assert.match(
       await assertRefused(source, `sqlite:${folder}/./source.db`),
-      /not empty: it already contains this installation/,
+      /^The destination already contains this installation\. Nothing was copied\./,
     );
   });
 
@@ -227,9 +230,6 @@ describe('espalier copy', () => {
     const { code, output, errors } = await runCopy([source]);
     assert.equal(code, 2);
     assert.equal(output, '');
-    assert.match(
-      errors,
-      /^espalier: [^\n]+ takes two URLs: [^\n]+ Run espalier copy --help for details\.\n$/,
-    );
+    assert.match(errors, /^espalier: Specify two URLs: [^\n]+ Run espalier copy --help for details\.\n$/);
   });
 });

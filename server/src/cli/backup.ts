@@ -147,6 +147,6 @@ function embeddedFileOf(flags: SettingFlags, what: 'backup' | 'restore'): string
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(
-    `espalier ${what} works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs deployment.`,
+    `This command works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs deployment.`,
   );
 }

@@ -31,8 +31,8 @@ test('each URL may be in a file instead, and the line end there does not count',
 
 test('rejects another number of URLs, unknown flags and invalid URLs, without showing a password', () => {
   for (const [args, complaint] of [
-    [[], /takes two URLs/],
-    [[one], /takes two URLs/],
+    [[], /Specify two URLs/],
+    [[one], /Specify two URLs/],
     [[one, other, one], /^Too many arguments/],
     [[one, `--to=${other}`], /^Unknown option '--to'\./],
     [[one, '--to-file'], /--to-file/],

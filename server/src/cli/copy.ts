@@ -75,7 +75,7 @@ async function copyAll(
   let from: Database | undefined;
   try {
     requireUnused(fromUrl);
-    from = await openWithoutMigrating(fromUrl, { ...options, mustExist: true });
+    from = await openWithoutMigrating(fromUrl, options);
     const compared = await copyInstallation({
       from,
       openDestination: () => openWithoutMigrating(toUrl, options),
@@ -113,7 +113,7 @@ export function urlsOf(
   const toUrl = files.toFile === undefined ? input.shift() : readInputFile('--to-file', files.toFile).trim();
   if (fromUrl === undefined || toUrl === undefined || input.length > 0) {
     throw new UsageError(
-      'espalier copy takes two URLs: the source and the destination. Run espalier copy --help for details.',
+      'Specify two URLs: the source and the destination. Run espalier copy --help for details.',
     );
   }
   for (const [url, which] of [
@@ -145,7 +145,9 @@ function reportHowToContinue(progress: Progress): () => void {
 /** Later changes of a server would be lost. PostgreSQL has no such lock, so a copy from it only compares both databases. */
 function requireUnused(url: string): void {
   const file = sqliteFilePath(url);
-  if (file !== undefined && sizeOf(file)) lockExclusively(file).release();
+  if (file === undefined) return;
+  if (!sizeOf(file)) throw new StartError(`There is no database file ${resolve(file)}.`);
+  lockExclusively(file).release();
 }
 
 function describeResume(rows: number, total: number): string {

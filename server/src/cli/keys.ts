@@ -121,11 +121,11 @@ const retire = command({
 
 Use --at-once if others may have the key that signs: it retires the key and activates a new one at the same time. Use --all if
 others may have the database, or if the master key is lost.`,
-  examples: ['espalier keys retire 3f1c0a2b', 'espalier keys retire --all'],
+  examples: ['espalier keys retire 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b', 'espalier keys retire --all'],
   run({ words: [id], options, flags }) {
     if ((id === undefined) !== options.all) {
       throw new UsageError(
-        'espalier keys retire takes either the id of a key or --all. Run espalier keys list for the ids.',
+        'Specify either the id of a key or --all. To list the ids, run espalier keys list.',
       );
     }
     return onKeys(flags, async (keys) => {
@@ -190,7 +190,7 @@ function describeRetirement(done: Retirement, id: string | undefined, { encrypti
 }
 
 const seal = command({
-  about: 'Seal the signing keys with a master key',
+  about: 'Encrypt the signing keys with a master key',
   options: {
     oldMasterKeyFile: {
       value: 'path',
@@ -200,9 +200,12 @@ const seal = command({
     json,
   },
   settings: keySettings,
-  details: `Seals the keys with ESPALIER_MASTER_KEY. If another master key has sealed them, pass its file with --old-master-key-file.
-Without ESPALIER_MASTER_KEY, stores the keys unsealed.`,
-  examples: ['espalier keys seal', 'espalier keys seal --old-master-key-file old-key.txt'],
+  details: `Encrypts the keys with the master key in --master-key-file or ESPALIER_MASTER_KEY. If they are encrypted with another
+master key, pass its file with --old-master-key-file. Without a master key, stores the keys unencrypted.`,
+  examples: [
+    'espalier keys seal --master-key-file key.txt',
+    'espalier keys seal --master-key-file key.txt --old-master-key-file old-key.txt',
+  ],
   run: ({ options, flags }) =>
     onKeys(flags, async ({ database, encryption }) => {
       const { oldMasterKeyFile } = options;

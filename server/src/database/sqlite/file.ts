@@ -27,7 +27,11 @@ export const openTimeoutMs = 5_000;
 /** Returns the path with all symbolic links resolved. */
 export function prepareFile(path: string, { mustExist }: { mustExist: boolean }): string {
   const absolute = resolve(path);
-  if (mustExist && !sizeOf(absolute)) throw new StartError(`There is no database file ${absolute}.`);
+  if (mustExist && !sizeOf(absolute)) {
+    throw new StartError(
+      `There is no database file ${absolute}. Set --database-url or ESPALIER_DATABASE_URL to the database of the server.`,
+    );
+  }
   const file = createPrivately(absolute);
   if (sizeOf(file)) inspectFile(file);
   else requireNoLog(file);

@@ -68,7 +68,7 @@ function requireTarget(to: string, from: string, isReplacing: boolean): void {
   if (isItself || sizeOf(`${to}-wal`)) {
     throw new StartError(`Cannot overwrite ${to}: it is a database in use. Choose another file.`);
   }
-  if (!isReplacing) throw new StartError(`There is a file ${to} already. Use --force to replace it.`);
+  if (!isReplacing) throw new StartError(`${to} already exists. To replace it, use --force.`);
 }
 
 /** Turns errors of the disk into messages for the operator. */

@@ -106,7 +106,7 @@ function requireReplaceable(to: string, isReplacing: boolean): void {
   const there = endings.map((ending) => to + ending).find((file) => existsSync(file));
   if (there) {
     throw new StartError(
-      `There is a file ${there} already. Use --replace to replace it with the backup. The old file is kept under another name.`,
+      `${there} already exists. To replace it, use --replace. The old file is kept under another name.`,
     );
   }
 }

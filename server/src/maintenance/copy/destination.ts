@@ -133,8 +133,8 @@ export function issuerOf(settings: readonly StoredSetting[]): string | undefined
 function notEmpty(isOfSame = false): StartError {
   return new StartError(
     isOfSame
-      ? 'The destination is not empty: it already contains this installation. If espalier copy created it, the copy is complete: start the server on it. If the destination is the source under another name, nothing was copied. Otherwise, copy into a new database.'
-      : 'The destination is not empty: it already contains an installation. Copy into a new database.',
+      ? 'The destination already contains this installation. Nothing was copied. If an earlier espalier copy created it, the copy is complete. Otherwise, use a new database.'
+      : 'The destination already contains another installation. Nothing was copied. Use a new database.',
   );
 }
 
