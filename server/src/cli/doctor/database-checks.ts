@@ -48,7 +48,8 @@ async function* checkFile({ settings, server }: CheckContext, input: string): Fi
     );
     return;
   }
-  yield ok(`${file} is not damaged (${formatSize(sizeOf(file))}; checked every page and index).`);
+  const size = formatSize(sizeOf(file) + sizeOf(`${file}-wal`));
+  yield ok(`${file} is not damaged (${size} with its log; checked every page and index).`);
   const stored = openDatabaseFile(file);
   try {
     if (stored.applicationId === applicationId) yield* checkContents(stored, settings);

@@ -21,6 +21,7 @@ import {
 } from './check-context.ts';
 import { ageOf } from './machine-checks.ts';
 
+const withoutTls = 'the port does not use TLS';
 const connectWithinMs = 10_000;
 const proxies = 'Correct the configuration of the proxy; see espalier docs deployment.';
 
@@ -36,12 +37,14 @@ export async function* checkServer({ clock, server, settings }: CheckContext): F
   try {
     alive = await server.alive();
   } catch (error) {
-    const text = `No server responds at ${url}: ${reasonOf(error)}.`;
+    const reason = reasonOf(error);
+    const text = `No server responds at ${url}: ${reason}.`;
+    const advice =
+      reason === withoutTls
+        ? `Use ${url.replace(/^https:/, 'http:')}, or set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE.`
+        : 'Make sure that the server runs, that host, port and path are right, and that no firewall blocks it.';
     yield server.isExplicit
-      ? problem(
-          text,
-          'Make sure that the server runs, that host, port and path are right, and that no firewall blocks it.',
-        )
+      ? problem(text, advice)
       : skipped(`${text} Start it, or specify another server with --url <url>.`);
     return;
   }
@@ -165,7 +168,7 @@ async function* checkTokens(clock: Clock, url: string): Findings {
 /** Shortens the message of OpenSSL for a server without TLS, which has two lines. */
 function reasonOf(error: unknown): string {
   const { message } = error as Error;
-  if (/EPROTO|wrong version number|WRONG_VERSION/i.test(message)) return 'the port does not use TLS';
+  if (/EPROTO|wrong version number|WRONG_VERSION/i.test(message)) return withoutTls;
   return message.split('\n', 1)[0]!;
 }
 
