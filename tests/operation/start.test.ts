@@ -346,6 +346,17 @@ describe('espalier serve', () => {
       /--access-token-seconds <seconds>[^]*\(env:\s+ESPALIER_ACCESS_TOKEN_SECONDS,\s+default:\s+600\)/,
     );
     assert.match((await runHosted(['help', 'serve'])).output, /--admin-password-file <path>/);
+    for (const args of [['folder'], ['folder', 'move'], ['journal']]) {
+      const { output } = await runHosted([...args, '--help']);
+      assert.match(output, new RegExp(`^Usage: espalier ${args.join(' ')} `));
+      const [group = '', ...verbs] = args;
+      assert.equal((await runHosted([group, 'help', ...verbs])).output, output);
+    }
+    assert.match((await runHosted(['--help'])).output, /^ {2}help +Show the help of a command$/m);
+    assert.equal(
+      (await runHosted(['docs', 'deploy'])).output,
+      (await runHosted(['docs', 'deployment'])).output,
+    );
     for (const args of [['--version'], ['version'], ['serve', '--version']]) {
       assert.match((await runHosted(args)).output, /^\d+\.\d+\.\d+\n$/);
     }

@@ -116,7 +116,7 @@ test('suggests the command for a word of another program, and never a dangerous 
   for (const [words, meant] of [
     [['folder', 'undelete', 'x'], 'restore'],
     [['folder', 'remove', '/Places'], 'delete'],
-    [['folder', 'rename', '/a', '/b'], 'move'],
+    [['folder', 'edit', '/a'], 'update'],
     [['folder', 'serch', 'x'], 'search'],
     [['session', 'remove'], 'revoke'],
     [['user', 'edit', 'anna'], 'rename'],

@@ -101,15 +101,22 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
       } else if (!isKnown) program.command(each).description(about);
     }
   }
+  // Listed only: the entry point replaces it by --help.
+  if (name !== undefined && !isKnown) program.command('help').description('Show the help of a command');
   const more =
     'Run espalier <command> --help for details about a command, and espalier docs for the documentation.';
   return program.addHelpText('after', `\n${exitCodesHelp()}\n\n${more}\n${examplesOf(examples)}`);
 }
 
+export async function findGroup(name: string): Promise<Group | undefined> {
+  const definition = await allCommands.find((each) => each.name === name)?.load();
+  return definition && 'commands' in definition ? definition : undefined;
+}
+
 /** `espalier keys --json` is `espalier keys list --json`. The help of a group with one command is the help of this command. */
 export async function findGroupDefault(name: string, isHelp: boolean): Promise<string | undefined> {
-  const definition = await allCommands.find((each) => each.name === name)?.load();
-  if (!definition || !('commands' in definition)) return undefined;
+  const definition = await findGroup(name);
+  if (!definition) return undefined;
   return isHelp && Object.keys(definition.commands).length > 1 ? undefined : definition.groupDefault;
 }
 

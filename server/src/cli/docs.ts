@@ -17,7 +17,7 @@ export const docs = command({
   words: [
     {
       name: 'topic',
-      about: 'The name of a page, from espalier docs',
+      about: 'The name of a page, from espalier docs, or its beginning',
       isOptional: true,
       completes: listTopics(),
     },
@@ -32,9 +32,13 @@ the program in PAGER, or with less.`,
       return;
     }
     const name = topic.replace(/^docs\//, '').replace(/\.md(#.*)?$/, '');
-    if (!listTopics().includes(name)) throw noSuchTopic(name);
+    const topics = listTopics();
+    const [found, ...others] = topics.includes(name)
+      ? [name]
+      : topics.filter((each) => each.startsWith(name));
+    if (found === undefined || others.length > 0) throw noSuchTopic(name);
     await showText(
-      formatPage(readPage(name), Math.min(process.stdout.columns || maxHelpWidth, maxHelpWidth)),
+      formatPage(readPage(found), Math.min(process.stdout.columns || maxHelpWidth, maxHelpWidth)),
     );
   },
 });

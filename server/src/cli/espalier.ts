@@ -1,6 +1,7 @@
 /** The entry point of the command line: runs a command, and turns an error into one line and an exit code. */
 
 import type { Command } from 'commander';
+import type * as Commands from './commands.ts';
 import { formatJson } from '@espalier/contract/escaped-text';
 import { flagName } from '../config/read-setting.ts';
 import { commandLineSettings } from '../config/command-line.ts';
@@ -30,8 +31,8 @@ async function run(input: readonly string[]): Promise<void> {
   }
   // Needs no commands, so it does not load them.
   if (input.length === 1 && /^(-v|--version)$/.test(input[0]!)) return print(version());
-  const { createProgram, findGroupDefault } = await import('./commands.ts');
-  const args = await resolveWords(moveFlagsToEnd(input), findGroupDefault);
+  const { createProgram, ...groups } = await import('./commands.ts');
+  const args = await resolveWords(moveFlagsToEnd(input), groups);
   const program = await createProgram(args[0], args[1]);
   try {
     await program.parseAsync(untilUnknownCommand(program, args), { from: 'user' });
@@ -55,16 +56,19 @@ function moveFlagsToEnd(args: readonly string[]): readonly string[] {
   return end < 0 ? [...rest, ...flags] : [...rest.slice(0, end), ...flags, ...rest.slice(end)];
 }
 
-/** `help folder list` is `folder list --help`, and `keys` is `keys list`. */
+/** `help folder list` and `folder help list` are `folder list --help`, and `keys` is `keys list`. */
 async function resolveWords(
   input: readonly string[],
-  findGroupDefault: (name: string, isHelp: boolean) => Promise<string | undefined>,
+  groups: Pick<typeof Commands, 'findGroup' | 'findGroupDefault'>,
 ): Promise<readonly string[]> {
   const args = input[0] === 'help' ? [...input.slice(1), '--help'] : input;
   const [first, second, ...rest] = args;
   if (first === undefined) return ['--help'];
+  if (second === 'help' && (await groups.findGroup(first))) {
+    return resolveWords([first, ...rest, '--help'], groups);
+  }
   if (second !== undefined && !second.startsWith('-')) return args;
-  const byDefault = await findGroupDefault(first, /^(-h|--help)$/.test(second ?? ''));
+  const byDefault = await groups.findGroupDefault(first, /^(-h|--help)$/.test(second ?? ''));
   return byDefault === undefined
     ? args
     : [first, byDefault, ...(second === undefined ? [] : [second, ...rest])];

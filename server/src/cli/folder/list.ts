@@ -121,6 +121,7 @@ export const search = apiCommand({
     {
       name: 'text',
       about: 'Words of names or titles, a path or an id',
+      isRepeatable: true,
     },
   ],
   options: {
@@ -131,13 +132,13 @@ export const search = apiCommand({
 Texts of fewer than three characters match only the beginnings of names and titles.`,
   examples: [
     'espalier folder search floor --under /Places',
-    'espalier folder search "harbour floor" --limit 10 --json',
+    'espalier folder search harbour floor --limit 10 --json',
   ],
   async run({ client, signal }, { words, options }) {
     const { limit = Infinity } = options;
     const under = options.under === undefined ? undefined : (await findFolder(client, options.under)).id;
     const pageSize = Math.min(limit, 100);
-    const found = client.folders.search(words[0]!, { signal, under, pageSize });
+    const found = client.folders.search(words.join(' '), { signal, under, pageSize });
     const items = first(found, limit);
     return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)) };
   },
