@@ -90,7 +90,12 @@ describe('the folder commands', () => {
       await testbed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
       '/mkdir/a already exists.\nCreated /mkdir/b/c/d (3 folders).\nCreated /mkdir/a/e.\n',
     );
-    await refused(1, /not free/, 'mkdir', '/mkdir/a');
+    await refused(
+      1,
+      /\/mkdir\/a already exists\. To accept an existing folder, use -p\./,
+      'mkdir',
+      '/mkdir/a',
+    );
     await refused(1, /There is no folder \/mkdir\/x, or you do not have access/, 'mkdir', '/mkdir/x/y');
     await refused(1, /control character/, 'mkdir', '-p', '/mkdir/new/bad\nname');
     await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
@@ -124,9 +129,10 @@ describe('the folder commands', () => {
     ];
     for (const [args, printed] of moves) assert.equal(await testbed.output('folder', 'mv', ...args), printed);
     assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
+    assert.equal(await testbed.output('folder', 'rename', '/mv/to', '/mv/new'), 'Moved /mv/to to /mv/new.\n');
     await refused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
     await refused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
-    await refused(1, /root cannot be moved/, 'mv', '/', '/mv/to');
+    await refused(1, /root cannot be moved/, 'mv', '/', '/mv/new');
   });
 
   test('mv moves and renames in one change, and a dry run agrees with it', async () => {
@@ -196,7 +202,13 @@ describe('the folder commands', () => {
       await testbed.output('folder', 'purge', deleted!.id, '--yes'),
       `Purged the folder ${deleted!.id}.\n`,
     );
-    await refused(1, /./, 'restore', deleted!.id);
+    await refused(
+      1,
+      / is not the id of a folder in the trash\. To list the ids, run/,
+      'restore',
+      deleted!.id,
+    );
+    await refused(1, / is not the id of a folder in the trash\./, 'purge', '--yes', '/dup');
     await testbed.output('folder', 'delete', '-r', '/dup');
     await refused(2, /To confirm, use --yes/, 'trash', '--empty');
     const { folderCount } = await testbed.json<{ folderCount: number }>(
@@ -240,7 +252,7 @@ describe('the folder commands', () => {
     const [all, under, one] = await Promise.all([
       testbed.output('folder', 'search', 'needle'),
       testbed.output('folder', 'search', 'needle', '--under', '/search/in'),
-      testbed.json<FolderJson[]>('folder', 'search', 'needle', '--limit', '1'),
+      testbed.json<FolderJson[]>('folder', 'search', 'needle', '1', '--limit', '1'),
     ]);
     assert.equal(all, '/search/Needle 1\n/search/in/Needle 2  (Point)\n');
     assert.equal(under, '/search/in/Needle 2  (Point)\n');

@@ -65,7 +65,7 @@ describe('import and export', () => {
         testbed.output('folder', 'import', path, `/${format}`, '--parents'),
         testbed.run(['folder', 'import', '-', `/${format} 2`, '-p', '--format', format], { input: text }),
       ]);
-      assert.match(byFile, new RegExp(`^Imported 6 folders into /${format} in [\\d.]+ s\\.\\n$`));
+      assert.match(byFile, new RegExp(`^Imported 6 folders in [\\d.]+ s, including /${format}\\.\\n$`));
       assert.deepEqual([byPipe.code, byPipe.errors], [0, '']);
       const original = await exported('/sample');
       assert.deepEqual(await exported(`/${format}`), original);
@@ -134,7 +134,7 @@ describe('import and export', () => {
     await refused(1, /"a" is not free/, ['--dry-run', top, '/directory 0']);
     assert.match(
       await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
-      /^Would import 4 folders into \/not there\/yet\./,
+      /^Would import 4 folders, including \/not there\/yet\./,
     );
   });
 

@@ -3,8 +3,9 @@
 import type { Client, FolderDetails, PathToImport } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
 import { folderWord } from '../api/resolve-names.ts';
+import { failure, isClientError } from '../failures.ts';
 import { escaped, print, printJson } from '../terminal/output.ts';
-import { findFolder, findNearest, splitPath } from './folder-path.ts';
+import { childPath, findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-options.ts';
 
 type Texts = Omit<PathToImport, 'path'>;
@@ -17,7 +18,8 @@ export const create = apiCommand({
     parents: { short: 'p', about: 'Also create missing parents, and accept folders that already exist' },
     ...textOptions,
   },
-  details: 'With -p, creates a folder and its missing parents in one step: all or none.',
+  details: `With -p, creates a folder and its missing parents in one step: all or none. Stops at the first failure; folders created
+before it remain.`,
   examples: [
     'espalier folder create /Places/Harbour --title "Harbour campus"',
     'espalier folder create -p /Places/Harbour/A --property floors=3 --icon 🏢',
@@ -55,7 +57,13 @@ function describeResult({ folder, count }: Made): string {
 async function make(client: Client, path: string, texts: Texts): Promise<FolderDetails> {
   const { parentPath, name } = splitPath(path);
   const parent = await findFolder(client, parentPath);
-  return client.folders.create({ ...texts, parentId: parent.id, name });
+  return client.folders.create({ ...texts, parentId: parent.id, name }).catch((error: unknown) => {
+    const isTaken =
+      isClientError(error, 'CONFLICT') && error.errors?.[0]?.extensions?.['inputField'] === 'name';
+    if (!isTaken) throw error;
+    const text = `${childPath(parent.path, name)} already exists. To accept an existing folder, use -p.`;
+    throw failure('CONFLICT', text, { cause: error });
+  });
 }
 
 /** Keeps folders that another client has created in the meantime. */

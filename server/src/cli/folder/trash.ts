@@ -92,10 +92,18 @@ export const purge = apiCommand({
   async run({ client }, { words: [input = ''], options }) {
     const id = idIn(input) ?? input;
     await confirm(escaped`Purge the folder ${id} with the folders inside`, options.yes);
-    await client.folders.purge(id);
+    await client.folders.purge(id).catch(explainNoTrash(id));
     return { data: { purgedFolderId: id }, text: escaped`Purged the folder ${id}.` };
   },
 });
+
+function explainNoTrash(id: string): (error: unknown) => never {
+  return (error) => {
+    if (!isClientError(error, 'NOT_FOUND')) throw error;
+    const text = `${id} is not the id of a folder in the trash. To list the ids, run espalier folder trash.`;
+    throw failure('NOT_FOUND', text, { cause: error });
+  };
+}
 
 export function listTrash(connection: ApiConnection, pageSize = 500): AsyncGenerator<Trashed> {
   return itemsOf(listReader<Trashed>(connection, query), { pageSize });
@@ -135,7 +143,8 @@ export const restore = apiCommand({
   ],
   async run({ client }, { words: [input = ''], options: { to, name } }) {
     const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
-    const folder = await client.folders.restore(idIn(input) ?? input, { parentId, name });
+    const id = idIn(input) ?? input;
+    const folder = await client.folders.restore(id, { parentId, name }).catch(explainNoTrash(id));
     return { data: folder, text: escaped`Restored ${folder.path}.` };
   },
 });

@@ -116,7 +116,7 @@ async function importInto(
   const { skipped } = source;
   return {
     data: { folderCount, updatedCount, keptCount, path: into, isDryRun, seconds, skipped },
-    text: describeResult({ ...source, ...result, into, seconds }),
+    text: describeResult({ ...source, ...result, into, isNew: missing.length > 0, seconds }),
   };
 }
 
@@ -183,7 +183,7 @@ function tooLarge(entries: number): StartError {
 }
 
 function describeResult(
-  done: Source & ImportResult & { readonly into: string; readonly seconds: number },
+  done: Source & ImportResult & { readonly into: string; readonly isNew: boolean; readonly seconds: number },
 ): string {
   const skipped = done.skipped.length > 0 ? ` Skipped: ${done.skipped.join(', ')}.` : '';
   if (done.folders.length === 0) return `There is nothing to import.${skipped}`;
@@ -193,8 +193,10 @@ function describeResult(
     kept > 0 ? `${formatNumber(kept)} unchanged` : '',
   ];
   const other = others.filter(Boolean).join(', ');
-  const into = `${countFolders(done.createdCount)} into ${escapeControls(done.into)}${other && ` (${other})`}`;
-  if (done.isDryRun) return `Would import ${into}.${skipped}`;
+  const path = escapeControls(done.into);
+  const [into, including] = done.isNew ? ['', `, including ${path}`] : [` into ${path}`, ''];
+  const what = `${countFolders(done.createdCount)}${into}${other && ` (${other})`}`;
+  if (done.isDryRun) return `Would import ${what}${including}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
-  return `Imported ${into} in ${seconds} s.${skipped}`;
+  return `Imported ${what} in ${seconds} s${including}.${skipped}`;
 }
