@@ -45,6 +45,10 @@ describe(`access commands on ${sqlite.name}`, () => {
       await testbed.runOk('grant', 'set', '/Places/Floor 2/', 'WRITE', '--user', `id:${anna.id}`),
       'Granted WRITE on /Places/Floor 2 to Anna.\n',
     );
+    assert.equal(
+      await testbed.runOk('grant', 'set', '/Places/Floor 2', 'none', '--user', 'anna'),
+      'Blocked the access of Anna to /Places/Floor 2.\n',
+    );
     await testbed.runOk('grant', 'set', '/Places/Floor 2', 'manage', '--user', 'anna');
     assert.deepEqual(formatGrants(await testbed.json('grant', 'ls', '/Places/Floor 2')), [
       '/Places/Floor 2 Anna MANAGE',

@@ -59,6 +59,7 @@ describe(`session commands on ${sqlite.name}`, () => {
     const { code, output, errors } = await testbed.run('session', 'revoke', 'nothing', other!.id);
     assert.deepEqual({ code, output }, { code: 1, output: 'Sessions ended: 1.\n' });
     assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
+    assert.equal((await testbed.run('session', 'revoke', 'nothing')).output, '');
     assert.equal((await testbed.people.testbed.refresh(tokens)).status, 401);
     assert.equal((await own()).length, 1);
   });

@@ -118,7 +118,10 @@ The level write includes read, and manage includes write and granting access. Th
     await mutate(connection, 'grantAccess', { folderId: folder.id, level, ...subject.input }, 'cursor');
     return {
       data: { folder, level, ...subject.input },
-      text: escaped`Granted ${level} on ${folder.path} to ${subject.name}.`,
+      text:
+        level === 'NONE'
+          ? escaped`Blocked the access of ${subject.name} to ${folder.path}.`
+          : escaped`Granted ${level} on ${folder.path} to ${subject.name}.`,
     };
   },
 });

@@ -172,7 +172,7 @@ export const whoami = apiCommand({
     return {
       data: { url: client.url, ...viewer },
       text: `${escapeControls(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
-Logged in since ${toMinute(session.createdAt)} UTC. If it is not used, the session ends at ${toMinute(session.expiresAt)} UTC.`,
+Logged in since ${toMinute(session.createdAt)} UTC. The session ends on ${toMinute(session.expiresAt)} UTC unless you use it.`,
     };
   },
 });

@@ -164,7 +164,8 @@ const revoke = apiCommand({
   },
   async run(connection, { words: ids, options }) {
     const count = ids.length > 0 ? await revokeEach(connection, ids) : await revokeAll(connection, options);
-    await (options.json ? printJson({ endedSessions: count }) : print(`Sessions ended: ${count}.`));
+    if (options.json) await printJson({ endedSessions: count });
+    else if (count > 0 || ids.length === 0) await print(`Sessions ended: ${count}.`);
     if (count < new Set(ids).size) throw new ExitError(1);
   },
 });

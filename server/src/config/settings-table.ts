@@ -130,11 +130,11 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'A client may send a spent refresh token again within this time, for example after a lost response or from a second tab: the server only rejects it. Later, it counts as stolen, and the server also revokes its session.',
+      'Within this time after a refresh, the server only rejects the spent refresh token; later, its use also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'If a client repeats a refresh with the same two tokens within this time, it receives the same new tokens again. Set it for clients on unreliable networks; 0 turns it off.',
+      'Within this time, a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns it off.',
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:

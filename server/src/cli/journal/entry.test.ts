@@ -50,6 +50,18 @@ test('displays a deleted object by the name in the entry, or by its id', () => {
   );
 });
 
+test('a move has both paths instead of the ids of the parents', () => {
+  const paths = { folderId: 'f1', folder: { path: '/b/x' }, path: '/b/x' };
+  const move = {
+    kind: 'MOVE_FOLDER',
+    ...paths,
+    before: { parentId: 'a' },
+    after: { parentId: 'b', name: 'x' },
+  };
+  assert.equal(what({ ...move, formerPath: '/a/x' }), 'MOVE_FOLDER  /b/x from /a/x');
+  assert.equal(what(move), 'MOVE_FOLDER  /b/x  parentId: a → b');
+});
+
 test('a grant names folder, subject and level; a long text is cut', () => {
   const grant = {
     kind: 'GRANT_ACCESS',

@@ -56,12 +56,14 @@ function objectsOf(entry: Entry): string[] {
   ].flatMap((each) => each || []);
 }
 
-function changesOf({ before, after }: Entry): string[] {
+function changesOf({ before, after, formerPath }: Entry): string[] {
   const keys = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...keys].flatMap((key) => {
     const [old, now] = [before?.[key], after?.[key]];
     const isSame = old === undefined || now === undefined || JSON.stringify(old) === JSON.stringify(now);
     if (isSame && names.includes(key)) return [];
+    // The line contains both paths.
+    if (key === 'parentId' && formerPath !== null) return [];
     if (old === undefined) return [`${key}: ${inShort(now)}`];
     return [`${key}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
   });

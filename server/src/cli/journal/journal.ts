@@ -34,7 +34,7 @@ const list = apiCommand({
     all: { about: 'Show all stored entries', conflicts: ['first'] },
     follow: {
       short: 'f',
-      about: 'Print new entries until Ctrl-C, the oldest first',
+      about: 'Print the latest entries (see -n), then new ones until Ctrl-C, oldest first',
       conflicts: ['all', 'until'],
     },
     csv: { about: 'Print CSV', conflicts: ['json'] },
