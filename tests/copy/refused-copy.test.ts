@@ -108,7 +108,7 @@ for (const kind of databaseKinds) {
       const stored = await readEverything(other.url);
       assert.match(
         await toOther(),
-        /^The destination already contains another installation\. .* Use a new database\.$/,
+        /^The destination already contains an installation\. .* Use a new database\.$/,
       );
       assert.deepEqual(await readEverything(other.url), stored);
     });

@@ -134,7 +134,7 @@ function notEmpty(isOfSame = false): StartError {
   return new StartError(
     isOfSame
       ? 'The destination already contains this installation. Nothing was copied. If an earlier espalier copy created it, the copy is complete. Otherwise, use a new database.'
-      : 'The destination already contains another installation. Nothing was copied. Use a new database.',
+      : 'The destination already contains an installation. Nothing was copied. Use a new database.',
   );
 }
 
