@@ -248,5 +248,12 @@ describe('espalier doctor', () => {
     assert.deepEqual(bad, [
       'problem: No server responds at http://127.0.0.1:1: no program listens on the port.',
     ]);
+    const testbed = await Testbed.start(sqlite);
+    const { findings } = await runDoctor({}, ['--url', testbed.url.replace('http:', 'https:')]);
+    await testbed.stop();
+    assert.equal(
+      findings.find(({ text }) => text.endsWith('the port does not use TLS.'))?.fix,
+      `Use ${testbed.url}, or set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE.`,
+    );
   });
 });

@@ -48,10 +48,9 @@ async function* checkFile({ settings, server }: CheckContext, input: string): Fi
     );
     return;
   }
-  const size = formatSize(sizeOf(file) + sizeOf(`${file}-wal`));
-  yield ok(`${file} is not damaged (${size} with its log; checked every page and index).`);
   const stored = openDatabaseFile(file);
   try {
+    yield ok(`${file} is not damaged (${formatSize(stored.bytes)}; checked every page and index).`);
     if (stored.applicationId === applicationId) yield* checkContents(stored, settings);
     else yield problem(`${file} belongs to another program.`, 'Use a separate database for Espalier.');
   } finally {

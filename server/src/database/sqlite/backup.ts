@@ -61,15 +61,19 @@ function disableLog(file: string): void {
 
 export interface DatabaseFile extends Reader, Pick<Transaction, 'tableNames'> {
   readonly applicationId: number;
+  /** The size of a backup: with the changes in the log, which the file may not contain yet. */
+  readonly bytes: number;
   close(): void;
 }
 
 /** Opens a file that no process uses, for reading only. */
 export function openDatabaseFile(file: string): DatabaseFile {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
+  const pragma = (name: string) => connection.pragma(name, { simple: true }) as number;
   try {
     return {
-      applicationId: connection.pragma('application_id', { simple: true }) as number,
+      applicationId: pragma('application_id'),
+      bytes: pragma('page_count') * pragma('page_size'),
       ...createStatementRunner(connection),
       tableNames: () => readTableNames(connection),
       close: () => connection.close(),
