@@ -95,7 +95,7 @@ describe('the console session on SQLite', () => {
     cable.disconnect();
   });
 
-  test('reconnects after a connection loss that the browser does not report', async () => {
+  test('reconnects after a connection loss that the browser does not report, and loads what failed meanwhile', async () => {
     const cable = await BreakableConnection.open(testbed.tree.testbed.url);
     const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
@@ -103,8 +103,11 @@ describe('the console session on SQLite', () => {
     testbed.expectFaults(/ERR_CONNECTION|WebSocket/);
     cable.disconnect();
     await page.getByText('Offline', { exact: true }).waitFor();
+    await page.getByRole('treeitem', { name: 'Suppliers' }).click();
+    await page.getByText('This could not be loaded').waitFor();
     await cable.reconnect();
     await testbed.waitUntilLive(page);
+    await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
     await page.context().close();
     cable.disconnect();
   });

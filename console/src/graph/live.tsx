@@ -45,6 +45,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [status, setStatus] = useState<LiveStatus>('connecting');
   useChangeSubscription(listeners.current, isSocketOpen, setStatus);
   useSocketStatus(isSocketOpen, setStatus);
+  // What failed during an outage would stay on the screen until the user tries again.
+  useEffect(() => {
+    if (status !== 'live') return;
+    void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  }, [status]);
 
   const live = useMemo<Live>(
     () => ({
