@@ -128,7 +128,7 @@ function useFolderActions(folder: CurrentFolder, open: (kind: FolderDialogKind) 
     groups.flat().map(({ id, command, keywords, onAction }): Command => ({
       id: `folder-page-${id}`,
       label: command,
-      group: 'Folder',
+      group: 'This folder',
       ...(keywords !== undefined && { keywords }),
       run: onAction,
     })),

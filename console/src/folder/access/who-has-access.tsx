@@ -148,6 +148,8 @@ function listColumns(
     {
       id: 'grant',
       label: 'Decided by',
+      // The explanation names the grant as well.
+      minTableWidth: 440,
       render: ({ grant }) =>
         grant ? (
           <DecidingGrant {...{ grant, folderId, isLinked }} />
