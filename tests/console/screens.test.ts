@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { ConsoleTestbed } from './console-testbed.ts';
 import { TreePage } from './tree-page.ts';
 
@@ -115,6 +116,18 @@ describe('screens of the console on SQLite', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await from.getByText('dd', { exact: true }).waitFor();
     assert.equal(await textOf(from), 'dd mm yyyy, ––:––');
+  });
+
+  test('filters the journal by the path of a folder, and displays the path also after a reload', async () => {
+    const page = await testbed.openSignedIn('admin', '/journal');
+    const field = page.getByRole('textbox', { name: 'Folder' });
+    await field.fill('/Places');
+    await field.press('Enter');
+    const id = await testbed.demo.idOf('/Places');
+    await page.waitForURL((url) => url.searchParams.get('folder') === id);
+    assert.equal(await field.inputValue(), '/Places');
+    await page.reload();
+    await eventually(async () => (await field.inputValue()) === '/Places', 'the field displays the path');
   });
 
   test('displays and downloads the paths at the time of each change', async () => {

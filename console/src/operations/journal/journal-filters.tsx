@@ -80,14 +80,15 @@ const idDocument = /* GraphQL */ `
   }
 `;
 
-/** Accepts an id, or a path that it resolves to an id. */
+/** Accepts an id, or a path that it resolves to an id. Displays the path of a folder that exists. */
 function FolderField({ id, onChange }: FolderFieldProps) {
-  const [text, setText] = useSyncedText(id ?? '');
-  const [error, setError] = useState<string>();
   const path = useFolderPath(id);
+  const value = path ?? id ?? '';
+  const [text, setText] = useSyncedText(value);
+  const [error, setError] = useState<string>();
   const take = async () => {
     const idOrPath = text.trim();
-    if (idOrPath === (id ?? '')) return;
+    if (idOrPath === value) return;
     if (!idOrPath.startsWith('/')) return onChange(idOrPath === '' ? undefined : idOrPath);
     try {
       const result = await client.query<{ folder: { id: string } | null }>(idDocument, { path: idOrPath });
@@ -103,7 +104,7 @@ function FolderField({ id, onChange }: FolderFieldProps) {
       label="Folder"
       placeholder="Any folder; path or id"
       value={text}
-      help={path === null ? 'This folder no longer exists.' : path}
+      help={path === null && 'This folder no longer exists.'}
       error={error}
       onChange={(next) => {
         setText(next);
