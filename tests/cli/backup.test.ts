@@ -286,7 +286,7 @@ describe('espalier backup and restore', () => {
     assert.equal(code, 0);
     assert.match(
       output,
-      /is restored, with 2 folders and 1 user; the last change was at \S+Z\.\n\nNow start/,
+      /is restored, with 2 folders and 1 user; the last change was at [\d-]+ [\d:]+ UTC\.\n\nNow start/,
     );
     assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, 'new', 'deep', 'espalier.db')).mode & 0o777, 0o600);

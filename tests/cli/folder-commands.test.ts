@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import { CliTestbed } from './cli-testbed.ts';
+import { runOnTerminal } from './pseudo-terminal.ts';
 
 interface FolderJson {
   readonly id: string;
@@ -218,7 +219,35 @@ describe('the folder commands', () => {
       '--yes',
     );
     assert.ok(folderCount > 0);
-    assert.equal(await testbed.output('folder', 'trash'), 'The trash is empty.\n');
+    assert.equal(await testbed.output('folder', 'trash'), '');
+  });
+
+  test('an empty list says so on a terminal, and prints nothing for a script', async () => {
+    await testbed.tree.create('hollow');
+    const entries = ['journal', '--from', '2030-01-01'];
+    for (const [args, text] of [
+      [['folder', 'list', '/hollow'], 'No folders found.'],
+      [['folder', 'list', '-l', '/hollow'], 'No folders found.'],
+      [['folder', 'search', 'nothing at all'], 'No folders found.'],
+      [entries, 'No entries found.'],
+    ] as const) {
+      assert.equal(await testbed.output(...args), '');
+      const shown = await runOnTerminal(args, testbed.environment);
+      assert.equal(shown.text.trim(), text, args.join(' '));
+    }
+    assert.match(await testbed.output(...entries, '--csv'), /^number,.*\n$/);
+  });
+
+  test('an id without its prefix leads to a hint', async () => {
+    const id = await testbed.tree.create('by id');
+    for (const args of [
+      ['folder', 'show', id],
+      ['grant', 'create', id, 'read', '--user', 'admin'],
+    ]) {
+      const { code, errors } = await testbed.run(args);
+      assert.equal(code, 1);
+      assert.ok(errors.endsWith(` To name a folder by its id, use id:${id}.\n`), errors);
+    }
   });
 
   test('set changes only the given fields and properties', async () => {

@@ -78,7 +78,7 @@ describe(`session commands on ${sqlite.name}`, () => {
     const text = await testbed.runOk('session', 'show', id);
     assert.match(
       text,
-      /^Refreshed \(UTC\) +Address +Device +Spent token reused\n2026-03-01 12:00:30 +127\.0\.0\.1 +node +once, at 2026-03-01 12:00:50, 127\.0\.0\.1, node$/m,
+      /^Refreshed \(UTC\) +Address +Device +Spent token reused\n2026-03-01 12:00:30 +127\.0\.0\.1 +node +once, at 2026-03-01 12:00:50 UTC, 127\.0\.0\.1, node$/m,
     );
     assert.deepEqual(
       (await testbed.json<Session>('session', 'show', id, '--profile', 'anna')).refreshes.map(

@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
       const old = readKeyId(await testbed!.logIn());
       const { code, output } = await run('rotate');
       assert.equal(code, 0);
-      const next = /^The key (\S+) is published and signs from \S+Z on\./.exec(output)![1]!;
+      const next = /^The key (\S+) is published and signs from [\d-]+ [\d:]+ UTC on\./.exec(output)![1]!;
       assert.deepEqual(
         (await listKeys()).map(({ id, state }) => [id, state]),
         [
@@ -77,7 +77,10 @@ for (const kind of databaseKinds) {
       assert.equal(again.code, 1);
       assert.match(again.errors, new RegExp(`^espalier: The key ${next} is published already .*\\n$`));
       assert.equal(readKeyId(await testbed!.logIn()), old);
-      assert.match((await run()).output, /^Key +State +Signs from +Needed until +Sealed with\n/);
+      assert.match(
+        (await run()).output,
+        /^Key +State +Signs from \(UTC\) +Needed until \(UTC\) +Sealed with\n/,
+      );
     });
 
     test('retires the signing key only with --at-once, which ends its tokens on HTTP and sockets and no others', async () => {

@@ -10,7 +10,7 @@ import { settingsTable } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
 import { StartError } from '../config/start-error.ts';
 import { sqliteFilePath } from '../database/open-database.ts';
-import { formatTime } from '../sessions/manage-signing-keys.ts';
+import { formatMinute, formatTime } from '../sessions/manage-signing-keys.ts';
 import { untilSignal } from './api/connection.ts';
 import { command, json, type SettingFlags } from './command.ts';
 import { createFileProgress } from './terminal/progress.ts';
@@ -110,7 +110,7 @@ function toOutput({ file, before, newOwner, ...others }: Restored) {
 
 function describeRestored(restored: Restored): string {
   const { file, before, newOwner, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
-  const last = lastChangeAt === null ? '' : `; the last change was at ${formatTime(lastChangeAt)}`;
+  const last = lastChangeAt === null ? '' : `; the last change was at ${formatMinute(lastChangeAt)}`;
   return [
     `${file} is restored, with ${formatCount(folders, 'folder')} and ${formatCount(users, 'user')}${last}.`,
     ...(before ? [`The previous database is now ${before}.`] : []),

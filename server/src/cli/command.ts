@@ -64,7 +64,12 @@ export interface CommandInput<O extends Options = Options> {
 /** What a command prints: the data with `--json`, otherwise the text. A list is printed while it is read. */
 export type Output =
   | { readonly data: unknown; readonly text: string | (() => string) }
-  | { readonly items: AsyncIterable<unknown>; readonly lines: AsyncIterable<string> };
+  | {
+      readonly items: AsyncIterable<unknown>;
+      readonly lines: AsyncIterable<string>;
+      /** Printed on a terminal if there are no lines. */
+      readonly whenNone: string;
+    };
 
 export interface Definition<O extends Options> {
   /** Starts with a verb. */
@@ -259,7 +264,8 @@ async function runCommand(definition: Command, parsed: CommanderCommand): Promis
   const output = await definition.run(input as never);
   if (!output) return;
   const isJson = (input.options as { readonly json?: boolean }).json;
-  if ('items' in output) return isJson ? printJsonList(output.items) : printLines(output.lines);
+  if ('items' in output)
+    return isJson ? printJsonList(output.items) : printLines(output.lines, output.whenNone);
   const { data, text } = output;
   await (isJson ? printJson(data) : print(typeof text === 'string' ? text : text()));
 }

@@ -18,6 +18,7 @@ test('proposes commands, then their verbs, with descriptions', async () => {
   const verbs = ['list', 'show', 'create', 'rename', 'join', 'leave', 'delete'];
   assert.deepEqual(await proposed('group', ''), verbs);
   assert.deepEqual(await proposed('nonsense', ''), []);
+  for (const alias of ['ls', 'mv', 'rm']) assert.ok((await proposed('folder', alias)).includes(alias), alias);
   assert.ok((await complete(['group', ''])).includes('create\tCreate a group'));
 });
 

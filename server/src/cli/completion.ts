@@ -134,7 +134,10 @@ function completeGroup(
   const isFlag = (verb ?? last).startsWith('-');
   if (groupDefault !== undefined && isFlag) return completeCommand(commands[groupDefault]!, words, last);
   if (verb !== undefined) return [];
-  return isFlag ? ['--help'] : entries.map(([name, { about }]) => toProposal({ name, about }));
+  if (isFlag) return ['--help'];
+  return entries.flatMap(([name, { about, aliases = [] }]) =>
+    [name, ...(last === '' ? [] : aliases)].map((each) => toProposal({ name: each, about })),
+  );
 }
 
 function completeCommand(definition: Command, words: readonly string[], last: string): readonly string[] {

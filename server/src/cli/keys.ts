@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts';
 import { runChange } from '../journal/journal.ts';
 import {
   encryptKeys,
+  formatMinute,
   formatTime,
   listKeyStatuses,
   retireAllKeys,
@@ -17,7 +18,7 @@ import {
 import { KeyEncryption, readKeyRows, type KeyRow } from '../sessions/signing-keys.ts';
 import { command, json, type Group, type SettingFlags } from './command.ts';
 import { databaseSettings, onDatabase } from './database-command.ts';
-import { table } from './terminal/output.ts';
+import { table, toMinute } from './terminal/output.ts';
 
 /** The settings of commands that create or open keys. */
 const keySettings = [...databaseSettings, settingsTable.masterKey];
@@ -63,11 +64,11 @@ espalier keys.`,
       const rows = statuses.map((each) => [
         each.id,
         each.state,
-        each.signsFrom,
-        each.neededUntil,
+        toMinute(each.signsFrom),
+        toMinute(each.neededUntil),
         each.sealedWith,
       ]);
-      const headings = ['Key', 'State', 'Signs from', 'Needed until', 'Sealed with'];
+      const headings = ['Key', 'State', 'Signs from (UTC)', 'Needed until (UTC)', 'Sealed with'];
       return { data: statuses, text: table(headings, rows) };
     }),
 });
@@ -94,7 +95,7 @@ logged in. Servers rotate keys automatically every ${settingsTable.keyRotationDa
         requireSameSeal(await readKeyRows(transaction), encryption);
         return rotateSigningKey(transaction, { encryption, now: systemClock.now() });
       });
-      const text = `The key ${id} is published and signs from ${formatTime(signsFrom)} on.
+      const text = `The key ${id} is published and signs from ${formatMinute(signsFrom)} on.
 Older keys continue to verify tokens as long as a session can need them. Users stay logged in.`;
       return { data: { id, signsFrom: formatTime(signsFrom) }, text };
     }),

@@ -134,7 +134,7 @@ function formatReplays({ replays, replayedAt, replayAddress, replayAgent }: Refr
   if (replays === 0) return '';
   const times = replays === 1 ? 'once' : `${replays} times`;
   const by = [replayAddress, replayAgent].filter((each) => each !== null);
-  return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)}`, ...by].join(', ');
+  return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)} UTC`, ...by].join(', ');
 }
 
 const revoke = apiCommand({

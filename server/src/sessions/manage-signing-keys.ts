@@ -63,7 +63,7 @@ export async function rotateSigningKey(
   const [newest] = await readKeyRows(transaction);
   if (newest && newest.signsFrom > now) {
     throw new StartError(
-      `The key ${newest.id} is published already and signs from ${formatTime(newest.signsFrom)} on.`,
+      `The key ${newest.id} is published already and signs from ${formatMinute(newest.signsFrom)} on.`,
     );
   }
   const signsFrom = now + publishingMs;
@@ -138,6 +138,11 @@ function recordNewKey(
 ): void {
   const after = { keyId, signsFrom: formatTime(signsFrom) };
   record(transaction, { kind: 'ROTATE_KEY', now, byUserId: null, after });
+}
+
+/** For people: `2026-11-15 16:50 UTC` */
+export function formatMinute(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 export function formatTime(at: number): string {

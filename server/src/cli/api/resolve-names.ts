@@ -77,7 +77,8 @@ export async function findFolderReference(
   reference: string,
 ): Promise<NamedFolder> {
   requirePath(reference);
-  const [found] = await queryByReference<NamedFolder>(connection, [reference], 'folder', 'path', 'id path');
+  const input = idHint('folder', reference) ? reference.replace(/^\/?/, '/') : reference;
+  const [found] = await queryByReference<NamedFolder>(connection, [input], 'folder', 'path', 'id path');
   return found!;
 }
 
@@ -127,10 +128,17 @@ async function queryByReference<Found>(
   });
 }
 
+/** For a name that looks like an id. */
+export function idHint(kind: 'user' | 'group' | 'folder', reference: string): string {
+  const [, id] = /^\/?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(reference) ?? [];
+  return id === undefined ? '' : ` To name a ${kind} by its id, use id:${id}.`;
+}
+
 /** Mentions missing rights, because the user would otherwise look for a mistake in the name. */
 function notFound(kind: 'user' | 'group' | 'folder', reference: string, isAdministrator: boolean): string {
   const name = `${kind} ${escapeControls(reference)}`;
-  if (isAdministrator) return `There is no ${name}.`;
+  const hint = idHint(kind, reference);
+  if (isAdministrator || hint) return `There is no ${name}.${hint}`;
   if (kind === 'folder') return `There is no ${name}, or you do not have access to it.`;
   return `There is no ${name}, or you may not see it. Only administrators and users who manage a folder can see other users and groups.`;
 }

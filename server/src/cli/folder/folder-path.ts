@@ -3,7 +3,7 @@
 import type { Client, FolderDetails } from '@espalier/client';
 import { failure, type ExitError } from '../failures.ts';
 import { UsageError } from '../../config/start-error.ts';
-import { idIn, requirePath } from '../api/resolve-names.ts';
+import { idHint, idIn, requirePath } from '../api/resolve-names.ts';
 import { escapeControls } from '../terminal/output.ts';
 
 /** Returns the names below the root. Extra slashes are ignored. */
@@ -36,7 +36,10 @@ export async function findFolder(client: Client, input = '/'): Promise<FolderDet
 
 export function noSuchFolder(input: string): ExitError {
   const name = idIn(input) === undefined ? pathOf(namesOf(input)) : input;
-  return failure('NOT_FOUND', `There is no folder ${name}, or you do not have access to it.`);
+  return failure(
+    'NOT_FOUND',
+    `There is no folder ${name}, or you do not have access to it.${idHint('folder', name)}`,
+  );
 }
 
 /** Splits the path of a new folder into the path of its parent and its name. */

@@ -15,6 +15,8 @@ import {
 } from '../terminal/output.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
+const whenNone = 'No folders found.';
+
 export const list = apiCommand({
   about: 'List the folders in a folder',
   aliases: ['ls'],
@@ -28,6 +30,7 @@ export const list = apiCommand({
     return {
       items: mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
       lines: options.long ? longLines(children) : mapped(children, ({ name }) => escapeControls(name)),
+      whenNone,
     };
   },
 });
@@ -36,8 +39,10 @@ export const list = apiCommand({
 async function* longLines(folders: AsyncIterable<Folder>): AsyncGenerator<string> {
   const line = (id: string, access: string, changed: string, name: string) =>
     `${id.padEnd(36)}  ${access.padEnd(6)}  ${changed.padEnd(16)}  ${name}`;
-  yield line('Id', 'Access', 'Changed (UTC)', 'Name');
+  let isFirst = true;
   for await (const { id, accessLevel, updatedAt, name, title } of folders) {
+    if (isFirst) yield line('Id', 'Access', 'Changed (UTC)', 'Name');
+    isFirst = false;
     yield line(id, accessLevel, toMinute(updatedAt), withTitle(name, { name, title }));
   }
 }
@@ -140,7 +145,7 @@ Texts of fewer than three characters match only the beginnings of names and titl
     const pageSize = Math.min(limit, 100);
     const found = client.folders.search(words.join(' '), { signal, under, pageSize });
     const items = first(found, limit);
-    return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)) };
+    return { items, lines: mapped(items, (folder) => withTitle(folder.path, folder)), whenNone };
   },
 });
 

@@ -79,7 +79,7 @@ export const trash = apiCommand({
       return { data: { folderCount }, text: `Purged ${countFolders(folderCount)}.` };
     }
     const items = listTrash(connection);
-    return { items, lines: tableOf(items) };
+    return { items, lines: tableOf(items), whenNone: 'The trash is empty.' };
   },
 });
 
@@ -114,14 +114,13 @@ function line(id: string, deleted: string, until: string, folder: string): strin
 }
 
 async function* tableOf(trashed: AsyncIterable<Trashed>): AsyncGenerator<string> {
-  let isEmpty = true;
+  let isFirst = true;
   for await (const each of trashed) {
-    if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
-    isEmpty = false;
+    if (isFirst) yield line('Id', 'Deleted (UTC)', 'Kept until (UTC)', 'Folder');
+    isFirst = false;
     const path = escapeControls(formerPath(each));
     yield line(each.folderId, toMinute(each.deletedAt), toMinute(each.purgedAt), path);
   }
-  if (isEmpty) yield 'The trash is empty.';
 }
 
 /** The path before the deletion, or the name if the viewer cannot see the former parent. */

@@ -3,7 +3,7 @@
 import type { Client } from '@espalier/client';
 import { apiCommand } from '../api/connection.ts';
 import { folderWord, type ApiConnection } from '../api/resolve-names.ts';
-import { escaped, formatNumber, print, printJson } from '../terminal/output.ts';
+import { escaped, formatNumber, print, printJson, toSecond } from '../terminal/output.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { formerPath, listTrash } from './trash.ts';
 
@@ -93,6 +93,6 @@ function line(
   const from = kind === 'MOVE' && oldParent && folder && ` from ${childPath(oldParent.path, folder.name)}`;
   const many = kind === 'IMPORT' && folderCount !== null && ` (${formatNumber(folderCount)} folders)`;
   const who = by && ` by ${by.username}`;
-  const start = `${(at ?? '-').padEnd(24)}  ${kind.padEnd(6)}`;
+  const start = `${(at === null ? '-' : `${toSecond(at)} UTC`).padEnd(23)}  ${kind.padEnd(6)}`;
   return escaped`${start}  ${what}${from || ''}${many || ''}${who ?? ''}`;
 }

@@ -59,6 +59,7 @@ of each kind. In CSV, a name that a spreadsheet would treat as a formula starts 
     return {
       items: itemsOf(read, { maxItems }),
       lines: linesOf(formats[format], pagesOf(read, { maxItems })),
+      whenNone: 'No entries found.',
     };
   },
 });
@@ -77,10 +78,13 @@ const formats = {
 } as const satisfies Record<string, Format>;
 
 async function* linesOf(format: Format, pages: AsyncIterable<readonly Entry[]>): AsyncGenerator<string> {
-  let isFirst = true;
+  let { heading } = format;
   for await (const entries of pages) {
-    if (isFirst && format.heading !== undefined) yield format.heading;
-    isFirst = false;
+    // CSV has its header even without entries.
+    if (heading !== undefined && (entries.length > 0 || format === formats.csv)) {
+      yield heading;
+      heading = undefined;
+    }
     yield* entries.map(format.toLine);
   }
 }

@@ -39,11 +39,15 @@ export async function printJsonList(items: AsyncIterable<unknown>): Promise<void
   await lines.end(isFirst ? '[]\n' : '\n]\n');
 }
 
-/** Prints each line when it arrives. */
-export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+/** Prints each line when it arrives. Without lines, a script gets no output. */
+export async function printLines(lines: AsyncIterable<string>, whenNone: string): Promise<void> {
   const printed = createLines();
-  for await (const line of lines) await printed.add(`${line}\n`);
-  await printed.end();
+  let isEmpty = true;
+  for await (const line of lines) {
+    isEmpty = false;
+    await printed.add(`${line}\n`);
+  }
+  await printed.end(isEmpty && process.stdout.isTTY ? `${whenNone}\n` : '');
 }
 
 const portion = 16 * 1024;
