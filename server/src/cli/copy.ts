@@ -37,7 +37,8 @@ export const copy = command({
     json,
   },
   details: `Copies an installation to a new database: SQLite to PostgreSQL, back, or to another database of the same kind. Users stay
-logged in, because sessions and keys are copied. Stop every server on the source first. The source is not changed.
+logged in, because sessions and keys are copied. Stop every server on the source first: a SQLite file in use is refused.
+The source is not changed.
 
 To continue an interrupted copy, run the same command again. No server starts on the destination until the copy is
 complete. At the end, the command counts and compares the rows of both databases.
