@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { ConsoleTestbed } from './console-testbed.ts';
 
 const lifetimeSeconds = 600;
@@ -137,7 +138,7 @@ describe('unsaved work in the console on SQLite', () => {
     assert.equal(await savedText(folderPath), 'Ada’s words.');
   });
 
-  test('shows why saving failed next to the Save button, wherever the page is scrolled', async () => {
+  test('shows why saving failed next to the Save button, wherever the page is scrolled, and never below a message', async () => {
     const page = await testbed.openSignedIn('ada', await pageOf(folderPath), { height: 480 });
     const message = 'The description contains a forbidden word.';
     await page.route('**/graphql', (route) =>
@@ -146,13 +147,28 @@ describe('unsaved work in the console on SQLite', () => {
         : route.continue(),
     );
     await field(page).fill('Refused.');
-    const alert = page.getByRole('group', { name: 'Unsaved changes' }).getByRole('alert');
+    const group = page.getByRole('group', { name: 'Unsaved changes' });
+    const alert = group.getByRole('alert');
     await page.keyboard.press('Control+s');
     await alert.getByText(message).waitFor();
     for (const top of [0, 10_000]) {
       await page.evaluate(`document.querySelector('.folder-page').scrollTo(0, ${top})`);
       const { y, height } = (await alert.boundingBox())!;
       assert.ok(y >= 0 && y + height <= 480, `at ${top} it is at ${y}`);
+    }
+    await page.evaluate(`document.querySelector('.folder-page').scrollTo(0, 0)`);
+    await page.getByRole('button', { name: 'Favorite', exact: true }).click();
+    const toastItem = page.getByRole('region', { name: 'Messages' }).getByRole('listitem').first();
+    await toastItem.waitFor();
+    for (const size of [
+      { width: 1280, height: 800 },
+      { width: 375, height: 812 },
+    ]) {
+      await page.setViewportSize(size);
+      await eventually(async () => {
+        const [bar, toast] = await Promise.all([group, toastItem].map((each) => each.boundingBox()));
+        return toast!.y + toast!.height <= bar!.y;
+      }, `the message is above the save bar at ${size.width}`);
     }
     await page.getByRole('button', { name: 'Discard' }).click();
     await field(page).fill('Something else.');

@@ -3,7 +3,7 @@
  * loses the right to save it.
  */
 
-import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, type FormEvent } from 'react';
 import { Form } from 'react-aria-components';
 import { updateFolder, type FolderTexts } from '../../actions/folder-actions.ts';
 import { describeProblem, isEdited, type Problem } from '../../graph/problem.ts';
@@ -141,8 +141,10 @@ interface SaveBarProps {
 
 function SaveBar(props: SaveBarProps) {
   const { folderId: id, problem, changes, expectedVersion, isPending, hasConflicts } = props;
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => reserveSpace(bar.current!), []);
   return (
-    <div className="folder-save" role="group" aria-label="Unsaved changes">
+    <div ref={bar} className="folder-save" role="group" aria-label="Unsaved changes">
       {problem !== undefined && (
         <p className="problem" role="alert">
           Not saved. <Name>{problem}</Name>
@@ -159,6 +161,17 @@ function SaveBar(props: SaveBarProps) {
       </Button>
     </div>
   );
+}
+
+/** Keeps messages above the bar, which grows with its text. */
+function reserveSpace(bar: HTMLElement): () => void {
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => style.setProperty('--save-bar', `${bar.offsetHeight + 10}px`));
+  observer.observe(bar);
+  return () => {
+    observer.disconnect();
+    style.removeProperty('--save-bar');
+  };
 }
 
 interface TextFieldsProps {
