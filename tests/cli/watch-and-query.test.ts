@@ -149,7 +149,7 @@ describe('espalier query', () => {
     const cases: [args: string[], message: RegExp][] = [
       [['{ folder { name } }', '--variables', '[1]'], /--variables takes a JSON object/],
       [['{ folder { name } }', '--variables', '{'], /--variables is not valid JSON/],
-      [['{ folder { name } }', '--variable', 'x'], /Invalid value "x" for --variable: use name=value/],
+      [['{ folder { name } }', '--variable', 'x'], /Invalid value for --variable: use name=value/],
       [['{ folder { name } }', '--file', 'x'], /either as an argument or/],
       [[' '], /The query is empty\./],
     ];

@@ -29,6 +29,7 @@ export const login = command({
   },
   settings: connectionSettings,
   details: `Asks for missing values. Stores the session in a file that only you can read. Later commands use it and extend it.
+The next login at this server with the same profile ends it.
 
 --url is the API root of the server: an http or https URL, with the path if it has one, such as https://example.com/espalier.
 Without it, logs in to the server of the last login with this profile, or if there was none, to ${defaultUrl}. Later commands

@@ -41,5 +41,7 @@ export function describeFileError(error: unknown): string {
   if (code !== 'ENOENT' || path === undefined) return fileErrors[code] ?? message;
   const folder = dirname(String(path));
   if (!existsSync(folder)) return `the folder ${folder} does not exist`;
+  // Such as /proc.
+  if (syscall === 'mkdir') return `no folder can be created in ${folder}`;
   return `the ${syscall === 'scandir' ? 'folder' : 'file'} does not exist`;
 }

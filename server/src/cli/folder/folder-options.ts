@@ -28,7 +28,7 @@ export const textOptions = {
 export function toAssignments(input: readonly string[], flag: string): Record<string, unknown> {
   const pairs = input.map((each) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(each) ?? [];
-    if (name === undefined) throw invalidValue(`--${flag}`, 'name=value, such as floor=2', each);
+    if (name === undefined) throw invalidValue(`--${flag}`, 'name=value, such as floor=2');
     return [name, jsonOrText(value!)] as const;
   });
   return Object.fromEntries(pairs);

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os';
 import { escapeControls, formatJson } from '@espalier/contract/escaped-text';
+import { describeFileError } from '../../config/start-error.ts';
 import { ExitError } from '../failures.ts';
 
 export { escapeControls, formatJson };
@@ -75,7 +76,7 @@ export function createLines(to: (text: string) => Promise<void> = write) {
 /** For a closed pipe, the exit code of shells for SIGPIPE. Other causes, for example a full disk, have a message. */
 function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
   if (error.code === 'EPIPE') return new ExitError(128 + constants.signals.SIGPIPE);
-  return new ExitError(1, `Cannot write the output: ${error.message}.`);
+  return new ExitError(1, `Cannot write the output: ${describeFileError(error)}.`);
 }
 
 /** Escapes control characters in a text of another user and keeps its line ends. */
