@@ -100,10 +100,13 @@ describe('the console session on SQLite', () => {
     const page = await testbed.newTab();
     await page.goto(`${cable.url}/console/`);
     await testbed.signIn(page, 'admin');
+    const supplierRow = page.getByRole('treeitem', { name: 'Suppliers' });
+    await supplierRow.waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Root' }).waitFor();
     testbed.expectFaults(/ERR_CONNECTION|WebSocket/);
     cable.disconnect();
     await page.getByText('Offline', { exact: true }).waitFor();
-    await page.getByRole('treeitem', { name: 'Suppliers' }).click();
+    await supplierRow.click();
     await page.getByText('This could not be loaded').waitFor();
     await cable.reconnect();
     await testbed.waitUntilLive(page);
