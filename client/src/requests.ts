@@ -54,7 +54,7 @@ export class TransientFailure {
 }
 
 /** Failures that a retry cannot fix, for example an untrusted certificate. */
-const permanentFailure = /CERT|SSL|TLS|ENOTFOUND/;
+const permanentFailure = /CERT|SSL|TLS/;
 
 /** "Not Implemented" and "HTTP Version Not Supported" do not change between attempts. */
 const permanentStatuses = new Set([501, 505]);
