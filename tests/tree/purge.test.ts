@@ -155,7 +155,7 @@ for (const kind of databaseKinds) {
       assert.equal(await emptyTrash({}, authToken), 0);
     });
 
-    test('counts in a dry run what it would purge, with the folders inside, and purges nothing', async () => {
+    test('counts the folders and the folders inside them in a dry run, and purges nothing', async () => {
       await emptyTrash();
       const count = async (input: object = {}, authToken?: string) => {
         const fields = 'isDryRun folderCount insideCount';
@@ -174,7 +174,7 @@ for (const kind of databaseKinds) {
       for (const id of ids) await tree.delete(id);
       const before = await names();
       assert.deepEqual(await count(), { isDryRun: true, folderCount: 5, insideCount: 463 });
-      // It counts neither what the viewer does not manage nor what was inside a deleted folder.
+      // Without f, which the viewer does not manage, and without d, whose parent is deleted, too.
       assert.deepEqual(await count({}, authToken), { isDryRun: true, folderCount: 3, insideCount: 462 });
       assert.deepEqual(await count({ deletedBefore: '0001-01-01T00:00:00Z' }), {
         isDryRun: true,

@@ -1,8 +1,7 @@
 /**
  * Reads a folder and its descendants page by page. If a folder moves between two pages, the list can miss other folders, so the
  * subtree of the moved folder is read again. All other concurrent changes are in the change feed after the cursor. Each page also
- * reads the access levels of its ancestors, and the tree marks a folder whose level changed
- * between two pages (`recordLevel`).
+ * reads the access levels of its ancestors, and the tree marks a folder whose level changed between two pages (`recordLevel`).
  */
 
 import type { DocumentRunner } from '../calls.ts';

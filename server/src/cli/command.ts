@@ -5,7 +5,7 @@ import { environmentName, findPasswordFlagWarnings, flagsOf } from '../config/re
 import { invalidValue } from '../config/start-error.ts';
 import { plainText, type Kind, type Setting } from '../config/setting.ts';
 import { print, printJson, printJsonList, printLines } from './terminal/output.ts';
-import { fullName, toUsageError } from './usage-error.ts';
+import { fullName, hasPrinted, toUsageError } from './usage-error.ts';
 
 /** A positional argument, such as `<path>` in `folder create <path>`. */
 export interface Word {
@@ -109,7 +109,7 @@ export interface LoadedGroup extends Omit<Group, 'commands'> {
 /** The aliases of verbs that are the same in all groups. A command can have further ones. */
 const verbAliases: Readonly<Record<string, string>> = { ls: 'list', rm: 'delete', mv: 'move' };
 
-/** Loads one command of the group by its verb, or all of them if there is no such verb. */
+/** Loads the command of the group with this verb. An unknown verb loads all commands. */
 export async function loadGroup(group: Group, word = ''): Promise<LoadedGroup> {
   const { commands } = group;
   const verb = verbAliases[word] ?? word;
@@ -181,9 +181,7 @@ export function prepare(added: CommanderCommand): CommanderCommand {
       argumentDescription: (argument) => argument.description,
     })
     .exitOverride((error) => {
-      throw error.code === 'commander.helpDisplayed' || error.code === 'commander.version'
-        ? error
-        : toUsageError(error, added);
+      throw hasPrinted(error) ? error : toUsageError(error, added);
     });
 }
 

@@ -80,7 +80,10 @@ export const commandGroups: Readonly<Record<string, readonly ListedCommand[]>> =
 
 export const allCommands = Object.values(commandGroups).flat();
 
-/** Creates the tree of commands: one command or group, or all names if there is no such command, or by default all definitions. */
+/**
+ * Creates the tree of commands. With a name, it defines only that command or group. With an unknown name, it only lists all names.
+ * Without a name, it defines everything.
+ */
 export async function createProgram(name?: string, verb?: string): Promise<CommanderCommand> {
   const program = prepare(new CommanderCommand('espalier'))
     .description('Server and command line of Espalier: one shared tree of folders, with access rights.')

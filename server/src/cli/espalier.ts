@@ -8,6 +8,7 @@ import { commandLineSettings } from '../config/command-line.ts';
 import { describeFailure } from './failures.ts';
 import { version } from './package-files.ts';
 import { ignoreOutputErrors, print } from './terminal/output.ts';
+import { hasPrinted } from './usage-error.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
   ignoreOutputErrors();
@@ -37,10 +38,7 @@ async function run(input: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(untilUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
-    // Commander ends with such an error after it has printed help or the version.
-    if ((error as { code?: unknown }).code !== 'commander.helpDisplayed') {
-      if ((error as { code?: unknown }).code !== 'commander.version') throw error;
-    }
+    if (!hasPrinted(error as { code?: unknown })) throw error;
   }
 }
 

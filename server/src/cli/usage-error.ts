@@ -1,4 +1,4 @@
-/** Rewrites the usage errors of commander as sentences that suggest what was probably meant. */
+/** Rewrites the usage errors of commander as sentences, with a suggestion for a mistyped command or option. */
 
 import type { Command, CommanderError } from 'commander';
 import { UsageError } from '../config/start-error.ts';
@@ -29,6 +29,11 @@ const withNoun: Readonly<Record<string, string>> = {
   trash: 'folder trash',
   tree: 'folder tree',
 };
+
+/** Commander ends with such an error after it has printed help or the version. */
+export function hasPrinted({ code }: { readonly code?: unknown }): boolean {
+  return code === 'commander.helpDisplayed' || code === 'commander.version';
+}
 
 /** Returns `folder list` for the command `espalier folder list`. */
 export function fullName(added: Command): string {

@@ -182,7 +182,7 @@ function listPersonalActions({ id, name, path, accessLevel }: MenuFolder): reado
   ];
 }
 
-/** Copies one text or several. `noun` names one of them. */
+/** Copies one or several texts, which are all of the kind `noun`. */
 export async function copyLines(noun: 'link' | 'path' | 'id', lines: readonly string[]): Promise<void> {
   const subject = lines.length === 1 ? `the ${noun}` : `${lines.length.toLocaleString('en')} ${noun}s`;
   const text = lines.join('\n');
