@@ -1,5 +1,5 @@
 # An image of one node. Its commands were run one by one, and their result was started as a user without rights on a tree
-# that cannot be written; it was never built by a Docker engine. docs/docker.md tells how to use it.
+# that cannot be written; it was never built by a Docker engine. docs/operators/docker.md tells how to use it.
 
 # Node 24.21.0 on Debian 12, pinned to one multi-architecture index (amd64, arm64). A tag can be moved, a digest cannot. The digest
 # was not read from the registry: several independent public Dockerfiles pin this tag to it. Check it, or pin a newer one,

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { formatPage } from '../docs/markdown.ts';
+import { formatPage } from '../docs/generate/markdown.ts';
 import { nearestName } from '../server/src/config/nearest-name.ts';
 import { startBaseline, startLoad } from './measure.ts';
 import { sizing } from '../tests/sizing/sizing.ts';

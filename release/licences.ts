@@ -1,11 +1,11 @@
 /**
- * `npm run licences`: writes docs/licences.md, the packages of others that a release contains, with their licences. With
+ * `npm run licences`: writes docs/reference/licenses.md, the packages of others that a release contains, with their licences. With
  * --check it only compares. It fails if a licence is not permitted.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatPage } from '../docs/markdown.ts';
+import { formatPage } from '../docs/generate/markdown.ts';
 import { readShippedPackages, type ShippedPackage } from './sbom.ts';
 
 /** Identifiers of https://spdx.org/licenses/. These licences allow distribution under our own. */
@@ -67,7 +67,7 @@ ${rows.join('\n')}
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const file = join(root, 'docs/licences.md');
+  const file = join(root, 'docs/reference/licenses.md');
   const { packages } = readShippedPackages(root);
   const page = await createLicencePage(packages.values());
   for (const rejection of listRejectedLicences(packages.values())) {
@@ -77,7 +77,7 @@ if (import.meta.main) {
   if (!process.argv.includes('--check')) {
     writeFileSync(file, page);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== page) {
-    console.error('docs/licences.md does not match package-lock.json. Run: npm run licences');
+    console.error('docs/reference/licenses.md does not match package-lock.json. Run: npm run licences');
     process.exitCode = 1;
   }
 }

@@ -23,8 +23,8 @@ const imageFiles = [
   'Dockerfile',
   'deploy/compose.yaml',
   'deploy/kubernetes.yaml',
-  'docs/docker.md',
-  'docs/kubernetes.md',
+  'docs/operators/docker.md',
+  'docs/operators/kubernetes.md',
 ];
 /** The version after the image's name, and in its label. */
 const imageVersion = /(?<=\bespalier:|image\.version=")\d+\.\d+\.\d+/g;

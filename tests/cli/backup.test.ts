@@ -309,7 +309,7 @@ describe('backups of PostgreSQL', () => {
       assert.equal(ended.code, 1);
       assert.match(
         ended.errors,
-        new RegExp(`^espalier: .* Use ${tool}; see espalier docs deployment\\.\\n$`),
+        new RegExp(`^espalier: .* Use ${tool}; see espalier docs postgresql\\.\\n$`),
       );
     }
   });

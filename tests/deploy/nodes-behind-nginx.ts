@@ -6,7 +6,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { NodeProcess, startNodes, stopNodes } from '../many-nodes/node-process.ts';
 import { Nginx } from './nginx.ts';
 
-/** The settings of docs/deployment.md. */
+/** The settings of docs/operators/several-nodes.md. */
 const settings = {
   TRUST_PROXY: '127.0.0.1',
   STOP_DELAY_SECONDS: '5',

@@ -9,14 +9,17 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { buildSchema, extendSchema, parse, printSchema } from 'graphql';
 import { bodies, closeCodes, endpoints, graphCodes, refusals } from '@espalier/contract';
-import { createConfigurationReference, type SettingGroups } from '../../docs/configuration-reference.ts';
-import { createEndpointReference } from '../../docs/endpoint-reference.ts';
-import { createErrorReference } from '../../docs/error-reference.ts';
-import { formatPage } from '../../docs/markdown.ts';
-import { createFrameReference } from '../../docs/frame-reference.ts';
-import { generatedPages } from '../../docs/generated-pages.ts';
-import { createMetricsReference } from '../../docs/metrics-reference.ts';
-import { conversations } from '../../docs/socket-conversations.ts';
+import {
+  createConfigurationReference,
+  type SettingGroups,
+} from '../../docs/generate/configuration-reference.ts';
+import { createEndpointReference } from '../../docs/generate/endpoint-reference.ts';
+import { createErrorReference } from '../../docs/generate/error-reference.ts';
+import { formatPage } from '../../docs/generate/markdown.ts';
+import { createFrameReference } from '../../docs/generate/frame-reference.ts';
+import { generatedPages } from '../../docs/generate/generated-pages.ts';
+import { createMetricsReference } from '../../docs/generate/metrics-reference.ts';
+import { conversations } from '../../docs/generate/socket-conversations.ts';
 import { settingGroups } from '../../server/src/config/settings-table.ts';
 import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
 import { root } from './follow-page.ts';
@@ -37,20 +40,20 @@ const withSetting = (changed: typeof setting) =>
 const login = endpoints.login;
 
 const changes: readonly [what: string, path: string, changed: () => string | Promise<string>][] = [
-  ['a default', 'docs/configuration.md', () => withSetting({ ...setting, default: 'another' })],
+  ['a default', 'docs/reference/configuration.md', () => withSetting({ ...setting, default: 'another' })],
   [
     'the description of a setting',
-    'docs/configuration.md',
+    'docs/reference/configuration.md',
     () => withSetting({ ...setting, about: 'Another.' }),
   ],
   [
     'an additional setting',
-    'docs/configuration.md',
+    'docs/reference/configuration.md',
     () => createConfigurationReference({ ...settingGroups, More: { [key]: setting } }),
   ],
   [
     'a status',
-    'docs/endpoints.md',
+    'docs/reference/endpoints.md',
     () =>
       createEndpointReference({
         ...endpoints,
@@ -59,7 +62,7 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   ],
   [
     'a field of a body',
-    'docs/endpoints.md',
+    'docs/reference/endpoints.md',
     () =>
       createEndpointReference(endpoints, {
         ...bodies,
@@ -68,17 +71,17 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   ],
   [
     'a refusal code',
-    'docs/errors.md',
+    'docs/reference/errors.md',
     () => createErrorReference({ ...errorTables, refusals: { ...refusals, NEW: 'A new one' } }),
   ],
   [
     'a graph code',
-    'docs/errors.md',
+    'docs/reference/errors.md',
     () => createErrorReference({ ...errorTables, graphCodes: { ...graphCodes, NEW: 'A new one' } }),
   ],
   [
     'a close code',
-    'docs/errors.md',
+    'docs/reference/errors.md',
     () =>
       createErrorReference({
         ...errorTables,
@@ -87,15 +90,15 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   ],
   [
     'a metric',
-    'docs/metrics.md',
+    'docs/reference/metrics.md',
     () => createMetricsReference({ ...catalogue, ready: { ...catalogue.ready, name: 'espalier_is_ready' } }),
   ],
   [
     'a label of a metric',
-    'docs/metrics.md',
+    'docs/reference/metrics.md',
     () => createMetricsReference({ ...catalogue, logins: { ...catalogue.logins, labels: { result: '' } } }),
   ],
-  ['a frame', 'docs/socket-frames.md', () => createFrameReference(conversations.slice(1))],
+  ['a frame', 'docs/reference/socket-frames.md', () => createFrameReference(conversations.slice(1))],
   [
     'a field of the schema',
     'contract/schema.graphql',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { conversations } from '../../docs/socket-conversations.ts';
+import { conversations } from '../../docs/generate/socket-conversations.ts';
 import { protocols } from '../../server/src/http/websocket/protocols.ts';
 import { sqlite } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';

@@ -1,4 +1,4 @@
-/** Runs the commands of the how-to pages in order, on a server or a file with the objects that they name. */
+/** Runs the commands of pages for administrators, developers and operators in order, on a server or a file with the objects that they name. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -19,7 +19,7 @@ interface CommandLine {
   readonly args: readonly string[];
 }
 
-describe('the how-to page for administrators', () => {
+describe('the everyday tasks of administrators', () => {
   let testbed: CliTestbed;
   let trashed: string;
   before(async () => {
@@ -30,8 +30,8 @@ describe('the how-to page for administrators', () => {
   });
   after(() => testbed.stop());
 
-  test('contains commands that work, from the first user to the last', async () => {
-    const lines = linesOf('docs/how-to/administrator.md').map(({ args }) =>
+  test('are commands that work, from the first user to the last', async () => {
+    const lines = linesOf('docs/administrators/everyday-tasks.md').map(({ args }) =>
       args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashed)),
     );
     assert.equal(lines.length, 16);
@@ -45,15 +45,15 @@ describe('the how-to page for administrators', () => {
   });
 });
 
-test('the how-to page for developers starts a test server, logs in and ends', async () => {
-  const page = readFileSync(join(root, 'docs/how-to/developer.md'), 'utf8');
+test('the page on building a client starts a test server, logs in and ends', async () => {
+  const page = readFileSync(join(root, 'docs/clients/build-a-client.md'), 'utf8');
   const program = readPage(page).blocks.find(({ language }) => language === 'js')!.text;
   const flags = ['--conditions=espalier-source', '--input-type=module', '--eval', program];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd: root });
   assert.deepEqual({ stdout, stderr }, { stdout: '200\n', stderr: '' });
 });
 
-describe('the how-to page for operators', () => {
+describe('the pages for operators', () => {
   let folder: string;
   let url: string;
   before(async () => {
@@ -64,11 +64,13 @@ describe('the how-to page for operators', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('contains commands for a file and its keys that work without a running server', async () => {
+  test('contain commands for a file and its keys that work without a running server', async () => {
     // The other commands need a server, PostgreSQL or a terminal.
-    const testable = /^(backup|restore|keys (list|retire)|doctor$)/;
-    const lines = linesOf('docs/how-to/operator.md').filter(({ args }) => testable.test(args.join(' ')));
-    assert.equal(lines.length, 7);
+    const testable = /^(backup|restore|keys (list|retire)|doctor$)(?!.*<)/;
+    const lines = ['install', 'backup', 'signing-keys']
+      .flatMap((page) => linesOf(`docs/operators/${page}.md`))
+      .filter(({ args }) => testable.test(args.join(' ')));
+    assert.ok(lines.length >= 7, `Only ${lines.length} commands were found.`);
     for (const { settings, args } of lines) {
       const ownArgs = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
@@ -89,7 +91,7 @@ function linesOf(path: string): CommandLine[] {
   const { blocks } = readPage(readFileSync(join(root, path), 'utf8'));
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'));
   return lines.flatMap((line) => {
-    const [, before, after] = /^((?:\w+=\S+ )*)(?:npx )?espalier (.*)$/.exec(line) ?? [];
+    const [, before, after] = /^((?:\w+=\S+ )*)(?:npx )?espalier ([^#]*)/.exec(line) ?? [];
     if (after === undefined) return [];
     const settings = Object.fromEntries(
       before!

@@ -70,7 +70,9 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
     .flatMap((name) => [...(isModule(name) ? modules(name) : []), `${name}.d.ts`]);
   // The pages that `espalier docs` prints.
-  const pages = manifest.bin ? globSync('{,how-to/}*.md', { cwd: join(root, 'docs') }) : [];
+  const pages = manifest.bin
+    ? globSync('{,clients/,operators/,administrators/,reference/}*.md', { cwd: join(root, 'docs') })
+    : [];
   const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
   const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
   const expected = new Set([

@@ -122,8 +122,8 @@ describe('npm version', () => {
       'Dockerfile',
       'deploy/compose.yaml',
       'deploy/kubernetes.yaml',
-      'docs/docker.md',
-      'docs/kubernetes.md',
+      'docs/operators/docker.md',
+      'docs/operators/kubernetes.md',
     ]);
     for (const file of images) {
       const before = findVersion(readFileSync(join(source, file), 'utf8'), currentVersion);

@@ -1,5 +1,5 @@
 /**
- * The state table of the contract (§3 to §5 and §7) with the additions of docs/tokens.md as a program: users,
+ * The state table of the contract (§3 to §5 and §7) with the additions of docs/clients/tokens.md as a program: users,
  * sessions and tokens with a clock. It computes the expected responses, independent of the server's code and
  * rows.
  */
@@ -110,7 +110,7 @@ export class TokenModel {
     return this.now < token.expiresAt && !isInvalidated(token.session) && !this.#isVoid(token);
   }
 
-  /** Tokens signed by a retired key are invalid (docs/keys.md). */
+  /** Tokens signed by a retired key are invalid (docs/operators/signing-keys.md). */
   retireKey(id: string): void {
     this.#retiredKeys.add(id);
   }

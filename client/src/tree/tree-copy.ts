@@ -1,4 +1,4 @@
-/** Folders in memory, and how a change affects them by the rules of docs/live.md. It sends no requests. */
+/** Folders in memory, and how a change affects them by the rules of docs/clients/follow-changes.md. It sends no requests. */
 
 import type { Folder } from '../folder.ts';
 import { inNaturalOrder } from './natural-order.ts';

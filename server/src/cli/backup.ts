@@ -22,7 +22,7 @@ export const backup = command({
   words: [{ name: 'file', about: 'The backup file to create', completes: 'file' }],
   options: { force: { short: 'f', about: 'Replace an existing file' }, json },
   settings: [settingsTable.databaseUrl],
-  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see espalier docs deployment.
+  details: `Servers continue to run and do not wait. For PostgreSQL, use its own tools, for example pg_dump; see espalier docs postgresql.
 
 The backup is one file with the state at the start of the command. Only its owner can read it, because it contains the keys that
 sign tokens. The file appears after it is on the disk and has been checked. An interrupted command leaves no file.`,
@@ -69,7 +69,7 @@ export const restore = command({
     json,
   },
   settings: [settingsTable.databaseUrl],
-  details: `For PostgreSQL, use its own tools, for example pg_restore; see espalier docs deployment. Stop every server on the database first:
+  details: `For PostgreSQL, use its own tools, for example pg_restore; see espalier docs postgresql. Stop every server on the database first:
 the command fails while a server runs.
 
 The command copies and checks the backup before it changes anything, and keeps the backup file. Afterwards, all data is as
@@ -147,6 +147,6 @@ function embeddedFileOf(flags: SettingFlags, what: 'backup' | 'restore'): string
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(
-    `This command works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs deployment.`,
+    `This command works only on database files, but ${redactPassword(settings.databaseUrl)} is a PostgreSQL database. Use ${tool}; see espalier docs postgresql.`,
   );
 }

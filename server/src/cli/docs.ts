@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { styleText } from 'node:util';
 import { Help } from 'commander';
 import { readPagerCommand } from '../config/command-line.ts';
@@ -31,7 +32,7 @@ the program in PAGER, or with less.`,
       await print(`${table(['Topic', 'Title'], rows)}\n\nTo read a page, run espalier docs <topic>.`);
       return;
     }
-    const name = topic.replace(/^docs\//, '').replace(/\.md(#.*)?$/, '');
+    const name = basename(topic.replace(/#.*$/, ''), '.md');
     const topics = listTopics();
     const [found, ...others] = topics.includes(name)
       ? [name]
@@ -44,14 +45,23 @@ the program in PAGER, or with less.`,
 });
 
 function listTopics(): readonly string[] {
-  return readdirSync(docsFolder(), { recursive: true, encoding: 'utf8' })
-    .filter((path) => /^(how-to\/)?[a-z-]+\.md$/.test(path))
-    .map((path) => path.replace(/\.md$/, ''))
-    .sort();
+  return [...findPages().keys()];
+}
+
+/** Returns the path of each page by its topic, the name of its file. Pages in one folder have the same readers. */
+function findPages(): ReadonlyMap<string, string> {
+  const paths = readdirSync(docsFolder(), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^([a-z]+\/)?[a-z-]+\.md$/.test(path) && !path.startsWith('decisions/'))
+    .sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  return new Map(paths.map((path) => [basename(path, '.md'), path]));
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length;
 }
 
 function readPage(name: string): string {
-  return readFileSync(`${docsFolder()}/${name}.md`, 'utf8');
+  return readFileSync(`${docsFolder()}/${findPages().get(name)!}`, 'utf8');
 }
 
 function titleOf(page: string): string {
@@ -121,7 +131,7 @@ function formatInline(text: string): string {
   return text
     .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/\[([^\]]+)\]\((https?:[^)]+)\)/g, '$1 ($2)')
-    .replaceAll(/\[([^\]]+)\]\(([a-z/-]+)\.md(?:#[^)]*)?\)/g, '$1 (espalier docs $2)')
+    .replaceAll(/\[([^\]]+)\]\((?:(?:\.\.\/)?[a-z]+\/|\.\.\/)?([a-z-]+)\.md(?:#[^)]*)?\)/g, '$1 (espalier docs $2)')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll(/\*\*([^*]+)\*\*/g, '$1')
     .replaceAll('`', '');

@@ -34,7 +34,7 @@ for (const [what, environment, message] of [
   [
     'a folder for backups of a PostgreSQL',
     { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
-    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs deployment.',
+    'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs postgresql.',
   ],
 ] as const) {
   test(`stops the start: ${what}`, () => {

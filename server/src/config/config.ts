@@ -84,7 +84,7 @@ function findContradictions(values: Partial<Settings>): StartError[] {
       'ESPALIER_METRICS_PORT and ESPALIER_PORT are equal. Set different ports.',
     backupFolder !== undefined &&
       databaseUrl?.startsWith('sqlite:') === false &&
-      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs deployment.',
+      'ESPALIER_BACKUP_FOLDER requires a database file. Remove it, and back up PostgreSQL with its own tools: see espalier docs postgresql.',
   ]
     .filter((text) => text !== false)
     .map((text) => new UsageError(text));

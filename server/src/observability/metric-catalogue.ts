@@ -1,4 +1,4 @@
-/** All metrics of this server, without the default metrics of Node. `docs/metrics.md` is generated from it. */
+/** All metrics of this server, without the default metrics of Node. `docs/reference/metrics.md` is generated from it. */
 
 export interface MetricDescription {
   readonly name: string;
@@ -92,7 +92,7 @@ export const catalogue = {
     labels: { state: '`running` or `waiting`' },
   }),
   queryCosts: histogram('espalier_query_price', {
-    help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (espalier docs price).',
+    help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (espalier docs limits).',
     bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   }),
   documents: counter('espalier_documents_total', {

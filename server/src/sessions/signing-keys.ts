@@ -185,7 +185,7 @@ export interface StoredKey {
   readonly sealedWith: string | null;
 }
 
-const ifLost = 'espalier docs keys explains how to change it, and what to do if it is lost.';
+const ifLost = 'espalier docs signing-keys explains how to change it, and what to do if it is lost.';
 
 /**
  * Encrypts the private keys in the database with the master key, which is stored elsewhere. A copy of the database is then not

@@ -1,6 +1,6 @@
 /**
  * A client that keeps a copy of the folders it may see. It reads them, follows the changes, and applies each
- * as `docs/live.md` says. After catching up it must equal a fresh read.
+ * as `docs/clients/follow-changes.md` says. After catching up it must equal a fresh read.
  */
 
 import { isDeepStrictEqual } from 'node:util';

@@ -23,7 +23,7 @@ import { ageOf } from './machine-checks.ts';
 
 const withoutTls = 'the port does not use TLS';
 const connectWithinMs = 10_000;
-const proxies = 'Correct the configuration of the proxy; see espalier docs deployment.';
+const proxies = 'Correct the configuration of the proxy; see espalier docs reverse-proxy.';
 
 export async function* checkServer({ clock, server, settings }: CheckContext): Findings {
   const { url } = server;
@@ -175,7 +175,7 @@ function reasonOf(error: unknown): string {
 const responseTimeoutMs = 10_000;
 const subProtocol = 'graphql-transport-ws';
 const fix =
-  'The proxy must use HTTP/1.1 to the server and forward the headers Upgrade and Connection. See espalier docs deployment.';
+  'The proxy must use HTTP/1.1 to the server and forward the headers Upgrade and Connection. See espalier docs reverse-proxy.';
 
 export async function* checkSocket(url: string, { origin }: { readonly origin?: string }): Findings {
   const address = `${url.replace(/^http/, 'ws')}/graphql`;

@@ -1,5 +1,5 @@
 /**
- * Limits of GraphQL operations, mainly of their cost; `docs/price.md` explains how the cost is counted. Their defaults are in
+ * Limits of GraphQL operations, mainly of their cost; `docs/reference/limits.md` explains how the cost is counted. Their defaults are in
  * `config/settings-table.ts`. Other files check them:
  *
  * - text and tokens: `graph/documents.ts`

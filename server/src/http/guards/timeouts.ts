@@ -1,4 +1,4 @@
-/** The time that clients have to send requests and to read responses, see docs/limits.md. */
+/** The time that clients have to send requests and to read responses, see docs/reference/limits.md. */
 
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,0 +1,17 @@
+/** Writes the generated pages. With --check it only compares, and fails if a page differs from the code. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { formatPage } from './markdown.ts';
+import { generatedPages } from './generated-pages.ts';
+
+const isCheck = process.argv.includes('--check');
+for (const [path, write] of Object.entries(generatedPages)) {
+  const file = new URL(`../../${path}`, import.meta.url);
+  const text = await formatPage(path, await write());
+  if (!isCheck) {
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    console.error(`${path} is not what the code says. Run: npm run generate`);
+    process.exitCode = 1;
+  }
+}
