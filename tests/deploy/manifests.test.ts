@@ -86,7 +86,11 @@ describe('nginx.conf', () => {
     const text = read('deploy/nginx.conf');
     const [, idle] = /^ *keepalive_timeout (\d+)s;$/m.exec(text)!;
     const [, away] = /fail_timeout=(\d+)s/.exec(text)!;
-    for (const file of ['deploy/compose.yaml', 'deploy/espalier.service', 'docs/operators/several-nodes.md']) {
+    for (const file of [
+      'deploy/compose.yaml',
+      'deploy/espalier.service',
+      'docs/operators/several-nodes.md',
+    ]) {
       const [, delay] = /ESPALIER_STOP_DELAY_SECONDS(?:=|: ')(\d+)/.exec(read(file))!;
       assert.ok(Number(idle) < Number(delay) && Number(away) < Number(delay), file);
     }

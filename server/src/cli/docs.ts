@@ -131,7 +131,10 @@ function formatInline(text: string): string {
   return text
     .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/\[([^\]]+)\]\((https?:[^)]+)\)/g, '$1 ($2)')
-    .replaceAll(/\[([^\]]+)\]\((?:(?:\.\.\/)?[a-z]+\/|\.\.\/)?([a-z-]+)\.md(?:#[^)]*)?\)/g, '$1 (espalier docs $2)')
+    .replaceAll(
+      /\[([^\]]+)\]\((?:(?:\.\.\/)?[a-z]+\/|\.\.\/)?([a-z-]+)\.md(?:#[^)]*)?\)/g,
+      '$1 (espalier docs $2)',
+    )
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll(/\*\*([^*]+)\*\*/g, '$1')
     .replaceAll('`', '');
