@@ -42,8 +42,6 @@ export interface TestbedOptions {
   readonly consoleFolder?: string | null;
   /** Purges expired data by timer. By default only `purge()` does it. */
   readonly purgesByTimer?: boolean;
-  /** Hashes passwords at the cost of a production server. By default hashing is as cheap as possible. */
-  readonly hashesAtFullCost?: boolean;
   /** Logs and counts a failing query plan, like a production server. By default a failing plan fails the request. */
   readonly mayPlansFail?: boolean;
   /** Receives the statements of requests. Excludes the node's own polling of the journal and of keys. */
@@ -95,7 +93,7 @@ export class Testbed {
       isHousekeepingManual: !options.purgesByTimer,
       ...(!options.mayPlansFail && { onPlanFailure: failOnPlanFailure }),
       ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
-      ...(!options.hashesAtFullCost && { passwordCost: minPasswordCost }),
+      passwordCost: minPasswordCost,
       ...(options.onStatement && { onStatement: onlyRequests(options.onStatement) }),
     });
     return new Testbed({ clock, database, logLines, server, ownsDatabase: !options.database });
