@@ -15,7 +15,7 @@ export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
 /** The default log level, which the test suite's processes do not have. Tokens outlast a long run: no client refreshes them. */
-const siteSettings = { LOG_LEVEL: 'info', ACCESS_TOKEN_SECONDS: '86400' };
+const siteSettings = { LOG_LEVEL: 'info', AUTH_TOKEN_SECONDS: '86400' };
 
 export interface SiteOptions {
   readonly database: DatabaseName;

@@ -35,7 +35,7 @@ export const graphCodes = {
     'The name is taken (`extensions.inputField` is its field), `expectedVersion` is outdated (`extensions.version` is the current version), or the current state does not allow the change',
   CYCLE: 'A folder cannot be moved into itself or into one of its descendants',
   TOO_EXPENSIVE:
-    'The query costs too much; `extensions` contains the `field`, its `price` and the `budget`, and the message says how to reduce the cost',
+    'The query costs too much; `extensions` contains the `field`, its `cost` and the `limit`, and the message says how to reduce the cost',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   INVALID_VIEW_TOKEN: 'The view token is not valid in this session, or the view has ended',
   UNAVAILABLE: 'The service cannot do this right now; try again later',

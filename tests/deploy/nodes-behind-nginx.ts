@@ -13,7 +13,7 @@ const settings = {
   // Clients retry a refresh whose response was lost.
   REFRESH_RETRY_SECONDS: '60',
   // No auth token expires during a run.
-  ACCESS_TOKEN_SECONDS: '86400',
+  AUTH_TOKEN_SECONDS: '86400',
 };
 
 export class NodesBehindNginx {

@@ -98,7 +98,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
   });
 
   test('refreshes early and does not use a token that lives only a second', async () => {
-    await start({ ACCESS_TOKEN_SECONDS: '1' });
+    await start({ AUTH_TOKEN_SECONDS: '1' });
     await run();
     assert.deepEqual(relay.responses.slice(0, 3), ['/login 200', '/login/refresh 200', '/graphql 200']);
   });

@@ -19,7 +19,7 @@ const server = await startServer({
       ESPALIER_DATABASE_URL: databaseUrl,
       ESPALIER_ADMIN_USERNAME: username,
       ESPALIER_ADMIN_PASSWORD: password,
-      ESPALIER_ACCESS_TOKEN_SECONDS: '86400',
+      ESPALIER_AUTH_TOKEN_SECONDS: '86400',
     },
   }).settings,
   clock: systemClock,

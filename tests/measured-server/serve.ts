@@ -50,7 +50,7 @@ serveParent(
         DATABASE_URL: `sqlite:${join(folder, 'espalier.db')}`,
         ADMIN_USERNAME: input.username,
         ADMIN_PASSWORD: input.password,
-        ACCESS_TOKEN_SECONDS: '86400',
+        AUTH_TOKEN_SECONDS: '86400',
         ...input.settings,
       };
       const environment = Object.fromEntries(

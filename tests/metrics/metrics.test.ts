@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       const grown = (name: string, labels = {}) => after.number(name, labels)! - before.number(name, labels)!;
       assert.equal(grown('espalier_documents_total', { result: 'hit' }), 2);
       assert.equal(grown('espalier_documents_total', { result: 'miss' }), 2);
-      assert.equal(grown('espalier_query_price'), 3);
+      assert.equal(grown('espalier_query_cost'), 3);
     });
 
     test('contain the current state of journal, sockets and subscriptions', async () => {

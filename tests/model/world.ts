@@ -31,7 +31,7 @@ export class World {
   static async start(kind: DatabaseKind): Promise<World> {
     const people = await PeopleTestbed.start(kind, {
       settings: {
-        ACCESS_TOKEN_SECONDS: String(daySeconds),
+        AUTH_TOKEN_SECONDS: String(daySeconds),
         REFRESH_TOKEN_SECONDS: String(3650 * daySeconds),
         TRASH_DAYS: String(trashDays),
       },

@@ -23,11 +23,11 @@ const folder = (selection: string) => JSON.stringify({ query: `{folder{${selecti
 const withFragments = (selection: string, definitions: string) =>
   JSON.stringify({ query: `{folder{${selection}}} ${definitions}` });
 
-const tooExpensive = (field: string, cost: number, budget: number) => ({
+const tooExpensive = (field: string, cost: number, limit: number) => ({
   code: 'TOO_EXPENSIVE',
   field,
-  price: cost,
-  budget,
+  cost,
+  limit,
 });
 const invalid = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
@@ -216,56 +216,56 @@ for (const kind of databaseKinds) {
         1_000,
         `{folder{name}}${' '.repeat(900)}`,
         `{folder{name}}${' '.repeat(1_000)}`,
-        { field: 'query', price: 1_014 },
+        { field: 'query', cost: 1_014 },
       ],
       [
-        'MAX_TOKENS',
+        'MAX_QUERY_TOKENS',
         100,
         `{folder{${aliases(30)}}}`,
         `{folder{${aliases(40)}}}`,
-        { field: 'query', price: 101 },
+        { field: 'query', cost: 101 },
       ],
       [
         'MAX_FIELDS',
         10,
         `{folder{${aliases(9)}}}`,
         `{folder{${aliases(10)}}}`,
-        { field: 'folder', price: 11 },
+        { field: 'folder', cost: 11 },
       ],
       [
         'MAX_DEPTH',
         5,
         '{folder{folders{edges{node{name}}}}}',
         '{folder{folders{edges{node{folders{totalCount}}}}}}',
-        { field: 'folder.folders.edges', price: 6 },
+        { field: 'folder.folders.edges', cost: 6 },
       ],
       [
         'MAX_FOLDERS',
         2,
         '{folder{folders(first: 2){items{name}}}}',
         '{folder{a: folders(first: 2){items{name}} b: folders(first: 1){edges{cursor}}}}',
-        { field: 'folder.b', price: 3 },
+        { field: 'folder.b', cost: 3 },
       ],
       [
         'MAX_VALUES',
         5,
         '{folder{folders(first: 2){items{id name}}}}',
         '{folder{folders(first: 2){items{id name a: name}}}}',
-        { field: 'folder.folders.items', price: 6 },
+        { field: 'folder.folders.items', cost: 6 },
       ],
       [
         'MAX_TEXT_BYTES',
         10,
         '{folder(path: "/Places"){path}}',
         '{folder(path: "/Places"){a: path b: path}}',
-        { field: 'folder.b', price: 14 },
+        { field: 'folder.b', cost: 14 },
       ],
       [
         'MAX_PAGE_SIZE',
         5,
         '{folder{folders(last: 5){totalCount}}}',
         '{folder{folders(last: 6){totalCount}}}',
-        { field: 'folder.folders', price: 6 },
+        { field: 'folder.folders', cost: 6 },
       ],
     ];
 
@@ -278,7 +278,7 @@ for (const kind of databaseKinds) {
           assert.equal(good.errors, undefined, JSON.stringify(good.errors));
           const { errors } = (await testbed.query(beyond, authToken)).json<GraphBody>();
           const { extensions } = withoutRequestId(errors![0]!);
-          assert.deepEqual(extensions, { code: 'TOO_EXPENSIVE', ...facts, budget: value });
+          assert.deepEqual(extensions, { code: 'TOO_EXPENSIVE', ...facts, limit: value });
           assert.match(errors![0]!.message, new RegExp(String(value)));
         } finally {
           await testbed.stop();

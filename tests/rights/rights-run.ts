@@ -57,7 +57,7 @@ export async function runRights(options: RunOptions): Promise<RunResult> {
   const nodes: NodeProcess[] = [];
   try {
     for (let at = 0; at < options.nodes; at++) {
-      const settings = { WORKERS: String(options.workers), ACCESS_TOKEN_SECONDS: '3600' };
+      const settings = { WORKERS: String(options.workers), AUTH_TOKEN_SECONDS: '3600' };
       nodes.push(await NodeProcess.start({ databaseUrl: database.url, settings }));
     }
     const run = new RightsRun(

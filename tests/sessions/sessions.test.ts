@@ -22,22 +22,19 @@ for (const kind of databaseKinds) {
 
   describe(`sessions on ${kind.name}`, () => {
     test('have configurable lifetimes and a correct expires_in', () =>
-      withTestbed(
-        { settings: { ACCESS_TOKEN_SECONDS: '5', REFRESH_TOKEN_SECONDS: '20' } },
-        async (testbed) => {
-          const tokens = await testbed.logIn();
-          assert.equal(tokens.expires_in, 5);
-          testbed.clock.advanceSeconds(5);
-          assert.equal(
-            (await testbed.query('{folder{name}}', tokens.authToken)).headers.get('token-expired'),
-            'true',
-          );
-          const next = (await testbed.refresh(tokens)).json<LoginResponse>();
-          assert.equal(next.expires_in, 5);
-          testbed.clock.advanceSeconds(20);
-          assert.equal((await testbed.refresh(next)).status, 401);
-        },
-      ));
+      withTestbed({ settings: { AUTH_TOKEN_SECONDS: '5', REFRESH_TOKEN_SECONDS: '20' } }, async (testbed) => {
+        const tokens = await testbed.logIn();
+        assert.equal(tokens.expires_in, 5);
+        testbed.clock.advanceSeconds(5);
+        assert.equal(
+          (await testbed.query('{folder{name}}', tokens.authToken)).headers.get('token-expired'),
+          'true',
+        );
+        const next = (await testbed.refresh(tokens)).json<LoginResponse>();
+        assert.equal(next.expires_in, 5);
+        testbed.clock.advanceSeconds(20);
+        assert.equal((await testbed.refresh(next)).status, 401);
+      }));
 
     test('issue an auth token that is valid to the millisecond, whenever it was issued', () =>
       withTestbed({}, async (testbed) => {
@@ -199,7 +196,7 @@ for (const kind of databaseKinds) {
     test("works beyond the expiry of the successor's auth token and the reuse tolerance", () =>
       withTestbed(
         {
-          settings: { REFRESH_RETRY_SECONDS: '60', REUSE_TOLERANCE_SECONDS: '2', ACCESS_TOKEN_SECONDS: '2' },
+          settings: { REFRESH_RETRY_SECONDS: '60', REUSE_TOLERANCE_SECONDS: '2', AUTH_TOKEN_SECONDS: '2' },
         },
         async (testbed) => {
           const old = await testbed.logIn();

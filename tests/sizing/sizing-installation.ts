@@ -24,7 +24,7 @@ export interface CpuUse {
   readonly databaseMicroseconds: number;
 }
 
-const nodeSettings = { LOGIN_THROTTLE: 'off', ACCESS_TOKEN_SECONDS: '86400' };
+const nodeSettings = { LOGIN_THROTTLE: 'off', AUTH_TOKEN_SECONDS: '86400' };
 
 const selectOwnProcess = sql<object, { pid: number }>`select pg_backend_pid() as pid`;
 const countConnections = sql<object, { count: number }>`

@@ -21,7 +21,7 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       // The test of all fields requests more fields at once than a normal query.
-      testbed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_TOKENS: '100000' } });
+      testbed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_QUERY_TOKENS: '100000' } });
       admin = await Person.logIn(testbed);
     });
     after(() => testbed.stop());

@@ -76,8 +76,8 @@ for (const kind of databaseKinds) {
           assert.deepEqual(extensions, {
             code: 'TOO_EXPENSIVE',
             field: 'importFolders',
-            price: 51,
-            budget: 50,
+            cost: 51,
+            limit: 50,
           });
           assert.match(message, /at most 50 folders/);
         }
@@ -88,8 +88,8 @@ for (const kind of databaseKinds) {
         assert.deepEqual(extensions, {
           code: 'TOO_EXPENSIVE',
           field: 'exportFolders',
-          price: 61,
-          budget: 60,
+          cost: 61,
+          limit: 60,
         });
       } finally {
         await small.stop();

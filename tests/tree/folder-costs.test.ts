@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import { TreeTestbed } from './tree-testbed.ts';
 
-const budget = 2;
+const maxScanned = 2;
 const names = Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}`);
 
 for (const kind of databaseKinds) {
@@ -19,7 +19,7 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       tree = await TreeTestbed.start(kind, {
-        settings: { MAX_SCANNED: String(budget) },
+        settings: { MAX_SCANNED: String(maxScanned) },
         onStatement: (text) => void statements.push(text),
       });
       house = await tree.create('House');
@@ -31,9 +31,9 @@ for (const kind of databaseKinds) {
     const readCost = async (selection: string, id: string, authToken?: string) => {
       const query = `query($id: ID){folder(id: $id){${selection}}}`;
       const { extensions } = await tree.refusal(query, { id }, authToken);
-      const { code, price } = extensions as { code: string; price?: number };
+      const { code, cost } = extensions as { code: string; cost?: number };
       assert.equal(code, 'TOO_EXPENSIVE', selection);
-      return price;
+      return cost;
     };
 
     test('does not reveal hidden folders', async () => {
@@ -81,9 +81,9 @@ for (const kind of databaseKinds) {
         'folders(filter: {nameContains: "1"}){totalCount}': 12,
         'folders(first: 1, skip: 1, filter: {nameContains: "1"}){items{name}}': 16,
       };
-      for (const [selection, price] of Object.entries(costs)) {
+      for (const [selection, cost] of Object.entries(costs)) {
         statements.length = 0;
-        assert.equal(await readCost(within(selection), street), price, selection);
+        assert.equal(await readCost(within(selection), street), cost, selection);
         assert.deepEqual(statements, alone, selection);
       }
     });

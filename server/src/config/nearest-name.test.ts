@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { nearestName } from './nearest-name.ts';
 
-const names = ['host', 'port', 'base-path', 'access-token-seconds', 'refresh-token-seconds'];
+const names = ['host', 'port', 'base-path', 'auth-token-seconds', 'refresh-token-seconds'];
 
 test('finds a name with an extra, missing, wrong or swapped letter', () => {
   for (const typed of ['portt', 'prt', 'pork', 'prot']) assert.equal(nearestName(typed, names), 'port');
 });
 
 test('prefers the most similar name', () => {
-  assert.equal(nearestName('acess-token-seconds', names), 'access-token-seconds');
+  assert.equal(nearestName('aut-token-seconds', names), 'auth-token-seconds');
   assert.equal(nearestName('refresh-token-second', names), 'refresh-token-seconds');
 });
 

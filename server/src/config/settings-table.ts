@@ -117,7 +117,7 @@ const day = 86_400;
 export const maxAuthTokenSeconds = day;
 
 const tokenSettings = {
-  authTokenSeconds: setting('ACCESS_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds, 'seconds'), '600', {
+  authTokenSeconds: setting('AUTH_TOKEN_SECONDS', wholeNumber(1, maxAuthTokenSeconds, 'seconds'), '600', {
     about: 'The lifetime of an auth token. Clients receive it as `expires_in`.',
   }),
   refreshTokenSeconds: setting(
@@ -174,7 +174,7 @@ const limitSettings = {
   maxQueryCharacters: setting('MAX_QUERY_CHARACTERS', wholeNumber(1_000, 10_000_000), '100000', {
     about: 'The maximum number of characters in the text of a query, without its variables.',
   }),
-  maxTokens: setting('MAX_TOKENS', wholeNumber(100, 100_000), '5000', {
+  maxQueryTokens: setting('MAX_QUERY_TOKENS', wholeNumber(100, 100_000), '5000', {
     about: 'The maximum number of tokens (names, values and punctuation) in a query.',
   }),
   maxFields: setting('MAX_FIELDS', wholeNumber(10, 100_000), '500', {

@@ -202,15 +202,15 @@ function tooManyFolders(maxFolders: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
     `A duplicate has at most ${maxFolders} folders. Duplicate the folders inside one by one.`,
-    { facts: { field: 'duplicateFolder', price: maxFolders + 1, budget: maxFolders } },
+    { facts: { field: 'duplicateFolder', cost: maxFolders + 1, limit: maxFolders } },
   );
 }
 
-function tooMuchText(price: number, budget: number): Refusal {
+function tooMuchText(cost: number, limit: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `The texts of a duplicate have at most ${budget} bytes. Duplicate the folders inside one by one.`,
-    { facts: { field: 'duplicateFolder', price, budget } },
+    `The texts of a duplicate have at most ${limit} bytes. Duplicate the folders inside one by one.`,
+    { facts: { field: 'duplicateFolder', cost, limit } },
   );
 }
 

@@ -29,7 +29,7 @@ export async function exportFolders(
     new Refusal(
       'TOO_EXPENSIVE',
       `The folder contains more than ${maxFolders} folders. Export its subfolders one by one, or set a smaller \`depth\`.`,
-      { facts: { field: 'exportFolders', price: maxFolders + 1, budget: maxFolders } },
+      { facts: { field: 'exportFolders', cost: maxFolders + 1, limit: maxFolders } },
     );
   const paths = new Map<Descendant, string>();
   const exported: ExportedFolder[] = [];

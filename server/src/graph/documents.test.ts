@@ -10,7 +10,7 @@ const schema = buildSchema(`
 `);
 const limits: Limits = {
   maxQueryCharacters: 100_000,
-  maxTokens: 5_000,
+  maxQueryTokens: 5_000,
   maxFields: 500,
   maxDepth: 64,
   maxFolders: 20_000,
@@ -81,7 +81,7 @@ test('checks a long query in steps, each in a time slice of its own', async () =
   }
   assert.ok((await checked).document);
   assert.equal(sizes.length, 5, 'parsing, three groups of rules, and the copy to keep');
-  assert.ok(sizes.every((size) => size <= limits.maxTokens));
+  assert.ok(sizes.every((size) => size <= limits.maxQueryTokens));
 });
 
 test('counts comments and long strings of cached texts', () => {
@@ -112,27 +112,23 @@ test('never caches a query as both valid and invalid', () => {
 
 describe('limits that are checked before validation', () => {
   const cases: readonly [string, string, object][] = [
-    [
-      'characters',
-      `{folder{name}}${' '.repeat(100_000)}`,
-      { field: 'query', price: 100_014, budget: 100_000 },
-    ],
-    ['tokens', `{${'a '.repeat(10_000)}}`, { field: 'query', price: 5_001, budget: 5_000 }],
+    ['characters', `{folder{name}}${' '.repeat(100_000)}`, { field: 'query', cost: 100_014, limit: 100_000 }],
+    ['tokens', `{${'a '.repeat(10_000)}}`, { field: 'query', cost: 5_001, limit: 5_000 }],
     [
       'fields',
       `{folder{${repeat(600, (at) => `a${at}: nothing`)}}}`,
-      { field: 'folder', price: 601, budget: 500 },
+      { field: 'folder', cost: 601, limit: 500 },
     ],
     [
       'depth',
       `${'{folder'.repeat(100)}{name}${'}'.repeat(100)}`,
-      { field: `folder${'.folder'.repeat(7)}…`, price: 101, budget: 64 },
+      { field: `folder${'.folder'.repeat(7)}…`, cost: 101, limit: 64 },
     ],
-    ['repetition', `{folder{${'name '.repeat(300)}}}`, { field: 'name', price: 45_151, budget: 10_000 }],
+    ['repetition', `{folder{${'name '.repeat(300)}}}`, { field: 'name', cost: 45_151, limit: 10_000 }],
     [
       'nesting that exhausts the stack',
       `{folder(id: ${'['.repeat(2_450)}${']'.repeat(2_450)}){name}}`,
-      { field: 'query', price: 65, budget: 64 },
+      { field: 'query', cost: 65, limit: 64 },
     ],
   ];
   for (const [what, query, facts] of cases) {

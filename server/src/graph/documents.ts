@@ -87,7 +87,7 @@ export class Documents {
       const nextSlice = task.yieldBefore(size);
       return nextSlice ? nextSlice.then(work) : work();
     };
-    const maxSteps = Math.min(this.#limits.maxTokens, Math.ceil(query.length / charactersPerToken));
+    const maxSteps = Math.min(this.#limits.maxQueryTokens, Math.ceil(query.length / charactersPerToken));
     const costed = step(maxSteps, () => this.#parse(query));
     const checked = whenDone(costed, (parsed) =>
       parsed.document ? this.#validate(parsed, query, step) : parsed,
@@ -141,24 +141,24 @@ export class Documents {
 /** Runs a step that processes so many tokens, at once or in the user's next time slice. */
 type Step = <T>(tokens: number, work: () => T) => PromiseOrValue<T>;
 
-function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): DocumentNode {
+function parseWithin(query: string, { maxQueryCharacters, maxQueryTokens }: Limits): DocumentNode {
   if (query.length > maxQueryCharacters) {
     throw tooExpensive(
       `The query has ${query.length} characters; the limit is ${maxQueryCharacters}. Pass long values as variables, or send several queries.`,
-      { field: 'query', cost: query.length, budget: maxQueryCharacters },
+      { field: 'query', cost: query.length, limit: maxQueryCharacters },
     );
   }
   try {
     const source = new Source(query);
-    const document = parse(source, { maxLexicalTokens: maxTokens });
+    const document = parse(source, { maxLexicalTokens: maxQueryTokens });
     // Without the text, the locations of errors are offsets: `withLocations` converts them.
     source.body = '';
     return document;
   } catch (error) {
     if (error instanceof GraphQLError && /more tha[nt] \d+ tokens\. Parsing aborted/.test(error.message)) {
       throw tooExpensive(
-        `The query has more than ${maxTokens} tokens (names, values and punctuation). Pass values as variables, or send several queries.`,
-        { field: 'query', cost: maxTokens + 1, budget: maxTokens },
+        `The query has more than ${maxQueryTokens} tokens (names, values and punctuation). Pass values as variables, or send several queries.`,
+        { field: 'query', cost: maxQueryTokens + 1, limit: maxQueryTokens },
       );
     }
     throw error;
@@ -191,7 +191,7 @@ function tooDeep({ maxDepth }: Limits): Refusal {
   return tooExpensive('The query is nested too deeply. Request less at a time.', {
     field: 'query',
     cost: maxDepth + 1,
-    budget: maxDepth,
+    limit: maxDepth,
   });
 }
 
@@ -201,6 +201,6 @@ function checkComparisons(document: DocumentNode): void {
   const field = toFieldPath([mostCompared]);
   throw tooExpensive(
     `Merging the fields of the query needs more than ${maxComparisons} comparisons, mostly for ${field}. Select each field once, and use fewer fragments.`,
-    { field, cost: count, budget: maxComparisons },
+    { field, cost: count, limit: maxComparisons },
   );
 }

@@ -91,7 +91,7 @@ export const catalogue = {
     help: 'Passwords that are being hashed or wait to be hashed.',
     labels: { state: '`running` or `waiting`' },
   }),
-  queryCosts: histogram('espalier_query_price', {
+  queryCosts: histogram('espalier_query_cost', {
     help: 'Query cost of operations, computed from their text: the weighted fields, with fragments expanded (espalier docs limits).',
     bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   }),

@@ -33,7 +33,7 @@ interface KnownFolder {
 const concurrency = 8;
 const socketsClosedEvery = 60;
 const settings = {
-  ACCESS_TOKEN_SECONDS: '2',
+  AUTH_TOKEN_SECONDS: '2',
   REFRESH_RETRY_SECONDS: '30',
   LOG_LEVEL: 'warn',
   STOP_SECONDS: '1',

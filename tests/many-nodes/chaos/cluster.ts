@@ -16,7 +16,7 @@ const settings = {
   // Many users log in from one address.
   LOGIN_THROTTLE: 'off',
   // No auth token expires during a run.
-  ACCESS_TOKEN_SECONDS: '86400',
+  AUTH_TOKEN_SECONDS: '86400',
 };
 
 export class Cluster {

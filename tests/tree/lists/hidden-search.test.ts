@@ -248,7 +248,7 @@ for (const kind of databaseKinds) {
         const refused = await tree.refusal(searches(text, 9), undefined, wide.authToken);
         costs.push(refused.extensions);
       }
-      const cost = { code: 'TOO_EXPENSIVE', field: 'a8', price: 2_001, budget: 2_000 };
+      const cost = { code: 'TOO_EXPENSIVE', field: 'a8', cost: 2_001, limit: 2_000 };
       assert.deepEqual(
         costs.map((each) => ({ ...each, field: 'a8' })),
         [cost, cost],

@@ -84,7 +84,7 @@ export async function exportJournal(
     try {
       page = (await readPage({ filter, first, after, isFirst })).journal;
     } catch (error) {
-      // Too expensive because of long texts or a small budget: halves the page size for the rest.
+      // Too expensive because of long texts or a low limit: halves the page size for the rest.
       if (!(error instanceof EspalierError && error.code === 'TOO_EXPENSIVE') || first === 1) throw error;
       first = Math.ceil(first / 2);
       continue;

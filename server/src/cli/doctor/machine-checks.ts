@@ -32,7 +32,7 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
       ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters and is easy to guess. Only the first start uses it.'
       : undefined,
     refreshTokenSeconds <= authTokenSeconds
-      ? 'Refresh tokens do not live longer than auth tokens (ESPALIER_REFRESH_TOKEN_SECONDS, ESPALIER_ACCESS_TOKEN_SECONDS): clients cannot refresh in time.'
+      ? 'Refresh tokens do not live longer than auth tokens (ESPALIER_REFRESH_TOKEN_SECONDS, ESPALIER_AUTH_TOKEN_SECONDS): clients cannot refresh in time.'
       : undefined,
   ].filter((text) => text !== undefined);
   return [ok('All settings are valid.'), ...found.map((text) => warning(text))];

@@ -132,11 +132,11 @@ class ImportPlanner {
   }
 }
 
-function tooManyFolders(price: number, budget: number): Refusal {
+function tooManyFolders(cost: number, limit: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `An import has at most ${budget} folders. Import in several parts: first the top folders, then the folders inside each of them, with its id as \`parentId\`.`,
-    { facts: { field: 'importFolders', price, budget } },
+    `An import has at most ${limit} folders. Import in several parts: first the top folders, then the folders inside each of them, with its id as \`parentId\`.`,
+    { facts: { field: 'importFolders', cost, limit } },
   );
 }
 

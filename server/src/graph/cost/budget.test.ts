@@ -70,7 +70,7 @@ describe('folders', () => {
     assert.equal(budget.spend(six, info), six);
     assert.equal(budget.foldersLeft, 4);
     const { message, details } = refusalOf(() => budget.spend(many(5), info));
-    assert.deepEqual(details.facts, { field: 'folder.a', price: 11, budget: 10 });
+    assert.deepEqual(details.facts, { field: 'folder.a', cost: 11, limit: 10 });
     assert.match(
       message,
       /^With folder\.a, the response would contain 11 or more folders; the limit is 10\. .*`first` and `after`/,
@@ -80,7 +80,7 @@ describe('folders', () => {
 
   test('that were not all read are refused with one more than the limit', () => {
     const { facts } = budget.exceeded(plain()).details;
-    assert.deepEqual(facts, { field: 'folder.folders', price: 11, budget: 10 });
+    assert.deepEqual(facts, { field: 'folder.folders', cost: 11, limit: 10 });
   });
 
   test('are accepted at exactly the limit', () => {
@@ -95,7 +95,7 @@ describe('values', () => {
   const valuesOf = (query: string, fieldName?: string) => {
     const counting = new Budget({ ...limits, maxValues: 0 }, new ElementFields());
     const { details } = refusalOf(() => counting.spend(many(6), infoOf(query, fieldName)));
-    return Number(details.facts!['price']) / 6;
+    return Number(details.facts!['cost']) / 6;
   };
 
   test('are counted by the selected fields of each element', () => {
@@ -120,11 +120,11 @@ describe('values', () => {
     assert.equal(valuesOf('{folder{folders{nodes{id ... on Folder{name text}}}}}', 'nodes'), 3);
   });
 
-  test('are refused with the field, the cost and the budget', () => {
+  test('are refused with the field, the cost and the limit', () => {
     const info = infoOf('{folder{folders{items{id name text a: id b: id c: id}}}}');
     budget.spend(many(8), info);
     const { message, details } = refusalOf(() => budget.spend(many(1), info));
-    assert.deepEqual(details.facts, { field: 'folder.folders.items', price: 54, budget: 50 });
+    assert.deepEqual(details.facts, { field: 'folder.folders.items', cost: 54, limit: 50 });
     assert.match(message, /54 values; the limit is 50\. Select fewer/);
   });
 
@@ -144,7 +144,7 @@ describe('text', () => {
     assert.equal(budget.spendText(null, info), null);
     assert.equal(budget.spendText(undefined, info), undefined);
     const { message, details } = refusalOf(() => budget.spendText('12345', info));
-    assert.deepEqual(details.facts, { field: 'folder.t', price: 11, budget: 10 });
+    assert.deepEqual(details.facts, { field: 'folder.t', cost: 11, limit: 10 });
     assert.match(message, /11 bytes of text; the limit is 10/);
   });
 });
@@ -157,7 +157,7 @@ describe('pages', () => {
   test('over the maximum size are refused with the argument', () => {
     const info = infoOf('{folder{folders{items{name}}}}', 'folders');
     const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
-    assert.deepEqual(details.facts, { field: 'folder.folders', price: 6, budget: 5 });
+    assert.deepEqual(details.facts, { field: 'folder.folders', cost: 6, limit: 5 });
     assert.match(message, /^`last` of folder\.folders is 6; the maximum is 5/);
   });
 });
@@ -169,7 +169,7 @@ test('adds up the examined folders of all fields', () => {
   assert.throws(() => budget.scan(1, info!), {
     code: 'TOO_EXPENSIVE',
     message: /^For folder\.folders\.items, the server would examine at least 101 folders/,
-    details: { facts: { field: 'folder.folders.items', price: 101, budget: 100 } },
+    details: { facts: { field: 'folder.folders.items', cost: 101, limit: 100 } },
   });
 });
 

@@ -73,10 +73,10 @@ export class Budget {
 
   /** Charges an export and returns it. Exports have their own budget for folders and their selected fields. */
   spendExport<T>(list: readonly T[], info: FieldLocation & Selected): readonly T[] {
-    const budget = this.#limits.maxExportFolders * valuesPerExported;
+    const limit = this.#limits.maxExportFolders * valuesPerExported;
     if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
-    if (this.#exported <= budget) return list;
-    throw tooLarge(fieldNames(info), this.#exported, budget, {
+    if (this.#exported <= limit) return list;
+    throw tooLarge(fieldNames(info), this.#exported, limit, {
       unit: 'values of exported folders',
       advice: 'Select fewer fields for each folder, or export in parts.',
     });
@@ -90,7 +90,7 @@ export class Budget {
     const field = fieldNames(info);
     throw tooExpensive(
       `For ${field}, the server would examine at least ${this.#scanned} folders; the limit for one response is ${maxScanned}. Request less at a time, or a smaller part of the tree.`,
-      { field, cost: this.#scanned, budget: maxScanned },
+      { field, cost: this.#scanned, limit: maxScanned },
     );
   }
 
@@ -127,7 +127,7 @@ export class Budget {
     const field = fieldNames(info);
     throw tooExpensive(
       `\`${argumentName}\` of ${field} is ${size}; the maximum is ${maxPageSize}. Request smaller pages.`,
-      { field, cost: size, budget: maxPageSize },
+      { field, cost: size, limit: maxPageSize },
     );
   }
 }
@@ -135,11 +135,11 @@ export class Budget {
 function tooLarge(
   field: string,
   cost: number,
-  budget: number,
+  limit: number,
   { unit, advice }: { readonly unit: string; readonly advice: string },
 ): Refusal {
-  const message = `With ${field}, the response would contain ${cost} ${unit}; the limit is ${budget}. ${advice}`;
-  return tooExpensive(message, { field, cost, budget });
+  const message = `With ${field}, the response would contain ${cost} ${unit}; the limit is ${limit}. ${advice}`;
+  return tooExpensive(message, { field, cost, limit });
 }
 
 function fieldNames({ path }: FieldLocation): string {

@@ -25,8 +25,8 @@ function refusalOf(query: string, budgets: Partial<QueryCost>): Refusal | undefi
 }
 
 const factsOf = (query: string, budgets: Partial<QueryCost>) => refusalOf(query, budgets)?.details.facts;
-const fieldsOf = (query: string) => factsOf(query, { fields: 0 })?.['price'];
-const depthOf = (query: string) => factsOf(query, { depth: 0 })?.['price'];
+const fieldsOf = (query: string) => factsOf(query, { fields: 0 })?.['cost'];
+const depthOf = (query: string) => factsOf(query, { depth: 0 })?.['cost'];
 const repeat = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
@@ -74,7 +74,7 @@ describe('the fields of a query', () => {
 
   test('of an unused fragment count, too', () => {
     const query = `{folder{name}} fragment F on Folder{${'name '.repeat(20)}}`;
-    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', price: 20, budget: 10 });
+    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', cost: 20, limit: 10 });
   });
 });
 
@@ -87,7 +87,7 @@ describe('the depth of a query', () => {
   test('is refused with the path, shortened to a limit', () => {
     const query = `{folder{${'parent{'.repeat(30)}name${'}'.repeat(30)}}}`;
     const names = `folder${'.parent'.repeat(7)}…`;
-    assert.deepEqual(factsOf(query, { depth: 20 }), { field: names, price: 32, budget: 20 });
+    assert.deepEqual(factsOf(query, { depth: 20 }), { field: names, cost: 32, limit: 20 });
   });
 });
 
@@ -96,13 +96,13 @@ describe('the refusal', () => {
 
   test('names the innermost field that has most of the cost', () => {
     const query = `{folder{name folders{${aliases}}}}`;
-    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'folder.folders', price: 23, budget: 10 });
+    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'folder.folders', cost: 23, limit: 10 });
     assert.deepEqual(
       factsOf(`{f: folder{...F}} fragment F on Folder{x: folders{${aliases}}}`, { fields: 10 }),
       {
         field: 'f.x',
-        price: 22,
-        budget: 10,
+        cost: 22,
+        limit: 10,
       },
     );
   });
@@ -113,7 +113,7 @@ describe('the refusal', () => {
     assert.equal(factsOf(`query Home ${query}`, { fields: 10 })?.['field'], 'Home');
   });
 
-  test('contains the cost, the budget and advice', () => {
+  test('contains the cost, the limit and advice', () => {
     const { message } = refusalOf(`{folder{${aliases}}}`, { fields: 10 })!;
     assert.match(message, /selects 21 fields, mostly in folder; the limit is 10.*Select fewer/);
   });
@@ -125,7 +125,7 @@ describe('the refusal', () => {
 
   test('does not loop on circular fragments', () => {
     const circle = `fragment A on Folder{${aliases} x: folders{...B}} fragment B on Folder{y: folders{...A}}`;
-    assert.equal(factsOf(`{folder{...A}} ${circle}`, { fields: 10 })?.['budget'], 10);
+    assert.equal(factsOf(`{folder{...A}} ${circle}`, { fields: 10 })?.['limit'], 10);
   });
 });
 
@@ -136,8 +136,8 @@ describe('introspection queries', () => {
     const fields = sizes.get('fields')!;
     assert.deepEqual(factsOf(nested, { schemaValues: 0 }), {
       field: '__schema.types',
-      price: 1 + types * (1 + fields * (1 + 1 + fields * 2)),
-      budget: 0,
+      cost: 1 + types * (1 + fields * (1 + 1 + fields * 2)),
+      limit: 0,
     });
   });
 

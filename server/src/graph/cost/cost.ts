@@ -64,18 +64,18 @@ export function checkCost(sizes: SchemaSizes, document: DocumentNode, limits: Co
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
       if (cost[measure] <= limits[measure]) continue;
       const field = costs.mostExpensiveField(definition, measure);
-      throw refuse(measure, { field, cost: cost[measure], budget: limits[measure] });
+      throw refuse(measure, { field, cost: cost[measure], limit: limits[measure] });
     }
   }
   return maxFields;
 }
 
 function refuse(measure: keyof QueryCost, excess: Excess) {
-  const { field, cost, budget } = excess;
+  const { field, cost, limit } = excess;
   const messages: Record<keyof QueryCost, string> = {
-    fields: `The query selects ${cost} fields, mostly in ${field}; the limit is ${budget}. Each use of a fragment counts, and expensive fields count several times. Select fewer fields, or send several queries.`,
-    depth: `The query is nested ${cost} levels deep in ${field}; the limit is ${budget}. Request deeper folders by their id in another query.`,
-    schemaValues: `The query requests up to ${cost} values of the schema, mostly in ${field}; the limit is ${budget}. Request fewer values at a time.`,
+    fields: `The query selects ${cost} fields, mostly in ${field}; the limit is ${limit}. Each use of a fragment counts, and expensive fields count several times. Select fewer fields, or send several queries.`,
+    depth: `The query is nested ${cost} levels deep in ${field}; the limit is ${limit}. Request deeper folders by their id in another query.`,
+    schemaValues: `The query requests up to ${cost} values of the schema, mostly in ${field}; the limit is ${limit}. Request fewer values at a time.`,
   };
   return tooExpensive(messages[measure], excess);
 }

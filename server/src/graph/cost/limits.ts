@@ -18,7 +18,7 @@ import { Refusal } from '../../refusal.ts';
 /** Limits of the text, of the parsed query, of the response during its computation, of arguments, and of a backlog of changes. */
 export type Limits = Pick<
   Settings,
-  | ('maxQueryCharacters' | 'maxTokens')
+  | ('maxQueryCharacters' | 'maxQueryTokens')
   | ('maxFields' | 'maxDepth')
   | ('maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxScanned' | 'maxExportFolders')
   | ('maxPageSize' | 'maxImportFolders' | 'maxBacklog')
@@ -27,14 +27,14 @@ export type Limits = Pick<
 export interface Excess {
   /** The path of a field, the name of an operation, or `query` if the text was not parsed completely. */
   readonly field: string;
-  /** The counted cost; where counting stopped early, the first number over the budget. */
+  /** The counted cost; where counting stopped early, the first number over the limit. */
   readonly cost: number;
-  readonly budget: number;
+  readonly limit: number;
 }
 
-/** The details contain the field, its cost as `price`, and the budget. */
-export function tooExpensive(message: string, { field, cost, budget }: Excess): Refusal {
-  return new Refusal('TOO_EXPENSIVE', message, { facts: { field, price: cost, budget } });
+/** The details contain the field, its cost and the limit. */
+export function tooExpensive(message: string, { field, cost, limit }: Excess): Refusal {
+  return new Refusal('TOO_EXPENSIVE', message, { facts: { field, cost, limit } });
 }
 
 const maxNames = 8;
