@@ -26,14 +26,14 @@ const importedFolders = 2_000;
 const scenarios: readonly ChangeScenario[] = [
   {
     name: 'create',
-    about: '@espalier/client: new folders by 32 writers at once',
+    about: 'TypeScript client: create folders over 32 connections',
     call: (client, { inboxId }) => client.folders.create({ name: numberPlaceholder, parentId: inboxId }),
     connections: 32,
     folders: 1,
   },
   {
     name: 'import',
-    about: `@espalier/client: imports of ${importedFolders.toLocaleString('en')} folders`,
+    about: `TypeScript client: import ${importedFolders.toLocaleString('en')} folders`,
     call: (client, { campusId }) => {
       const folders = repeat(importedFolders - 1, (index) => ({
         name: `Item ${index}`,

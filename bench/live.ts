@@ -21,7 +21,10 @@ const rights = ['administrator', 'READ', 'WRITE', 'MANAGE', 'READ above'] as con
 export const live: Group = {
   name: 'live',
   scenarios: [
-    { name: 'delivery', about: 'one change to 1,000 sockets of 50 users with 5 different sets of rights' },
+    {
+      name: 'delivery',
+      about: 'Send one change to 1,000 sockets of 50 users with 5 different sets of grants',
+    },
   ],
   async run(_, { database, sites }, bench) {
     const audiences: Audience[] = [];

@@ -32,53 +32,53 @@ const neverAborted = new AbortController().signal;
 export const readScenarios: readonly ReadScenario[] = [
   {
     name: 'contract-name',
-    about: 'contract: the name of the root',
+    about: 'GraphQL: the name of one folder',
     body: () => ({ query: rootNameQuery }),
   },
   {
     name: 'contract-levels',
-    about: 'contract: the names of 111 folders on three levels',
+    about: 'GraphQL: the names of 111 folders on three levels',
     body: ({ atriumId }) => ({ query: nestedNamesQuery(3, `(id:"${atriumId}")`) }),
   },
   {
     name: 'contract-page',
-    about: 'contract: a page of 50 names',
+    about: 'GraphQL: a page of 50 names',
     body: ({ lettersId }) => ({ query: nestedNamesQuery(2, `(id:"${lettersId}")`, '(first:50)') }),
   },
   {
     name: 'example-page',
-    about: 'Python example: 50 folders with path and pageInfo',
+    about: 'Python example: a page of 50 folders with paths',
     body: () => ({ query: pythonQuery(), variables: { path: roomsPath, after: null } }),
   },
   {
     name: 'client-page',
-    about: '@espalier/client: a page of 50 subfolders',
+    about: 'TypeScript client: a page of 50 subfolders',
     call: (client, { lettersId }) => client.folders.children(lettersId, { pageSize: 50 }).next(),
   },
   {
     name: 'console-level',
-    about: 'console: a tree level of 50 folders',
+    about: 'Console: a tree level of 50 folders',
     call: (client, { roomsId }) =>
       createTreeQueries(client).readRange(roomsId, { from: 0, to: levelPageSize }, neverAborted),
   },
   {
     name: 'watch',
-    about: '@espalier/client: the first 100 folders that watch() reads',
+    about: 'TypeScript client: the first 100 folders of `watch()`',
     call: (client, { campusId }) => client.watch({ under: campusId, pageSize: 100 }),
   },
   {
     name: 'folder-path',
-    about: '@espalier/client: one folder with its path, six levels deep',
+    about: 'TypeScript client: one folder with its path, six levels deep',
     call: (client, { deepId }) => client.folders.byId(deepId),
   },
   {
     name: 'search',
-    about: '@espalier/client: 20 of 30 search results',
+    about: 'TypeScript client: the first 20 of 30 search results',
     call: (client) => client.folders.search(rareText, { pageSize: 20 }).next(),
   },
   {
     name: 'search-common',
-    about: '@espalier/client: 20 of 31 search results for a text of common letters',
+    about: 'TypeScript client: the first 20 of 31 results for a text of common letters',
     call: (client) => client.folders.search(commonText, { pageSize: 20 }).next(),
   },
 ];

@@ -22,8 +22,8 @@ const loginConnections = 4;
 export const sessions: Group = {
   name: 'sessions',
   scenarios: [
-    { name: 'login', about: 'a login; the baseline verifies the same password hash' },
-    { name: 'refresh', about: 'a refresh of the tokens' },
+    { name: 'login', about: 'Log in (the baseline verifies the same password hash)' },
+    { name: 'refresh', about: 'Refresh the tokens' },
   ],
   async run(chosen, { database, sites }, bench) {
     if (chosen.includes('login')) await measureLogin(sites, database, bench);

@@ -12,8 +12,8 @@ const megabyte = 1e6;
 export const startup: Group = {
   name: 'startup',
   scenarios: [
-    { name: 'start', about: 'from the start of the program to the first response' },
-    { name: 'memory', about: 'resident memory of an idle server' },
+    { name: 'start', about: 'Start: from launching the program to its first response' },
+    { name: 'memory', about: 'Memory: resident memory of an idle server' },
   ],
   async run(chosen, { database, sites }, bench) {
     const times = sites.map((): number[] => []);
