@@ -74,11 +74,11 @@ describe('the pages for operators', () => {
 
   test('contain commands for a file and its keys that work without a running server', async () => {
     // The other commands need a server, PostgreSQL or a terminal.
-    const testable = /^(backup|restore|keys (list|rotate|retire)|doctor$)(?!.*<)/;
-    const lines = ['install', 'backup', 'signing-keys']
+    const testable = /^(backup|restore|migrate|keys (list|rotate|retire)|doctor$)(?!.*<)/;
+    const lines = ['install', 'backup', 'upgrade', 'signing-keys']
       .flatMap((page) => linesOf(`docs/operators/${page}.md`))
       .filter(({ args }) => testable.test(args.join(' ')));
-    assert.equal(lines.length, 8);
+    assert.equal(lines.length, 12);
     for (const { settings, args } of lines) {
       const ownArgs = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
