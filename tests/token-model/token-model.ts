@@ -99,7 +99,7 @@ export class TokenModel {
     return this.#clock.now();
   }
 
-  /** Names are case-insensitive (docs/decisions/0006). */
+  /** Names are case-insensitive (docs/decisions/01-tokens-and-signing-keys.md). */
   findUser(name: string): ModelUser | undefined {
     return this.users.find(
       ({ username, isDeleted }) => !isDeleted && username.toLowerCase() === name.toLowerCase(),

@@ -33,7 +33,7 @@ const command = import.meta.url.endsWith('.ts')
 const killAfterMs = 1_000;
 /** The time for a few megabytes: a disk that needs longer, for example on a lost network, has failed. */
 const maxSilenceMs = 10 * 60_000;
-/** A check reports no progress. This is a twentieth of the measured speed: decision 23. */
+/** A check reports no progress. This is a twentieth of the measured speed: docs/decisions/17-backup-restore-copy.md. */
 const minCheckBytesPerMs = 1_000;
 const maxCheckMs = 24 * 60 * 60_000;
 
