@@ -21,6 +21,7 @@ import { generatedPages } from '../../docs/generate/generated-pages.ts';
 import { createMetricsReference } from '../../docs/generate/metrics-reference.ts';
 import { conversations } from '../../docs/generate/socket-conversations.ts';
 import { settingGroups } from '../../server/src/config/settings-table.ts';
+import { weights } from '../../server/src/graph/cost/cost.ts';
 import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
 import { root } from './follow-page.ts';
 
@@ -114,3 +115,27 @@ for (const [what, path, changed] of changes) {
     assert.notEqual(page(path), await formatPage(path, await changed()));
   });
 }
+
+test('docs/reference/limits.md has the weight of every field', () => {
+  const section = page('docs/reference/limits.md').split('### Weights of fields')[1]!.split('\n## ')[0]!;
+  const listed = [...section.matchAll(/^\| (\d+) +\| (.*) \|$/gm)].flatMap(([, weight, fields]) =>
+    [...fields!.matchAll(/`(\w+)`/g)].map(([, field]) => [field!, Number(weight)] as const),
+  );
+  const heavy = Object.entries(weights).filter(([, weight]) => weight > 1);
+  assert.deepEqual(Object.fromEntries(listed), Object.fromEntries(heavy));
+});
+
+test('docs/reference/limits.md has the default of every limit that is a setting', () => {
+  const lines = page('docs/reference/limits.md').split('\n');
+  const formatNumber = (text: string) => {
+    const number = Number(text);
+    return number % 2 ** 20 === 0 ? `${number / 2 ** 20} MiB` : number.toLocaleString('en-US');
+  };
+  for (const limit of Object.values(settingGroups['Limits']!)) {
+    const value = `| ${formatNumber(limit.default!)} `;
+    const isListed = lines.some(
+      (line) => line.includes(`\`ESPALIER_${limit.name}\` `) && line.includes(value),
+    );
+    assert.ok(isListed, limit.name);
+  }
+});

@@ -276,6 +276,22 @@ for (const kind of databaseKinds) {
       }
     });
 
+    test('names the limit when it refuses a body that is too large', async () => {
+      for (const [path, limit] of [
+        ['/login', '16 KiB (16384 bytes)'],
+        ['/login/verify', '16 KiB (16384 bytes)'],
+        ['/graphql', '32 MiB (33554432 bytes)'],
+      ] as const) {
+        const { authToken } = await testbed.logIn();
+        const body = ' '.repeat(path === '/graphql' ? 33 * 2 ** 20 : 20_000);
+        const answer = await testbed.postRaw(path, body, {
+          'content-type': 'application/json',
+          authorization: `Bearer ${authToken}`,
+        });
+        assert.ok(answer.text.includes(`larger than the limit of ${limit}`), path);
+      }
+    });
+
     test('lists the links of the service at its root and serves each link', async () => {
       for (const method of ['GET', 'HEAD']) {
         const answer = await testbed.send(method, '/');

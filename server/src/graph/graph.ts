@@ -38,7 +38,7 @@ export interface GraphOptions extends GraphServices, ResultOptions, QueryHooks {
 /** Only imports need a larger request. */
 export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
-  'A request of more than 1 MiB needs WRITE on a folder. Send several smaller requests instead.';
+  'The request body is larger than 1 MiB (1048576 bytes), which requires WRITE on a folder. Send several smaller requests instead.';
 
 const viewIsReadOnly =
   'You view the tree as another user, which is read only. Leave the view to change something.';

@@ -17,14 +17,23 @@ export function readBytes(
 ): void {
   const { bodyLimit } = request.routeOptions;
   const announced = Number(request.headers['content-length']);
-  if (announced > bodyLimit) return done(new Refusal('TOO_LARGE'));
+  if (announced > bodyLimit) return done(bodyTooLarge(bodyLimit));
   readChunks(payload, bodyLimit, (error, chunks, bytes) => {
     if (error) done(error);
-    else if (bytes > bodyLimit) done(new Refusal('TOO_LARGE'));
+    else if (bytes > bodyLimit) done(bodyTooLarge(bodyLimit));
     // Without the header, `announced` is NaN.
     else if (announced >= 0 && bytes !== announced) done(new Refusal('BAD_INPUT'));
     else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
   });
+}
+
+function bodyTooLarge(limitBytes: number): Refusal {
+  const isSmall = limitBytes < 2 ** 20;
+  const limit = isSmall ? `${limitBytes / 2 ** 10} KiB` : `${limitBytes / 2 ** 20} MiB`;
+  return new Refusal(
+    'TOO_LARGE',
+    `The request body is larger than the limit of ${limit} (${limitBytes} bytes). Send a smaller body, or split it into several requests.`,
+  );
 }
 
 /** Reads the whole body or, if it is longer than `maxBytes`, its chunks up to the first one beyond that. */
@@ -75,7 +84,7 @@ export async function refuseDeepBody(
   // Fastify does the same for a body that it does not read. The error handler removes it once the rest has been read.
   reply.header('connection', 'close');
   checkNesting(start);
-  throw new Refusal('TOO_LARGE');
+  throw bodyTooLarge(bodyLimit);
 }
 
 function readStart(payload: Readable, maxBytes: number): Promise<Buffer> {
