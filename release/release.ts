@@ -1,6 +1,6 @@
 /**
  * The lifecycle scripts of `npm version`, which makes a release: `check` runs before it changes anything, `write` before it
- * commits, and `published` at the end. See docs/decisions/0036-releases.md.
+ * commits, and `published` at the end. See docs/decisions/19-packages-and-releases.md.
  */
 
 import { execFileSync } from 'node:child_process';
