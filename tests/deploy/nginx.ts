@@ -1,6 +1,7 @@
 /**
- * Debian's nginx with deploy/nginx.conf in front of nodes on this machine. Only addresses, ports, files and the user
- * differ. It listens on loopback only.
+ * Debian's nginx with a published configuration in front of nodes on this machine: deploy/nginx.conf for two nodes, or
+ * the one of docs/operators/reverse-proxy.md for one node. Only addresses, ports, files and the user differ. It listens on
+ * loopback only.
  */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -13,6 +14,7 @@ import { generate } from 'selfsigned';
 import { requireProgram } from '../runner/debian-packages.ts';
 import { eventually } from '../support/eventually.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { readPage } from '../docs/page-steps.ts';
 
 /** A line of the access log. */
 export interface ProxiedRequest {
@@ -24,25 +26,33 @@ export interface ProxiedRequest {
   readonly isLost: boolean;
 }
 
-const published = join(import.meta.dirname, '../../deploy/nginx.conf');
+const root = join(import.meta.dirname, '../..');
+interface Ports {
+  readonly https: number;
+  readonly http: number;
+  readonly nodes: readonly number[];
+}
+
 /** Folders for temporary files. */
 const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 export class Nginx {
   readonly url: string;
+  /** The URL that redirects to HTTPS. */
+  readonly plainUrl: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  /** Starts in front of the nodes at these two ports. This process then trusts its certificate. */
-  static async start(ports: readonly [number, number]): Promise<Nginx> {
+  /** Starts in front of the nodes at these one or two ports. This process then trusts its certificate. */
+  static async start(nodePorts: readonly number[]): Promise<Nginx> {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-nginx-'));
     try {
-      const port = await findFreePort();
+      const ports = { https: await findFreePort(), http: await findFreePort(), nodes: nodePorts };
       await makeCertificate(folder);
-      writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, ports));
+      writeFileSync(join(folder, 'nginx.conf'), configuration(folder, ports));
       checkConfiguration(folder);
-      const nginx = new Nginx(folder, port);
+      const nginx = new Nginx(folder, ports);
       await nginx.#waitUntilServing();
       return nginx;
     } catch (error) {
@@ -51,11 +61,16 @@ export class Nginx {
     }
   }
 
-  private constructor(folder: string, port: number) {
-    this.url = `https://localhost:${port}`;
+  private constructor(folder: string, { https, http }: Ports) {
+    this.url = `https://localhost:${https}`;
+    this.plainUrl = `http://localhost:${http}`;
     this.#folder = folder;
     this.#process = spawn(requireProgram('nginx'), argumentsFor(folder), { stdio: 'ignore' });
     this.#ended = once(this.#process, 'exit');
+  }
+
+  get certificateFile(): string {
+    return join(this.#folder, 'fullchain.pem');
   }
 
   /** Logged requests. Sockets and streams are logged when they end. */
@@ -100,27 +115,54 @@ async function makeCertificate(folder: string): Promise<void> {
   setDefaultCACertificates([...getCACertificates('default'), cert]);
 }
 
-/** Every replaced text must occur exactly once. */
-function configuration(folder: string, port: number, [one, two]: readonly [number, number]): string {
-  const paths = temporary.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`);
-  const replaced: [string, string][] = [
-    ['http {\n', `http {\n${paths.join('')}`],
+function configuration(folder: string, ports: Ports): string {
+  mkdirSync(join(folder, 'temporary'));
+  return ports.nodes.length === 1
+    ? oneNodeConfiguration(folder, ports)
+    : twoNodesConfiguration(folder, ports);
+}
+
+function twoNodesConfiguration(folder: string, { https, http, nodes: [one, two] }: Ports): string {
+  return replaceOnce(readFileSync(join(root, 'deploy/nginx.conf'), 'utf8'), [
+    ['http {\n', `http {\n${temporaryPaths(folder)}`],
     ['server 10.0.0.11:8080 ', `server 127.0.0.1:${one} `],
     ['server 10.0.0.12:8080 ', `server 127.0.0.1:${two} `],
-    ['    listen 443 ', `    listen 127.0.0.1:${port} `],
-    ['server_name tree.example.com;', 'server_name localhost;'],
-    ['/etc/ssl/espalier/fullchain.pem', join(folder, 'fullchain.pem')],
-    ['/etc/ssl/espalier/privkey.pem', join(folder, 'privkey.pem')],
     ['/var/log/nginx/espalier.log', join(folder, 'access.log')],
-  ];
-  let text = readFileSync(published, 'utf8');
-  for (const [before, after] of replaced) {
+    ...commonReplacements(folder, { https, http }),
+  ]);
+}
+
+/** The page has a file for /etc/nginx/conf.d, which Debian's nginx.conf includes. */
+function oneNodeConfiguration(folder: string, { https, http, nodes: [node] }: Ports): string {
+  const { blocks } = readPage(readFileSync(join(root, 'docs/operators/reverse-proxy.md'), 'utf8'));
+  const site = replaceOnce(blocks.find(({ language }) => language === 'nginx')!.text, [
+    ['server 127.0.0.1:8080;', `server 127.0.0.1:${node};`],
+    // The test machine may not have IPv6.
+    ['  listen [::]:80;\n', ''],
+    ['  listen [::]:443 ssl http2;\n', ''],
+    ...commonReplacements(folder, { https, http }),
+  ]);
+  return `events {}\nhttp {\n${temporaryPaths(folder)}access_log off;\n${site}\n}\n`;
+}
+
+const commonReplacements = (folder: string, { https, http }: Omit<Ports, 'nodes'>): [string, string][] => [
+  [' listen 80;', ` listen 127.0.0.1:${http};`],
+  [' listen 443 ', ` listen 127.0.0.1:${https} `],
+  ['/etc/ssl/espalier/fullchain.pem', join(folder, 'fullchain.pem')],
+  ['/etc/ssl/espalier/privkey.pem', join(folder, 'privkey.pem')],
+];
+
+const temporaryPaths = (folder: string) =>
+  temporary.map((each) => `  ${each}_temp_path ${join(folder, 'temporary', each)};\n`).join('');
+
+/** Every replaced text must occur exactly once. Replaces the name of the server everywhere. */
+function replaceOnce(text: string, replacements: readonly [before: string, after: string][]): string {
+  for (const [before, after] of replacements) {
     const parts = text.split(before);
-    if (parts.length !== 2) throw new Error(`deploy/nginx.conf has ${before} ${parts.length - 1} times.`);
+    if (parts.length !== 2) throw new Error(`The configuration has ${before} ${parts.length - 1} times.`);
     text = parts.join(after);
   }
-  mkdirSync(join(folder, 'temporary'));
-  return text;
+  return text.replaceAll('server_name tree.example.com;', 'server_name localhost;');
 }
 
 /** Checks the configuration with the command of the deployment guide. */
