@@ -249,7 +249,10 @@ export default defineConfig({
       files: ['console/*.ts', 'console/**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],
       rules: { 'no-restricted-imports': 'off' },
     },
-    { files: ['console/*.ts', '*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    {
+      files: ['console/*.ts', '*.config.ts', 'docs/.vitepress/**'],
+      rules: { 'import/no-default-export': 'off' },
+    },
     { files: ['release/**'], rules: { 'espalier/no-current-date': 'off' } },
     {
       files: ['**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],

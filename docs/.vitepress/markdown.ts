@@ -1,0 +1,103 @@
+/** Converts what the pages write for code hosts: links to files of the repository, diagrams, screenshots, code titles. */
+
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { MarkdownRenderer } from 'vitepress';
+import { isPublishable, publish } from './published-files.ts';
+import { root } from './repository.ts';
+import { sitePath } from './sidebar.ts';
+
+/** Creates the anchor of a heading like code hosts do. */
+export function headingAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+interface PageEnvironment {
+  readonly path: string;
+  /** The path of the file, if the page has another path in the site. */
+  readonly realPath?: string;
+}
+
+export function convertMarkdown(md: MarkdownRenderer, base: string): void {
+  convertLinks(md, base);
+  convertFences(md);
+  showDarkScreenshots(md);
+}
+
+/** Links lead to pages of the site or to published copies of files. A link to any other file becomes plain text. */
+function convertLinks(md: MarkdownRenderer, base: string): void {
+  md.core.ruler.push('repository-links', ({ tokens, env }) => {
+    const folder = dirname(fileOf(env as PageEnvironment));
+    for (const { children } of tokens) {
+      let isRemoved = false;
+      for (const token of children ?? []) {
+        if (token.type === 'link_close' && isRemoved) {
+          hide(token);
+          isRemoved = false;
+        }
+        const href = token.type === 'link_open' ? token.attrGet('href') : null;
+        if (href === null || /^(\w+:|#)/.test(href)) continue;
+        const [path, anchor] = decodeURI(href).split('#') as [string, string | undefined];
+        const file = join(folder, path);
+        const page = sitePath(file);
+        if (page !== undefined) {
+          token.attrSet('href', `${page}${anchor === undefined ? '' : `#${anchor}`}`);
+        } else if (isPublishable(file)) {
+          token.attrSet('href', base + publish(file));
+          // A file, not a page of the site: the browser loads it.
+          token.attrSet('target', '_self');
+        } else {
+          hide(token);
+          isRemoved = true;
+        }
+      }
+    }
+  });
+}
+
+function hide(token: { type: string; tag: string; content: string; nesting: number }): void {
+  Object.assign(token, { type: 'text', tag: '', content: '', nesting: 0 });
+}
+
+/** Relative to the repository. */
+function fileOf({ realPath, path }: PageEnvironment): string {
+  return relative(root, realPath ?? path);
+}
+
+/** Draws diagrams, and shows the file or the terminal of a code block. */
+function convertFences(md: MarkdownRenderer): void {
+  const fence = md.renderer.rules.fence!;
+  md.renderer.rules.fence = (tokens, index, ...rest) => {
+    const { info, content } = tokens[index]!;
+    const [language, ...words] = info.trim().split(/\s+/);
+    if (language === 'mermaid') return `<MermaidDiagram text="${encodeURIComponent(content.trim())}" />\n`;
+    const values = new Map(words.map((word) => word.split('=', 2) as [string, string | undefined]));
+    const terminal = values.get('terminal');
+    const title = values.get('file') ?? (terminal && language === 'sh' ? `Terminal ${terminal}` : undefined);
+    const code = fence(tokens, index, ...rest);
+    return title === undefined ? code : `<p class="code-title">${md.utils.escapeHtml(title)}</p>\n${code}`;
+  };
+}
+
+/** In the dark theme, shows the dark picture of the same screen, unless the page shows both itself. */
+function showDarkScreenshots(md: MarkdownRenderer): void {
+  const image = md.renderer.rules.image!;
+  md.renderer.rules.image = (tokens, index, options, env: PageEnvironment, self) => {
+    const token = tokens[index]!;
+    const src = token.attrGet('src') ?? '';
+    const dark = src.replace(/-light\.png$/, '-dark.png');
+    const isShown = tokens.some((other) => other.type === 'image' && other.attrGet('src') === dark);
+    const hasDark = dark !== src && existsSync(join(root, dirname(fileOf(env)), dark));
+    if (!hasDark || isShown || fileOf(env).endsWith('console-pictures.md'))
+      return image(tokens, index, options, env, self);
+    const render = (source: string, theme: string) => {
+      token.attrSet('src', source);
+      token.attrSet('class', theme);
+      return image(tokens, index, options, env, self);
+    };
+    return render(src, 'only-light') + render(dark, 'only-dark');
+  };
+}
