@@ -139,7 +139,8 @@ function closeAll(
     await metricsPort?.close();
     // A transaction that has not committed when the timeout ends is rolled back.
     const isClosed = await withTimeout(closeTimeoutMs, closeRest(), false);
-    if (!isClosed) log.warn('the database did not close in time');
+    if (!isClosed)
+      log.warn('The database did not close in time. Changes that clients received a response for are safe.');
     await tracing?.close();
   };
 }

@@ -88,7 +88,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     tree.authToken = authToken;
     await withWriteLimit(200_000, () => tree.testbed.purge());
     assert.deepEqual(listBackups(), ['espalier-2026-03-01T12-00-00Z.db']);
-    const logLine = logged(warning).find(({ msg }) => msg.startsWith('the scheduled backup failed'))!;
+    const logLine = logged(warning).find(({ msg }) => msg.startsWith('The scheduled backup failed'))!;
     assert.match(logLine.why!, /^Cannot write the backup to .*(full|disk I\/O error)\.$/);
     assert.match(
       JSON.stringify(await health()),
@@ -161,7 +161,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     await one.purge();
     await other.purge();
     assert.equal(readdirSync(shared).length, 1);
-    assert.ok(other.logLines.some((line) => /the scheduled backup failed.*/.test(line)));
+    assert.ok(other.logLines.some((line) => /The scheduled backup failed/.test(line)));
     const backupOf = async (testbed: Testbed) =>
       (await testbed.send('GET', '/readyz?verbose')).json<{ checks: { backup: string } }>().checks.backup;
     assert.deepEqual([await backupOf(one), await backupOf(other)], ['ok', 'failed']);

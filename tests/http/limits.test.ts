@@ -53,7 +53,7 @@ describe('the connection limit', () => {
     await eventually(() => app.openConnections === 1, 'one is gone');
     const next = await RawConnection.open(app.url);
     assert.equal((await next.exchange(get))?.status, 200);
-    assert.equal(app.logLines.filter((line) => line.includes('too many connections')).length, 1);
+    assert.equal(app.logLines.filter((line) => line.includes('There are too many connections')).length, 1);
     next.close();
     one.close();
     await app.stop();

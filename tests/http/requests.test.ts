@@ -226,7 +226,7 @@ describe('a request with a JSON body', () => {
       linesOf('request').map(({ status }) => status),
       [499],
     );
-    assert.ok(!isLogged('the client left') && !isLogged('request failed'));
+    assert.ok(!isLogged('the client left') && !isLogged('The request failed'));
   });
 
   test('is logged once as 499 if its client leaves before it is refused', async () => {
@@ -241,7 +241,7 @@ describe('a request with a JSON body', () => {
       linesOf('request').map(({ status }) => status),
       [499, 200],
     );
-    assert.ok(!isLogged('request failed'));
+    assert.ok(!isLogged('The request failed'));
   });
 
   const failures: Readonly<Record<string, () => ReturnType<StubApp['open']>>> = {

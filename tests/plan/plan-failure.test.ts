@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
     failing.mock.restore();
 
     assert.equal(await failures(), 1);
-    const lines = testbed.logLines.filter((line) => line.includes('a query plan failed'));
+    const lines = testbed.logLines.filter((line) => line.includes('A query plan failed'));
     assert.equal(lines.length, 1);
     assert.match(lines[0]!, /injected/);
     assert.equal(await execute(), first);

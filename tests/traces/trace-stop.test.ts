@@ -16,7 +16,7 @@ function readTraceLines({ log }: NodeProcess) {
     readonly spans?: number;
   }
   const lines = log.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line) as LogLine).filter(({ msg }) => msg.startsWith('traces '));
+  return lines.map((line) => JSON.parse(line) as LogLine).filter(({ msg }) => /\btraces /i.test(msg));
 }
 
 test('a node whose collector refuses connections exits with 0 and logs the number of lost spans', async () => {
@@ -33,8 +33,11 @@ test('a node whose collector refuses connections exits with 0 and logs the numbe
     assert.equal(await node.stop(), true);
     assert.match(node.output, /\nStopped\.\n$/);
     const [away, lost] = readTraceLines(node);
-    assert.equal(away?.msg, 'traces cannot be sent, and are dropped');
-    assert.equal(lost?.msg, 'traces were lost: they could not be sent');
+    assert.equal(
+      away?.msg,
+      'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.',
+    );
+    assert.equal(lost?.msg, 'Some traces were lost, because the collector did not accept them.');
     // At least the request and the statements of a login.
     assert.ok(lost.spans! >= 4);
   } finally {
@@ -68,7 +71,10 @@ test('spans of two workers name their worker, and a collector that never respond
       const own = lines.filter((line) => line.worker === worker);
       assert.deepEqual(
         own.map(({ msg }) => msg),
-        ['traces cannot be sent, and are dropped', 'traces were lost: they could not be sent'],
+        [
+          'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.',
+          'Some traces were lost, because the collector did not accept them.',
+        ],
       );
       assert.ok(own[1]!.spans! > 0);
     }

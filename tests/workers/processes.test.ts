@@ -185,7 +185,7 @@ test('a node on SQLite whose workers can no longer start says so and exits with 
   writeFileSync(file, 'no database any more'.repeat(1000));
   await node.ended();
   assert.equal(node.exitCode, 1);
-  assert.match(node.log, /"msg":"a worker ended and will be restarted"/);
+  assert.match(node.log, /"msg":"A worker ended unexpectedly\./);
   assert.match(node.log, /\nespalier: No worker can be started\. See the log for the reason\.\n$/);
   await testbed.stop();
 });

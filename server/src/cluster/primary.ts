@@ -152,7 +152,7 @@ export class Primary {
     const restartMs = worker.readyForMs > steadyMs ? minBackoffMs : backoffMs;
     this.#options.log.error(
       { worker: number, code, signal, restartMs },
-      'a worker ended and will be restarted',
+      'A worker ended unexpectedly. The server starts another one.',
     );
     if (!worker.wasReady) this.#failures++;
     if (this.#failures >= maxFailures && ![...this.#workers].some(({ wasReady }) => wasReady)) {

@@ -61,7 +61,10 @@ export async function createApp(options: AppOptions): Promise<App> {
       isStopping = true;
       const cut = await connections.stop(listening, live, settings, options.stopTimings);
       if (cut > 0)
-        log.warn({ requests: cut }, 'closed the connections of requests that did not finish in time');
+        log.warn(
+          { requests: cut },
+          'Closed the connections of requests that did not finish within ESPALIER_STOP_SECONDS.',
+        );
       await app.close();
     },
   };

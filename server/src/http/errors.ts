@@ -85,7 +85,7 @@ function logRefusal(
     address: request.ip,
     code,
   };
-  if (code === 'INTERNAL') log.error({ ...fields, err: cause }, 'request failed');
+  if (code === 'INTERNAL') log.error({ ...fields, err: cause }, 'The request failed. This is a bug.');
   else if (cause !== undefined) logOutage(message, cause, fields);
 }
 

@@ -138,7 +138,7 @@ export class LiveConnections {
     try {
       work();
     } catch (err) {
-      this.#options.log.error({ err }, 'a live connection failed');
+      this.#options.log.error({ err }, 'A WebSocket or an event stream failed. This is a bug.');
       connection.terminate();
     }
   }

@@ -76,7 +76,8 @@ export function openTracing(url: string, { settings, version, worker, log }: Tra
       const isDone = await withTimeout(closeWithinMs, provider.shutdown().then(ended, ended), false);
       if (!isDone) collector.giveUp();
       const spans = recorded.count - collector.sent;
-      if (spans > 0) log.warn({ url, spans }, 'traces were lost: they could not be sent');
+      if (spans > 0)
+        log.warn({ url, spans }, 'Some traces were lost, because the collector did not accept them.');
     },
   };
 }
@@ -125,7 +126,11 @@ class Collector extends OTLPTraceExporter {
     this.#isReached = isReached;
     const url = this.#url;
     if (isReached) this.#log.info({ url }, 'traces are sent again');
-    else this.#log.warn({ url, reason: reasonOf(error) }, 'traces cannot be sent, and are dropped');
+    else
+      this.#log.warn(
+        { url, reason: reasonOf(error) },
+        'Traces cannot be sent and are dropped. Check the collector and ESPALIER_TRACES_URL.',
+      );
   }
 }
 

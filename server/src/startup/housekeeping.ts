@@ -40,11 +40,17 @@ export class Housekeeping {
       repeat(
         () => runAll(this.#tasks),
         housekeepingEveryMs,
-        (err) => log.warn({ err }, 'housekeeping failed'),
+        (err) =>
+          log.warn(
+            { err },
+            'A periodic task failed, for example deleting expired data or rotating keys. The server retries in 10 seconds.',
+          ),
       ),
       repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
       // Logs an outage of the database even if no program requests the health of the node.
-      repeat(isReady, probeDatabaseEveryMs, (err) => log.error({ err }, 'the check of the database failed')),
+      repeat(isReady, probeDatabaseEveryMs, (err) =>
+        log.error({ err }, 'The check of the database failed unexpectedly. This is a bug.'),
+      ),
       repeat(
         () => retryFailedWrite(database),
         retryWriteEveryMs,
@@ -53,7 +59,11 @@ export class Housekeeping {
       repeat(
         async () => backups?.makeIfDue(),
         housekeepingEveryMs,
-        (err) => log.warn({ err }, 'scheduled backups failed'),
+        (err) =>
+          log.warn(
+            { err },
+            'The scheduled backup failed unexpectedly. This is a bug. The server retries in 10 seconds.',
+          ),
       ),
     ];
   }

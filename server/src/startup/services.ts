@@ -106,9 +106,17 @@ async function createCoreServices(base: ServerBase) {
   if (created) base.onNewAdministrator?.(created);
   const installation = await storedIssuer(database);
   const logOutage = createOutageLog(log, clock);
-  const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
+  const onKeysError = (err: unknown) =>
+    logOutage(
+      'The signing keys cannot be read from the database. The server retries every few seconds.',
+      err,
+    );
   const keys = await SigningKeys.open({ database, clock, encryption, onError: onKeysError });
-  const onFeedError = (err: unknown) => logOutage('the journal cannot be read', err);
+  const onFeedError = (err: unknown) =>
+    logOutage(
+      'The journal cannot be read from the database, so changes of other processes arrive late. The server retries.',
+      err,
+    );
   const feed = await JournalFeed.open({ database, onError: onFeedError });
   worker?.onCommitted(feed.poll);
   feed.onEntry(({ kind }) => {
@@ -123,7 +131,11 @@ async function createTokenServices(core: CoreServices) {
   const issuer = settings.issuer ?? installation;
   const authTokens = new AuthTokens({ ...core, issuer, lifetimeSeconds: settings.authTokenSeconds });
   const viewTokens = new ViewTokens({ ...core, issuer });
-  const onError = (err: unknown) => logOutage('the revoked sessions cannot be read', err);
+  const onError = (err: unknown) =>
+    logOutage(
+      'The revoked sessions cannot be read from the database, so ended sessions may still be accepted. The server retries.',
+      err,
+    );
   const revoked = await RevocationCache.open({ ...core, onError });
   const throttle = new LoginThrottle({
     ...core,
@@ -138,7 +150,10 @@ async function createTokenServices(core: CoreServices) {
     revoked,
     onTheft: (theft) => {
       metrics?.countReplay('ended');
-      log.warn(theft, 'a spent refresh token was used again: its session is revoked');
+      log.warn(
+        theft,
+        'A spent refresh token was used again, so the server revoked the session. The token may be stolen.',
+      );
     },
     onReplay: () => metrics?.countReplay('tolerated'),
   });
@@ -151,7 +166,9 @@ async function createHealthServices(core: CoreServices) {
     database,
     recheckFault: () => checkCurrent(database),
     onChange: (isUp, err) =>
-      isUp ? log.info('the database responds again') : log.warn({ err }, 'the database does not respond'),
+      isUp
+        ? log.info('the database responds again')
+        : log.warn({ err }, 'The database does not respond. Requests fail with 503 until it responds again.'),
   });
   // A process without workers does the same as the first worker.
   const isFirstWorker = !worker || worker.number === 1;
@@ -211,10 +228,10 @@ function createGraphService(services: GraphDependencies) {
       services.onPlanFailure ??
       ((err) => {
         metrics?.countPlanFailure();
-        log.error({ err }, 'a query plan failed: graphql-js runs the query');
+        log.error({ err }, 'A query plan failed, so graphql-js ran the query. This is a bug.');
       }),
-    onBug: (err, requestId) => log.error({ requestId, err }, 'a graph field failed'),
-    onUnavailable: (err) => logOutage('a graph field is not available', err),
+    onBug: (err, requestId) => log.error({ requestId, err }, 'A field of a query failed. This is a bug.'),
+    onUnavailable: (err) => logOutage('A field of a query cannot be read from the database right now.', err),
     tracing: services.tracing?.graph,
   });
 }

@@ -38,7 +38,7 @@ export function catchStopSignals(): StopSignal {
 /** An unexpected error leaves the process in an unknown state. A supervisor restarts it. */
 export function endOnBug(log: Logger): void {
   process.on('uncaughtException', (err: unknown, origin) => {
-    log.fatal({ err, origin }, 'unexpected error; the process ends');
+    log.fatal({ err, origin }, 'The process ends because of an unexpected error. This is a bug.');
     process.exit(1);
   });
 }

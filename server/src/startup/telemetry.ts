@@ -39,7 +39,8 @@ export async function openScrapePort(
 ): Promise<MetricsPort> {
   const { openMetricsPort } = await import('../observability/metrics.ts');
   const address = { host: settings.metricsHost, port: settings.metricsPort! };
-  const onError = (err: unknown) => log.warn({ err }, 'metrics could not be read');
+  const onError = (err: unknown) =>
+    log.warn({ err }, 'The metrics cannot be collected. Prometheus received status 500.');
   return listenOrExplain(() => openMetricsPort({ ...address, text, onError }), address, 'METRICS_PORT');
 }
 

@@ -51,6 +51,6 @@ describe('random messages', () => {
       ),
       { numRuns: 300 },
     );
-    assert.ok(!app.logLines.some((line) => line.includes('a socket failed')));
+    assert.ok(!app.logLines.some((line) => line.includes('A WebSocket failed')));
   });
 });

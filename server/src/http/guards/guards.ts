@@ -51,7 +51,10 @@ export function addGuards(
   const stopChecking = closeSlowBodies(server, times, (socket) => broken.refuse({ code: lateCode }, socket));
   const monitor = new LoadMonitor((load) =>
     load.isBehind || load.isMemoryShort
-      ? log.warn(load, 'the server is overloaded and refuses requests')
+      ? log.warn(
+          load,
+          'The server is overloaded and refuses queries and logins with 503. Add workers or nodes if this happens often.',
+        )
       : log.info('the server accepts all requests again'),
   );
   const stopMonitor = options.load ? () => undefined : monitor.start();
@@ -85,7 +88,10 @@ function reportDropped(server: Server, log: Logger): void {
   server.on('drop', () => {
     if (isReported) return;
     isReported = true;
-    log.warn({ mostConnections: server.maxConnections }, 'too many connections: the server closes new ones');
+    log.warn(
+      { maxConnections: server.maxConnections },
+      'There are too many connections, so the server closes new ones. Raise the limit of open files, or add nodes.',
+    );
     setTimeout(() => (isReported = false), reportDroppedEveryMs).unref();
   });
 }

@@ -163,7 +163,10 @@ class EventStream extends Readable implements LiveConnection {
 
   #toRefusal(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
-    this.#services.log.error({ requestId: this.#reply.request.id, err: error }, 'an event stream failed');
+    this.#services.log.error(
+      { requestId: this.#reply.request.id, err: error },
+      'An event stream failed. This is a bug.',
+    );
     return new Refusal('INTERNAL');
   }
 }

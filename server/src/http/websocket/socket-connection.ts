@@ -75,7 +75,7 @@ export class SocketConnection implements LiveConnection {
       this.#endWork();
       services.connections.remove(this);
       if (this.#lease) services.connections.release(this.#lease.viewer.userId);
-      services.log.debug({ requestId: options.requestId, code }, 'socket closed');
+      services.log.debug({ requestId: options.requestId, code }, 'WebSocket closed');
     });
     services.connections.add(this);
   }
@@ -170,7 +170,7 @@ export class SocketConnection implements LiveConnection {
   #refuseInit(error: unknown): void {
     if (!(error instanceof Refusal)) return this.#fail(error);
     const { requestId } = this.#options;
-    this.#services.log.info({ requestId, code: error.code, detail: error.message }, 'socket refused');
+    this.#services.log.info({ requestId, code: error.code, detail: error.message }, 'WebSocket refused');
     this.#reject(error);
   }
 
@@ -232,7 +232,10 @@ export class SocketConnection implements LiveConnection {
     if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
     const isRejected = ['INVALID_AUTH_TOKEN', 'INVALID_VIEW_TOKEN', 'UNAVAILABLE'].includes(code);
     if (isRejected) return this.#reject(error as Refusal);
-    this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
+    this.#services.log.error(
+      { requestId: this.#options.requestId, err: error },
+      'A WebSocket failed. This is a bug.',
+    );
     this.#close('INTERNAL');
   }
 

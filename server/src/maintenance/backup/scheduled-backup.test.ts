@@ -65,7 +65,7 @@ describe('scheduled backups', () => {
     assert.deepEqual(logged, [
       {
         level: 'info',
-        text: 'a backup has been made',
+        text: 'backup complete',
         fields: { file: join(backupFolder(), 'espalier-2026-03-01T12-00-00Z.db'), bytes: 5, durationMs: 0 },
       },
     ]);
@@ -125,7 +125,7 @@ describe('scheduled backups', () => {
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
     const { level, text, fields } = logged.at(-1)!;
     assert.equal(level, 'warn');
-    assert.match(text, /failed and is retried in 15 minutes: check the free space/);
+    assert.match(text, /failed. The server retries in 15 minutes. Check the free space/);
     assert.deepEqual(fields, { folder: backupFolder(), why: 'There is no room.' });
     assert.deepEqual(await scheduled.state(), {
       isOk: false,

@@ -126,16 +126,13 @@ export class ScheduledBackup {
     // The name has the time in seconds.
     this.#newest = { file: to, startedAt: begunAt - (begunAt % 1_000) };
     this.#own = to;
-    log.info(
-      { file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt },
-      'a backup has been made',
-    );
+    log.info({ file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt }, 'backup complete');
     try {
       await this.#folder.prune(clock.now(), settings.backupKeep);
     } catch (err) {
       log.warn(
         { err, folder: this.#folder.path },
-        'old backups cannot be deleted: check the permissions of the folder',
+        'Old backups cannot be deleted. Check the permissions of the folder.',
       );
     }
   }
@@ -146,7 +143,7 @@ export class ScheduledBackup {
     this.#failed = { at: this.#options.clock.now(), why: why.endsWith('.') ? why : `${why}.` };
     this.#options.log.warn(
       { folder: this.#folder.path, why, ...(!(error instanceof StartError) && { err: error }) },
-      `the scheduled backup failed and is retried in ${retryMinutes} minutes: check the free space and the permissions of the folder, or set another folder in ESPALIER_BACKUP_FOLDER`,
+      `The scheduled backup failed. The server retries in ${retryMinutes} minutes. Check the free space and the permissions of the folder, or set another folder in ESPALIER_BACKUP_FOLDER.`,
     );
   }
 
