@@ -1,32 +1,131 @@
-/** Creates the page of all settings from the tables of the server. */
+/** Creates the page of all settings from the tables of the server. This file adds when to change a setting. */
 
 import { environmentName, flagsOf } from '../../server/src/config/read-setting.ts';
-import { settingGroups } from '../../server/src/config/settings-table.ts';
+import { settingGroups, type Settings } from '../../server/src/config/settings-table.ts';
 import type { Setting } from '../../server/src/config/setting.ts';
-import { formatTable } from './markdown.ts';
 
 export type SettingGroups = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;
 
+const queryAdvice = 'Raise it if your own clients receive `TOO_EXPENSIVE` for queries that you cannot split.';
+const seldom = 'Usually, keep the default.';
+
+/** When to change a setting, with an example if the value is not obvious. */
+const advice: Readonly<Record<keyof Settings, string>> = {
+  host: 'Set it to `0.0.0.0` or `::` if clients on other machines connect directly, for example in a container.',
+  port: 'Set it if another program uses the port.',
+  workers:
+    'Set it to the number of free cores if one core is busy all the time. For example, use 4 on a machine with five cores.',
+  basePath:
+    'Set it if your proxy serves other applications on the same host. For example, with `/tree` the login is at `/tree/login`.',
+  tlsCertFile:
+    'Set it if no proxy terminates TLS in front of the server, for example to `/etc/espalier/fullchain.pem`.',
+  tlsKeyFile: 'Set it together with `ESPALIER_TLS_CERT_FILE`, for example to `/etc/espalier/privkey.pem`.',
+  trustProxy:
+    'Set it if a proxy is in front of the server. For example, use `127.0.0.1` for nginx on the same machine. Otherwise all clients have the address of the proxy, and the login throttle slows them down together.',
+  corsOrigins:
+    'Set it if your single-page app has another origin than the server. For example, use `https://app.example.com` or `http://localhost:5173`.',
+  console: 'Turn it off if your users need only the API.',
+  stopSeconds:
+    'Raise it if long imports must not be aborted by a restart. Give your supervisor more time than that: the default of Kubernetes is 30 seconds.',
+  stopDelaySeconds: 'Set it if a load balancer checks `/readyz`.',
+  databaseUrl:
+    'Set it to store the data elsewhere, for example in `sqlite:/var/lib/espalier/espalier.db` or `postgres://espalier:secret@db.example.com/espalier`.',
+  databaseConnections:
+    'Lower it if all nodes and workers together open more connections than PostgreSQL allows (`max_connections`).',
+  databasePoolMode: 'Set it if you connect through PgBouncer with `pool_mode = transaction`.',
+  databaseTimeoutSeconds: 'Raise it if large imports or exports fail on a slow database.',
+  trashDays: 'Raise it to keep deleted folders longer. With 0, a deleted folder is purged soon.',
+  journalDays: 'Raise it if you must prove older changes. The database grows with the journal.',
+  journalEntries:
+    'Raise it together with `ESPALIER_JOURNAL_DAYS` if you have more than about 10,000 changes a day.',
+  backupFolder: 'Set it in production, for example to `/backup/espalier`.',
+  backupEveryHours: 'Lower it if you cannot afford to lose the changes of a day. For example, use 1.',
+  backupKeep:
+    'Raise it to be able to restore an older state. For example, use 30 for a month of daily backups.',
+  authTokenSeconds:
+    'Lower it if a logout must take effect sooner: an auth token stays valid after a logout until it expires.',
+  refreshTokenSeconds: 'Lower it if unused sessions must end sooner. For example, use 604800 for one week.',
+  reuseToleranceSeconds:
+    'Lower it to detect stolen refresh tokens earlier. Raise it if clients on a bad network lose their session.',
+  refreshRetrySeconds:
+    'Set it if clients often lose the response to a refresh, for example to 30 for mobile networks.',
+  maxSessionsPerUser: 'Set it if a user may log in on a few devices only.',
+  issuer:
+    'Set it if other services verify auth tokens and expect a URL, for example `https://tree.example.com`.',
+  keyRotationDays: seldom,
+  masterKey: 'Set it with PostgreSQL, and whenever backups are stored elsewhere.',
+  introspectionClient:
+    'Set it if another service checks auth tokens with a request instead of the public keys.',
+  loginThrottle: seldom,
+  maxQueryCharacters: queryAdvice,
+  maxQueryTokens: queryAdvice,
+  maxFields: queryAdvice,
+  maxDepth: queryAdvice,
+  maxFolders:
+    'Raise it if clients must read more folders in one response. Prefer pages with `first` and `after`.',
+  maxValues: 'Raise it together with `ESPALIER_MAX_FOLDERS`.',
+  maxTextBytes: 'Raise it if clients must read many long descriptions or properties in one response.',
+  maxPageSize: 'Lower it to make clients use smaller pages.',
+  maxScanned: 'Raise it if a tree has more than two million folders and users search all of it.',
+  maxExportFolders: 'Raise it to export a larger tree in one request.',
+  maxImportFolders: 'Raise it to import a larger tree in one request. The body still has at most 32 MiB.',
+  maxSubscriptions: 'Raise it if a page opens more than 100 subscriptions on its socket.',
+  maxConnections: 'Raise it if one user, for example a service account, opens many sockets.',
+  maxBacklog: 'Raise it if clients receive `RESYNC` after short interruptions.',
+  metricsPort: 'Set it if you monitor the server, for example to 9464.',
+  metricsHost: 'Set it if Prometheus runs on another machine.',
+  tracesUrl: 'Set it if you have a collector, for example to `http://127.0.0.1:4318`.',
+  tracesShare: 'Lower it if the server has many requests. For example, use 0.01 for one in a hundred.',
+  tracesHeaders:
+    'Set it if the collector requires authentication, for example to `authorization=Bearer%20secret`.',
+  adminUsername: 'Set it before the first start if the administrator must not be called admin.',
+  adminPassword: 'Set it before the first start of an automatic installation.',
+  demo: 'Set it to try the server with a tree of example folders.',
+  logLevel: 'Use `warn` to log no requests, or `debug` to find the cause of a problem.',
+};
+
 export function createConfigurationReference(all: SettingGroups = settingGroups): string {
-  const groups = Object.entries(all).map(([title, settings]) => {
-    const rows = Object.values(settings).map((setting) => [
-      `\`${environmentName(setting)}\`${setting.mayBeFile ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,
-      flagsOf(setting)
-        .map((flag) => `\`--${flag}\``)
-        .join(' or '),
-      setting.default ? `\`${setting.default}\`` : 'none',
-      `${setting.about} Takes ${setting.accepts}.`,
-    ]);
-    return `## ${title}\n\n${formatTable(['Variable', 'Flag', 'Default', 'What it does'], rows)}`;
-  });
+  const groups = Object.entries(all).map(
+    ([title, settings]) =>
+      `## ${title}\n\n${Object.entries(settings)
+        .map(([key, setting]) => formatSetting(setting, advice[key as keyof Settings]))
+        .join('\n')}`,
+  );
   return `<!-- Made by npm run generate. -->
 
 # Configuration
 
-Every setting is an environment variable and a flag of \`espalier serve\`; a flag wins. An empty variable counts as not
-set. A value that cannot be used stops the start and says what would be accepted; an unknown \`ESPALIER_…\` variable is
-warned of, and so is one that does nothing without another, as a host for metrics without their port. A secret is never a flag, because others could see it in the process list: give the path of a file instead.
+Find the settings of the server, their defaults, and when to change them. Each setting is an environment variable and a flag of \`espalier serve\`.
+For example, both commands start the server on port 9000:
 
-${groups.join('\n\n')}
+\`\`\`sh
+ESPALIER_PORT=9000 espalier serve
+espalier serve --port 9000
+\`\`\`
+
+- If you set both, the server uses the flag. An empty variable counts as not set.
+- A change takes effect when you restart the server. \`espalier doctor\` checks your settings without a restart.
+- If a value is invalid, the server does not start and prints the accepted values. It warns you of unknown \`ESPALIER_…\` variables, and of settings
+  that have no effect, for example \`ESPALIER_METRICS_HOST\` without \`ESPALIER_METRICS_PORT\`.
+- A setting with \`…_FILE\` can read its value from a file. A secret has no other flag, because other users of the machine can see flags in the process
+  list. For example: \`ESPALIER_MASTER_KEY_FILE=/etc/espalier/master-key\`.
+
+${groups.join('\n')}`;
+}
+
+function formatSetting(setting: Setting<unknown>, whenToChange: string | undefined): string {
+  const name = environmentName(setting);
+  const flags = flagsOf(setting).map((flag) => `\`--${flag}\``);
+  const facts = [
+    `- Default: ${setting.default ? `\`${setting.default}\`` : 'none'}`,
+    `- Accepts: ${setting.accepts}`,
+    `- Flag: ${flags.join(' or ')}`,
+    ...(setting.mayBeFile ? [`- File with the value: \`${name}_FILE\``] : []),
+  ];
+  return `### ${name}
+
+${[setting.about, whenToChange].filter(Boolean).join('\n\n')}
+
+${facts.join('\n')}
 `;
 }

@@ -34,13 +34,14 @@ const networkSettings = {
       'The number of worker processes that serve the port with the same database, at most the number of free cores. With more than one, an additional process starts and stops them. More than one needs a system with `SO_REUSEPORT`, for example Linux.',
   }),
   basePath: setting('BASE_PATH', basePath, '/', {
-    about: 'The path of all endpoints, for a proxy that forwards only the requests under one path.',
+    about: 'The path in front of all endpoints, for a proxy that forwards only the requests under one path.',
   }),
   tlsCertFile: optionalSetting('TLS_CERT_FILE', pemFile, {
-    about: 'The certificate chain, to serve https and wss directly. It needs the private key as well.',
+    about:
+      'The certificate chain, with which the server itself provides https and wss. It also needs the private key.',
   }),
   tlsKeyFile: optionalSetting('TLS_KEY_FILE', pemFile, {
-    about: 'The private key of that certificate.',
+    about: 'The private key of the certificate.',
   }),
   trustProxy: setting('TRUST_PROXY', trustedProxies, 'false', {
     about:
@@ -48,7 +49,7 @@ const networkSettings = {
   }),
   corsOrigins: setting('CORS_ORIGINS', origins, '', {
     about:
-      'The origins of web pages that may call the server from a browser and open sockets. * allows all. By default, only pages of the server’s own origin may.',
+      'The origins of web pages that may call the server from a browser and open sockets. * allows all. By default, only pages from the server’s own origin may do so.',
   }),
   console: setting('CONSOLE', onOrOff, 'on', {
     about: 'Serves the web console at `/console`. If it is off, this address does not exist.',
@@ -58,7 +59,7 @@ const networkSettings = {
   }),
   stopDelaySeconds: setting('STOP_DELAY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'The time before that in which the port stays open and `/readyz` returns 503, so that load balancers switch to other nodes first. For example, use 5 if the load balancer checks every two seconds.',
+      'The time for which a stopping server still accepts requests while `/readyz` returns 503, so that load balancers switch to other nodes first. For example, use 5 if the load balancer checks every two seconds.',
   }),
 };
 
@@ -97,7 +98,7 @@ const backupSettings = {
     text('the path of a folder for this installation only', /./s, 'path'),
     {
       about:
-        'The folder for scheduled backups of the database file, best on another disk. The server creates it if it is missing. Without it, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
+        'The folder for scheduled backups of the database file, best on another disk. The server creates the folder if it is missing. Without this setting, the server makes no backups. For PostgreSQL, use the tools of PostgreSQL.',
     },
   ),
   backupEveryHours: setting('BACKUP_EVERY_HOURS', wholeNumber(1, 8_760, 'hours'), '24', {
@@ -130,11 +131,11 @@ const tokenSettings = {
   ),
   reuseToleranceSeconds: setting('REUSE_TOLERANCE_SECONDS', wholeNumber(0, day, 'seconds'), '60', {
     about:
-      'Within this time after a refresh, the server only rejects the spent refresh token; later, its use also revokes the session.',
+      'The time after a refresh in which the server only rejects the spent refresh token. Later, the use of the spent token also revokes the session.',
   }),
   refreshRetrySeconds: setting('REFRESH_RETRY_SECONDS', wholeNumber(0, 600, 'seconds'), '0', {
     about:
-      'Within this time, a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns it off.',
+      'The time in which a client that repeats a refresh with the same two tokens receives the same new tokens again. 0 turns it off.',
   }),
   maxSessionsPerUser: setting('MAX_SESSIONS_PER_USER', wholeNumber(0, 1_000_000), '0', {
     about:
@@ -227,7 +228,7 @@ const metricsSettings = {
   }),
   metricsHost: setting('METRICS_HOST', hostName, '127.0.0.1', {
     about:
-      'The address of that port. Metrics need no token: for any address except loopback, make sure that only Prometheus can connect.',
+      'The address of the metrics port. Metrics need no token: for any address except loopback, make sure that only Prometheus can connect.',
     onlyWith: 'METRICS_PORT',
   }),
 };
@@ -235,7 +236,7 @@ const metricsSettings = {
 const traceSettings = {
   tracesUrl: optionalSetting('TRACES_URL', tracesUrl, {
     about:
-      'The URL to which the server sends traces, with the OpenTelemetry protocol over HTTP, as JSON. Without it, the server creates no traces.',
+      'The URL to which the server sends traces (OpenTelemetry protocol over HTTP, as JSON). Without it, the server creates no traces.',
   }),
   tracesShare: setting('TRACES_SHARE', share, '1', {
     about:
@@ -264,7 +265,7 @@ const startSettings = {
   }),
   adminPassword: optionalSetting('ADMIN_PASSWORD', text('a password'), {
     about:
-      'The password of that administrator. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user password --on-database`.',
+      'The password of the administrator that the first start creates. Without it, the server generates one and prints it once. Later starts ignore it: set a new password in the console or with `espalier user password --on-database`.',
     mayBeFile: true,
     isSecret: true,
   }),
