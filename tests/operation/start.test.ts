@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
-import { program, runInHost } from '../support/espalier-command.ts';
+import { program, runEspalier, runInHost } from '../support/espalier-command.ts';
 import { redactPassword } from '../../server/src/config/redact-url.ts';
 import { withoutSyncWarning } from '../postgres/sync-warning.ts';
 import { parseLog, ProgramProcess } from './program-process.ts';
@@ -47,14 +47,18 @@ describe('espalier serve', () => {
       });
       afterEach(() => database.remove());
 
-      test('creates an installation at the first start, prints the password once, and prints commands that work when pasted', async () => {
+      test('creates an installation at the first start, prints the password once, and prints how to log in', async () => {
         const first = start([], stored);
         const firstUrl = await first.waitUntilRunning();
         const password = /Password +(\S+)/.exec(first.output)![1]!;
-        const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
-        assert.equal(pasted.length, 2);
-        const answer = execFileSync('sh', ['-c', pasted.join('\n')], { encoding: 'utf8' });
-        assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
+        assert.equal(first.output.split(password).length, 2);
+        assert.match(first.output, new RegExp(`^ {2}npx espalier login --url ${firstUrl}$`, 'm'));
+        const profile = { XDG_CONFIG_HOME: folder };
+        const args = ['login', '--url', firstUrl, '-u', 'admin', '--password-stdin'];
+        const { code: loginCode } = await runEspalier(args, { environment: profile, input: password });
+        assert.equal(loginCode, 0);
+        const folders = await runInHost(['folder', 'list'], profile);
+        assert.equal(folders.code, 0, folders.errors);
         const { code, errors } = await first.end('SIGTERM');
         assert.equal(code, 0);
         assert.deepEqual(
@@ -77,6 +81,7 @@ describe('espalier serve', () => {
               workers: 1,
             },
             { msg: 'request', route: '/login' },
+            { msg: 'request', route: '/graphql' },
             { msg: 'request', route: '/graphql' },
             { msg: 'stopping', signal: 'SIGTERM' },
             { msg: 'stopped' },

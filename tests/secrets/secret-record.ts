@@ -101,11 +101,11 @@ export function recordSettings(settings: Readonly<Record<string, string | undefi
   }
 }
 
-/** Records the output of a program. A generated password may appear only in the lines of the first start. */
+/** Records the output of a program. A generated password may appear only in its line of the first start. */
 export function recordOutput(output: string): void {
   const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(output) ?? [];
   if (password) getRecord()?.addSecret({ kind: 'generated password', value: password });
-  recordLog(output.replace(/^ +(Password +\S+ +\(shown only this once\)|TOKEN=.*)$/gm, ''));
+  recordLog(output.replace(/^ +Password +\S+ +\(shown only this once\)$/gm, ''));
 }
 
 /** Records all that `fetch` and sockets send, and the tokens in responses. */

@@ -4,6 +4,7 @@ import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatInterval } from '../maintenance/backup/backup-files.ts';
 import { systemClock } from '../clock.ts';
+import { isRunByNpx } from '../config/command-line.ts';
 import { readProcessSettings } from '../config/config.ts';
 import { settingGroups, type Settings } from '../config/settings-table.ts';
 import { redactPassword } from '../config/redact-url.ts';
@@ -26,8 +27,8 @@ interface Running {
 }
 
 const shortestPassword = 8;
-/** In a clone, `espalier` is not in the PATH. */
-const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
+/** In a clone, and when npx runs the program, `espalier` is not in the PATH. */
+const program = import.meta.url.endsWith('.ts') || isRunByNpx() ? 'npx espalier' : 'espalier';
 
 export const serve = command({
   about: 'Run the server',
@@ -52,14 +53,12 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   endOnBug(log);
   for (const warning of [...warnings, ...findSettingWarnings(settings)]) serverLog.warn(warning);
   void stop.requested.then((signal) => serverLog.stopping(signal));
-  let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
     displayedSettings: displayed,
     log,
     signal: stop.signal,
     onNewAdministrator: (created) => {
-      administrator = created;
       serverLog.madeNew();
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
@@ -74,7 +73,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     serverLog.warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
     serverLog.started({ url: server.url, metricsUrl: server.metricsUrl, version: version() });
-    console.log(howToTry(server, administrator));
+    console.log(howToTry(server));
     try {
       await Promise.race([stop.requested, ...(server.broken ? [server.broken] : [])]);
     } finally {
@@ -157,11 +156,9 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;
 }
 
-function howToTry({ url }: Running, administrator: NewAdministrator | undefined): string {
-  const json = `-H 'Content-Type: application/json'`;
-  if (!administrator?.generatedPassword) {
-    return `
-Log in and list the folders:
+function howToTry({ url }: Running): string {
+  return `
+Log in and list the folders, in another terminal:
 
   ${program} login --url ${url}
   ${program} folder list
@@ -169,16 +166,6 @@ Log in and list the folders:
 Read the API description:
 
   curl -s ${url}/openapi.json
-
-Stop with Ctrl-C.`;
-  }
-  const { username, generatedPassword } = administrator;
-  const body = JSON.stringify({ username, password: generatedPassword }).replaceAll("'", `'\\''`);
-  return `
-Log in and read the top of the tree:
-
-  TOKEN=$(curl -s ${url}/login ${json} -d '${body}' | cut -d'"' -f4)
-  curl -s ${url}/graphql -H "Authorization: Bearer $TOKEN" ${json} -d '{"query":"{folder{name folders{edges{node{name}}}}}"}'
 
 Stop with Ctrl-C.`;
 }

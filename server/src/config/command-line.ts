@@ -45,6 +45,11 @@ export function readPagerCommand(): readonly string[] {
   return (process.env['PAGER'] || 'less -FRX').split(/\s+/);
 }
 
+/** Whether `npx` or `npm exec` started this process. */
+export function isRunByNpx(): boolean {
+  return process.env['npm_command'] === 'exec';
+}
+
 /** Whether the locale says that the terminal displays more than ASCII. */
 export function isUtf8Locale(): boolean {
   const { LC_ALL, LC_CTYPE, LANG } = process.env;
