@@ -1,4 +1,4 @@
-/** Runs as a child process: a bare `node:http` server that reads the body and returns a recorded response. */
+/** Runs as a child process: a minimal `node:http` server that reads the body and returns a recorded response. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -26,7 +26,7 @@ const studies: readonly Study[] = [abuse, storm, sizing];
 
 const usage = `Usage: npm run bench -- [scenario or group …] [options]
 
-Measures CPU time per request, next to a bare node:http server that returns the same response.
+Measures CPU time per request, next to a minimal node:http server that returns the same response.
 
 ${groups.map(describeGroup).join('\n')}
 only by name:

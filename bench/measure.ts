@@ -127,7 +127,7 @@ export function createSiteSubject(
   };
 }
 
-/** Starts a bare `node:http` server that returns the recorded response. It replaces the previous baseline. */
+/** Starts a minimal `node:http` server that returns the recorded response. It replaces the previous baseline. */
 export async function startBaselineSubject(
   { request, response }: SentRequest,
   { load, baseline }: Bench,

@@ -69,8 +69,8 @@ ${describeMachine()}
 
 ## Summary
 
-CPU time as a multiple of a bare \`node:http\` server that returns the same response, as the administrator. On PostgreSQL, the
-CPU time of the database is included.
+CPU time as a multiple of a minimal \`node:http\` server that returns the same response, for requests of an administrator. On PostgreSQL,
+the figure includes the CPU time of the database.
 
 ${createSummaryTable(results, run.scenarios)}
 
