@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""A small client for Espalier, with the standard library of Python 3.8 or newer and nothing else.
+"""A small client for Espalier that needs only the standard library of Python 3.8 or newer.
 
     with EspalierClient("http://127.0.0.1:8080") as client:
         client.login("admin", password)
         print(client.query("{ folder { name } }"))
 
-Run as a program, it lists the folders inside a folder, asking for the password unless ESPALIER_PASSWORD has it:
+As a program, it lists the subfolders of a folder. It asks for the password unless ESPALIER_PASSWORD is set:
 
     python3 espalier_client.py http://127.0.0.1:8080 admin /Places
+
+watch.py uses the same class to follow changes.
 """
 
 import getpass
@@ -24,7 +26,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 
 class EspalierError(Exception):
-    """What the server refused, or why it could not be asked; `status` is 0 without an answer."""
+    """An error response, or a failed request. `status` is 0 if there was no response."""
 
     def __init__(self, message: str, status: int = 0, code: str = "") -> None:
         super().__init__(message)
@@ -32,7 +34,7 @@ class EspalierError(Exception):
         self.code = code
 
 
-class _Answer(NamedTuple):
+class _Response(NamedTuple):
     status: int
     headers: Message
     body: Any
@@ -45,14 +47,14 @@ class _Tokens(NamedTuple):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """urllib would take the tokens along to wherever it is sent."""
+    """Follows no redirects, because urllib would send the tokens to the other server."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class EspalierClient:
-    """One session. Threads may share it. Nothing is stored: the tokens are in memory only."""
+    """One session. Threads may share it. The tokens are in memory only."""
 
     def __init__(
         self, url: str, timeout_seconds: float = 30, clock: Callable[[], float] = time.monotonic
@@ -71,37 +73,44 @@ class EspalierClient:
         try:
             self.logout()
         except EspalierError:
-            # What went wrong before tells more.
+            # An earlier error is more important than this one.
             if kind is None:
                 raise
 
     def login(self, username: str, password: str) -> None:
+        """Log in. The password is not stored."""
         self._keep(self._post("/login", {"username": username, "password": password}))
 
     def logout(self) -> None:
-        """Ends the session, if there is one. The refresh token alone will do, also when the auth token has expired."""
+        """End the session, if there is one. Works also if the auth token has expired."""
         tokens, self._tokens = self._tokens, None
         if tokens:
             _require(self._post("/logout", {"refreshToken": tokens.refresh_token}), 204)
 
     def query(self, query: str, variables: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
-        """The data of a query or a mutation. Refreshes early, and once more if the server says that it was too late."""
-        tokens = self._current()
-        if self._clock() >= tokens.refresh_at:
-            tokens = self._refresh(tokens)
-        body = {"query": query, "variables": variables}
-        answer = self._post("/graphql", body, tokens)
-        if answer.status == 401 and answer.headers.get("token-expired") == "true":
-            answer = self._post("/graphql", body, self._refresh(tokens))
-        _require(answer, 200)
-        errors = answer.body.get("errors")
-        if errors:
-            raise EspalierError(errors[0]["message"], 200, errors[0].get("extensions", {}).get("code", ""))
-        data: Dict[str, Any] = answer.body["data"]
-        return data
+        """Return the data of a query or a mutation. Refreshes the tokens when necessary."""
+        response = self._post_authorized({"query": query, "variables": variables})
+        return _data_of(_require(response, 200).body)
+
+    def subscribe(self, query: str, variables: Optional[Dict[str, Any]] = None) -> Iterator[Dict[str, Any]]:
+        """Yield the results of a subscription, over server-sent events. Returns or raises when the stream ends.
+
+        The stream ends at the latest when the auth token expires. Then subscribe again after your last cursor.
+        """
+        stream = self._post_authorized({"query": query, "variables": variables}, is_stream=True)
+        if isinstance(stream, _Response):
+            _require(stream, 200)
+            raise EspalierError(f"{self._url} sent no event stream.", stream.status)
+        try:
+            with stream:
+                for line in stream:
+                    if line.startswith(b"data: {"):
+                        yield _data_of(json.loads(line[len("data: ") :]))
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
 
     def refresh(self) -> None:
-        """Exchanges the tokens for new ones. `query` does so by itself."""
+        """Exchange the tokens for new ones. The other methods do this when necessary."""
         self._refresh(self._current())
 
     def _current(self) -> _Tokens:
@@ -110,59 +119,88 @@ class EspalierClient:
         return self._tokens
 
     def _refresh(self, used: _Tokens) -> _Tokens:
-        # One at a time, and not for tokens that another thread has replaced: a refresh token can be exchanged once.
+        # A refresh token can be used only once: one thread refreshes, and the others use its new tokens.
         with self._refreshing:
             tokens = self._current()
             if tokens is used:
                 tokens = self._keep(self._post("/login/refresh", {"refreshToken": used.refresh_token}, used))
             return tokens
 
-    def _keep(self, answer: _Answer) -> _Tokens:
-        body = _require(answer, 200).body
+    def _keep(self, response: _Response) -> _Tokens:
+        body = _require(response, 200).body
         try:
-            # After 80 % of its time, so that no request meets the end of the token.
+            # After 80 % of the lifetime, so that no request is sent with an expired token.
             refresh_at = self._clock() + body["expires_in"] * 0.8
             self._tokens = _Tokens(body["authToken"], body["refreshToken"], refresh_at)
         except (KeyError, TypeError) as error:
             raise EspalierError(f"{self._url} is not an Espalier server.") from error
         return self._tokens
 
-    def _post(self, path: str, body: Dict[str, Any], tokens: Optional[_Tokens] = None) -> _Answer:
+    def _post_authorized(self, body: Dict[str, Any], is_stream: bool = False) -> Any:
+        """POST to /graphql with a valid auth token. If it expires on the way, refresh and try again."""
+        tokens = self._current()
+        if self._clock() >= tokens.refresh_at:
+            tokens = self._refresh(tokens)
+        response = self._post("/graphql", body, tokens, is_stream)
+        is_late = isinstance(response, _Response) and response.status == 401
+        if is_late and response.headers.get("token-expired") == "true":
+            response = self._post("/graphql", body, self._refresh(tokens), is_stream)
+        return response
+
+    def _post(
+        self, path: str, body: Dict[str, Any], tokens: Optional[_Tokens] = None, is_stream: bool = False
+    ) -> Any:
+        """Return a _Response, or the open response if it is an event stream."""
         headers = {"Content-Type": "application/json"}
         if tokens:
             headers["Authorization"] = "Bearer " + tokens.auth_token
+        if is_stream:
+            headers["Accept"] = "text/event-stream"
         try:
             request = Request(self._url + path, json.dumps(body).encode(), headers)
             try:
                 response = self._opener.open(request, timeout=self._timeout_seconds)
             except HTTPError as refusal:
                 response = refusal
+            if is_stream and response.headers.get_content_type() == "text/event-stream":
+                return response
             with response:
                 text = response.read()
-            return _Answer(response.code, response.headers, json.loads(text) if text else None)
+            return _Response(response.code, response.headers, json.loads(text) if text else None)
         except (OSError, http.client.HTTPException) as error:
-            raise EspalierError(
-                f"{self._url} cannot be reached: {getattr(error, 'reason', error)}"
-            ) from error
+            raise self._unreachable(error) from error
         except ValueError as error:
             raise EspalierError(f"{self._url} is not an Espalier server: {error}") from error
 
+    def _unreachable(self, error: Exception) -> EspalierError:
+        return EspalierError(f"Cannot reach {self._url}: {getattr(error, 'reason', error)}")
 
-def _require(answer: _Answer, status: int) -> _Answer:
-    """Refusals are problem+json (RFC 9457), those of /graphql are GraphQL errors."""
-    body = answer.body if isinstance(answer.body, dict) else {}
-    if answer.status == status and (body or status == 204):
-        return answer
+
+def _require(response: _Response, status: int) -> _Response:
+    """Raise an error for any other status. Errors are problem+json (RFC 9457), those of /graphql are GraphQL errors."""
+    body = response.body if isinstance(response.body, dict) else {}
+    if response.status == status and (body or status == 204):
+        return response
     error = (body.get("errors") or [{}])[0]
     reason = (
-        body.get("detail") or error.get("message") or f"The server answered {answer.status}. Is it Espalier?"
+        body.get("detail")
+        or error.get("message")
+        or f"The server returned {response.status}. Is it an Espalier server?"
     )
     code = body.get("code") or error.get("extensions", {}).get("code", "")
-    raise EspalierError(reason, answer.status, code)
+    raise EspalierError(reason, response.status, code)
+
+
+def _data_of(result: Dict[str, Any]) -> Dict[str, Any]:
+    errors = result.get("errors")
+    if errors:
+        raise EspalierError(errors[0]["message"], 200, errors[0].get("extensions", {}).get("code", ""))
+    data: Dict[str, Any] = result["data"]
+    return data
 
 
 def folders_in(client: EspalierClient, path: str) -> Iterator[Dict[str, Any]]:
-    """Page by page, as they are asked for."""
+    """Yield the subfolders of a folder. Requests each page when it is needed."""
     query = """query ($path: String, $after: String) {
       folder(path: $path) {
         folders(first: 100, after: $after) { items { id name path } pageInfo { hasNextPage endCursor } } } }"""
@@ -170,7 +208,7 @@ def folders_in(client: EspalierClient, path: str) -> Iterator[Dict[str, Any]]:
     while True:
         folder = client.query(query, {"path": path, "after": after})["folder"]
         if folder is None:
-            raise EspalierError(f"There is no folder {path}, or you may not see it.")
+            raise EspalierError(f"The folder {path} does not exist, or you do not have access to it.")
         yield from folder["folders"]["items"]
         page = folder["folders"]["pageInfo"]
         if not page["hasNextPage"]:
@@ -184,6 +222,7 @@ def main() -> int:
         return 2
     url, username, path = sys.argv[1:] + ["http://127.0.0.1:8080", "admin", "/"][len(sys.argv) - 1 :]
     try:
+        # Never pass a password as an argument: every user of the machine can read it.
         password = os.environ.get("ESPALIER_PASSWORD") or getpass.getpass(f"Password of {username}: ")
         with EspalierClient(url) as client:
             client.login(username, password)
@@ -191,7 +230,7 @@ def main() -> int:
                 print(folder["path"])
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever reads has had enough. Python flushes once more when it ends.
+        # The reader of the output has ended, for example `head`. Python flushes again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (EspalierError, EOFError) as error:
         print(f"espalier_client.py: {error}", file=sys.stderr)

@@ -116,11 +116,11 @@ attempt("{ folder { name } }")`);
     context.after(() => page.stop());
     for (const [ending, expected] of [
       [python([program, relay.url], 'walnut cabin wrong'), 'The user name or the password is wrong'],
-      [python([program, page.origin]), 'The server answered 404. Is it Espalier?'],
+      [python([program, page.origin]), 'The server returned 404. Is it an Espalier server?'],
       [python([program, `${page.origin}/?`]), `${page.origin}/? is not an Espalier server`],
-      [python([program, 'http://127.0.0.1:9']), 'http://127.0.0.1:9 cannot be reached: [Errno 111]'],
+      [python([program, 'http://127.0.0.1:9']), 'Cannot reach http://127.0.0.1:9: [Errno 111]'],
       [python([program, 'nonsense']), 'nonsense is not an Espalier server: unknown url type'],
-      [run('/Nowhere'), 'There is no folder /Nowhere'],
+      [run('/Nowhere'), 'The folder /Nowhere does not exist'],
     ] as const) {
       const { code, output, errors } = await ending;
       assert.ok(errors.startsWith(`espalier_client.py: ${expected}`), errors);
