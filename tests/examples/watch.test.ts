@@ -1,6 +1,5 @@
 /** Runs examples/javascript/watch.mjs and examples/python/watch.py like a user. */
 
-import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { requireProgram } from '../runner/debian-packages.ts';
