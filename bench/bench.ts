@@ -123,7 +123,7 @@ async function run(): Promise<void> {
     }
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
-    console.error(`${(error as Error).message} These are the results until then.`);
+    console.error(`${(error as Error).message} The table has the results so far.`);
     process.exitCode = 1;
   } finally {
     await load.stop();
@@ -182,7 +182,7 @@ function findDatabases(name: string | undefined): readonly DatabaseName[] {
 function parseWholeNumber(name: string, text: string, min: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= min) return number;
-  return quit(`--${name} takes a whole number of at least ${min}.`);
+  return quit(`--${name} must be a whole number of at least ${min}.`);
 }
 
 function quit(text: string): never {

@@ -66,7 +66,7 @@ async function send(load: Load): Promise<LoadResult> {
     ...(load.tokens && { setupClient: (client) => replaceTokens(client, load, connection++) }),
   };
   const start = performance.now();
-  // The types of autocannon do not say that the promise is an event emitter.
+  // The types of autocannon omit that the promise is an event emitter.
   const running = autocannon(options) as Promise<Result> & Instance;
   void running.on('response', (_, status, bytes) => {
     if (status !== expected.status || Math.abs(bytes - expected.bytes) > slackBytes) {

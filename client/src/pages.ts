@@ -36,7 +36,7 @@ export async function* readPages<Item>(
   }
 }
 
-/** Runs queries with a page size, and halves it for good whenever the server rejects a query as too expensive. */
+/** Runs queries with a page size, and permanently halves it when the server rejects a query as too expensive. */
 export function adaptivePageSize(
   size: number,
 ): <Result>(run: (first: number) => Promise<Result>) => Promise<Result> {

@@ -102,7 +102,7 @@ describe('the folder commands', () => {
     await refused(2, /^espalier: The root cannot be created/, 'mkdir', '/mkdir/z', '/');
   });
 
-  test('an empty path is refused and does not mean the root', async () => {
+  test('rejects an empty path, which does not mean the root', async () => {
     await testbed.tree.create('empty');
     const commands = [['ls'], ['export'], ['mkdir'], ['mkdir', '-p'], ['rm', '-r'], ['mv', '/empty']];
     for (const args of commands)
@@ -222,7 +222,7 @@ describe('the folder commands', () => {
     assert.equal(await testbed.output('folder', 'trash'), '');
   });
 
-  test('an empty list says so on a terminal, and prints nothing for a script', async () => {
+  test('reports an empty list on a terminal, and prints nothing for a script', async () => {
     await testbed.tree.create('hollow');
     const entries = ['journal', '--from', '2030-01-01'];
     for (const [args, text] of [
@@ -238,7 +238,7 @@ describe('the folder commands', () => {
     assert.match(await testbed.output(...entries, '--csv'), /^number,.*\n$/);
   });
 
-  test('an id without its prefix leads to a hint', async () => {
+  test('suggests the prefix for an id without it', async () => {
     const id = await testbed.tree.create('by id');
     for (const args of [
       ['folder', 'show', id],

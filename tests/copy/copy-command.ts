@@ -1,4 +1,4 @@
-/** Runs `espalier copy` as an operator does, or in this process. */
+/** Runs `espalier copy` in a process of its own, or its code in this process. */
 
 import { systemClock } from '../../server/src/clock.ts';
 import { copyInstallation, type ComparedTable } from '../../server/src/maintenance/copy/copy.ts';

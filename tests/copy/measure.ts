@@ -8,7 +8,7 @@ import { parseScriptOptions } from '../support/script-options.ts';
 import { copyThereAndBack } from './there-and-back.ts';
 
 const values = parseScriptOptions(
-  'npm run lab -- copy [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
+  'npm run lab -- copy [--folders 100000]\n\nMeasures how long espalier copy takes, to PostgreSQL and back.',
   ['folders'],
 );
 const folders = Number(values.folders ?? 100_000);

@@ -22,9 +22,9 @@ await withPostgres(async () => {
       onProgress: (text) => console.log(text),
     });
     if (!isDeepStrictEqual(stored, acknowledged))
-      tally.violation('the stored folders are not the acknowledged ones');
+      tally.violation('the stored folders differ from the acknowledged ones');
     if (!isDeepStrictEqual(received, acknowledged))
-      tally.violation('the received changes are not the acknowledged ones');
+      tally.violation('the received changes differ from the acknowledged ones');
     if (!isDeepStrictEqual(watched, acknowledged)) tally.violation('the watched tree differs');
     if (otherChanges.length > 0) tally.violation(`watch received ${JSON.stringify(otherChanges[0])}`);
     console.log(`\n${tally.summary()}\n`);

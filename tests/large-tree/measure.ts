@@ -25,7 +25,7 @@ const requestsPerTurn = { query: 60, change: 20 };
 const warmUpTurns = 3;
 
 const values = parseScriptOptions(
-  'npm run lab -- large-tree [--folders 1000000] [--rounds 15]\n\nWhat requests cost on a large tree, and on one of a thousand folders.',
+  'npm run lab -- large-tree [--folders 1000000] [--rounds 15]\n\nMeasures requests on a large tree and on a tree of a thousand folders.',
   ['folders', 'rounds'],
 );
 const sizes = [smallSize, atLeast(smallSize, values.folders ?? '1000000', '--folders')];
@@ -141,7 +141,7 @@ async function measureTurn(
 function atLeast(min: number, text: string, flag: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= min) return number;
-  throw new Error(`${flag} takes a whole number of at least ${min}.`);
+  throw new Error(`${flag} must be a whole number of at least ${min}.`);
 }
 
 function median(numbers: readonly number[]): number {

@@ -75,6 +75,6 @@ export class EventClient {
 
 function toEvent(block: string): StreamedEvent {
   const [, event = '', data = ''] = /^event: (\w+)\ndata: ?([^\n]*)$/.exec(block) ?? [];
-  if (!event) throw new Error(`This is no event: ${JSON.stringify(block)}`);
+  if (!event) throw new Error(`This is not an event: ${JSON.stringify(block)}`);
   return { event, data: data === '' ? '' : JSON.parse(data) };
 }

@@ -301,7 +301,7 @@ describe('espalier serve', () => {
       ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
       ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
       ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
-      ['cert', 'other', /The key in other is not that of the certificate in cert/],
+      ['cert', 'other', /The key in other does not belong to the certificate in cert/],
     ] as const) {
       const { code, output, errors } = await runHosted([
         'serve',

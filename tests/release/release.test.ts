@@ -197,7 +197,7 @@ describe('npm version', () => {
   });
 });
 
-test('only files that a release changes name the version', () => {
+test('finds the version only in files that a release changes', () => {
   const versionFiles = new Set(listVersionFiles(source));
   const listing = ['-c', 'safe.directory=*', 'ls-files'];
   const all = execFileSync('git', listing, { cwd: source, encoding: 'utf8' })

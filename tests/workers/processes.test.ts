@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test('two workers on SQLite finish the requests that are in progress when SIGTERM arrives', async () => {
+test('finishes the requests that are in progress on both workers when SIGTERM arrives', async () => {
   const testbed = await WorkersTestbed.start(sqlite);
   try {
     const { authToken } = await testbed.logIn();
@@ -96,7 +96,7 @@ test('two workers on SQLite finish the requests that are in progress when SIGTER
   }
 });
 
-test('a second cluster on the port of the first does not start', async () => {
+test('does not start a second cluster on the port of the first', async () => {
   const testbed = await WorkersTestbed.start(sqlite);
   const database = await sqlite.create();
   const { port } = new URL(testbed.node.url);
@@ -174,7 +174,7 @@ describe('two workers on SQLite', () => {
   });
 });
 
-test('a node on SQLite whose workers can no longer start says so and exits with 1', async () => {
+test('reports that workers can no longer start, and exits with 1', async () => {
   const testbed = await WorkersTestbed.start(sqlite, { LOG_LEVEL: 'debug' });
   const { node, database } = testbed;
   await testbed.connectToEach((await testbed.logIn()).authToken);

@@ -103,7 +103,7 @@ for (const kind of databaseKinds) {
           return false;
         }
       };
-      // A worker learns of the sockets of the other one by a message, so a socket that opens before it is accepted.
+      // Each worker sends its number of sockets to the other. A socket that opens before the message arrives is accepted.
       await eventually(async () => !(await canConnect()), 'another socket is refused');
       await Promise.all(clients.map((client) => client.close()));
       await eventually(canConnect, 'there is room again');

@@ -1,6 +1,6 @@
 /**
- * `@espalier/client/files`: reads and writes folders as CSV, JSON and NDJSON files. An own entry point, so that a program that does
- * not use files does not load it.
+ * `@espalier/client/files`: reads and writes folders as CSV, JSON and NDJSON files. A separate entry point, so that
+ * programs without files do not load it.
  */
 
 export {

@@ -20,7 +20,7 @@ test('takes the source and the destination from two URLs', () => {
   assert.deepEqual(parseUrls([one, other]), { fromUrl: one, toUrl: other });
 });
 
-test('each URL may be in a file instead, and the line end there does not count', () => {
+test('reads each URL from a file instead, without the line end', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-urls-'));
   const file = join(folder, 'url');
   writeFileSync(file, `${other}\n`);
@@ -29,7 +29,7 @@ test('each URL may be in a file instead, and the line end there does not count',
   rmSync(folder, { recursive: true });
 });
 
-test('rejects another number of URLs, unknown flags and invalid URLs, without showing a password', () => {
+test('rejects a wrong number of URLs, unknown flags and invalid URLs, and displays no password', () => {
   for (const [args, complaint] of [
     [[], /Specify two URLs/],
     [[one], /Specify two URLs/],

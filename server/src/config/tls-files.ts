@@ -17,7 +17,7 @@ export function readTlsFiles({ tlsCertFile, tlsKeyFile }: Settings) {
   const key = readInputBytes('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
   orExplain(`${certName}, which holds no certificate that can be used`, () => createSecureContext({ cert }));
   orExplain(`${keyName}, which holds no private key that can be used`, () => createSecureContext({ key }));
-  const mismatch = `The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`;
+  const mismatch = `The key in ${tlsKeyFile} does not belong to the certificate in ${tlsCertFile}`;
   orExplain(mismatch, () => createSecureContext({ cert, key }));
   // OpenSSL accepts a certificate and a key of different kinds, for example RSA and EC.
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new StartError(`${mismatch}.`);

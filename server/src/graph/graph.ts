@@ -159,7 +159,7 @@ function createPreparation(
       }
       const kind = getOperationAST(document, operationName)?.operation;
       tracing?.setOperation({ document, operationName });
-      // The only check that a view changes nothing.
+      // No other check keeps a view read-only.
       if (viewer.view && kind === OperationTypeNode.MUTATION) {
         return unsupported(viewIsReadOnly, 'FORBIDDEN', requestId);
       }

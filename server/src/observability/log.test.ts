@@ -58,7 +58,7 @@ test('buffers lines of the access log, and writes them before any other line', (
 });
 
 for (const level of ['warn', 'error', 'fatal'] as const) {
-  test(`writes a line of level ${level} at once, whatever its message is`, () => {
+  test(`writes a line of level ${level} at once, also with the message of the access log`, () => {
     const log = pino({}, new LogDestination(descriptor));
     log.info('request');
     log[level]('request');
@@ -113,7 +113,7 @@ test('shows the method, route, status and duration of a request', () => {
   );
 });
 
-test('a request to nowhere says so', () => {
+test('marks a request without a route', () => {
   const facts = { requestId: 'r-2', method: 'GET', status: 404, ms: 1 };
   assert.equal(format({ ...facts, msg: 'request' }), 'INFO  GET (no route) 404 in 1 ms  requestId=r-2\n');
 });
@@ -126,14 +126,14 @@ test('marks a line without a parsed request', () => {
   );
 });
 
-test('an error is shown with its stack, indented', () => {
+test('writes an error with its indented stack', () => {
   assert.equal(
     format({ level: 50, msg: 'request failed', err: { message: 'no', stack: 'Error: no\n    at there' } }),
     'ERROR request failed\n    Error: no\n        at there\n',
   );
 });
 
-test('whatever a terminal would obey is spelled out', () => {
+test('escapes control characters for a terminal', () => {
   assert.equal(
     format({ level: 40, msg: 'odd', agent: '\u001b[2J\u202e', err: { message: 'bell \u0007' } }),
     'WARN  odd  agent=\\u{1b}[2J\\u{202e}\n    bell \\u{7}\n',

@@ -50,21 +50,21 @@ test('logs the start and the end as JSON lines if the log is collected', () => {
   ]);
 });
 
-test('a level above theirs leaves them out', () => {
+test('logs no line below the log level', () => {
   const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
   assert.equal(live(serveLog(settings, descriptor, false)), '');
 });
 
-test('on a terminal only warnings are said, in words and whatever the level is', () => {
+test('prints only warnings as text on a terminal, at every log level', () => {
   const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
-  const said = mock.method(console, 'error', () => undefined);
+  const printed = mock.method(console, 'error', () => undefined);
   try {
     assert.equal(live(serveLog(settings, descriptor, true)), '');
     assert.deepEqual(
-      said.mock.calls.map(({ arguments: texts }) => texts),
+      printed.mock.calls.map(({ arguments: texts }) => texts),
       [['warning: This is not safe.']],
     );
   } finally {
-    said.mock.restore();
+    printed.mock.restore();
   }
 });

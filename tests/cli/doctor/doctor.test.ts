@@ -228,8 +228,8 @@ describe('espalier doctor', () => {
       [good.cert, good.private, /^warning: The certificate is self-signed[^,]+$/],
       [old.cert, old.private, /problem: The certificate expired on /],
       [soon.cert, soon.private, /warning: The certificate expires in 2 days/],
-      [good.cert, otherKind, /^problem: The key in .* is not that of the certificate/],
-      [good.cert, old.private, /^problem: The key in .* is not that of the certificate/],
+      [good.cert, otherKind, /^problem: The key in .* does not belong to the certificate/],
+      [good.cert, old.private, /^problem: The key in .* does not belong to the certificate/],
       ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE names .*, which holds no certificate/],
       [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE names .*, which holds no private key/],
     ] as const) {

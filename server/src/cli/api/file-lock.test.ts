@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { FileLock } from './file-lock.ts';
 
-/** Larger than any process has for a number. */
+/** Larger than every process id. */
 const noProcess = 2 ** 22 + 1;
 
 function newLock(t: TestContext): { path: string; lock: FileLock } {
@@ -16,7 +16,7 @@ function newLock(t: TestContext): { path: string; lock: FileLock } {
   return { path, lock: new FileLock(path, systemClock) };
 }
 
-test('one at a time, whatever becomes of the work, and nothing stays behind', async (t) => {
+test('runs one job at a time, also after a failed job, and removes the lock file', async (t) => {
   const { path, lock } = newLock(t);
   let holders = 0;
   const work = async (number: number) => {

@@ -20,12 +20,12 @@ async function sizesOf(pages: AsyncIterable<readonly number[]>): Promise<number[
   return sizes;
 }
 
-test('a list is read to its end, page by page', async () => {
+test('reads a list to its end, page by page', async () => {
   assert.deepEqual(await sizesOf(pagesOf(numbers(7), { pageSize: 3 })), [3, 3, 1]);
   assert.equal((await everyItem(numbers(2_500))).length, 2_500);
 });
 
-test('no more is asked for than is wanted', async () => {
+test('requests no more items than the maximum', async () => {
   const slices: PageSlice[] = [];
   assert.deepEqual(await sizesOf(pagesOf(numbers(100, slices), { pageSize: 4, maxItems: 6 })), [4, 2]);
   assert.deepEqual(slices, [
@@ -34,7 +34,7 @@ test('no more is asked for than is wanted', async () => {
   ]);
 });
 
-test('an empty list, and nothing of a list, is one empty page', async () => {
+test('yields one empty page for an empty list, and for a maximum of 0', async () => {
   assert.deepEqual(await sizesOf(pagesOf(numbers(0))), [0]);
   assert.deepEqual(await sizesOf(pagesOf(numbers(5), { maxItems: 0 })), [0]);
 });

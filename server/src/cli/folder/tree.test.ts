@@ -28,7 +28,7 @@ const sample = () =>
     ['g', 2, true],
   );
 
-test('a tree is drawn, with each line ending where its last folder is', async () => {
+test('draws a tree whose vertical lines end at the last subfolder', async () => {
   assert.deepEqual(await all(drawTree(sample(), { isAscii: false })), [
     '├── a',
     '│   ├── b',
@@ -40,12 +40,12 @@ test('a tree is drawn, with each line ending where its last folder is', async ()
   ]);
 });
 
-test('a terminal without UTF-8 gets other lines', async () => {
+test('draws ASCII lines on a terminal without UTF-8', async () => {
   const [first, , , fourth] = await all(drawTree(sample(), { isAscii: true }));
   assert.deepEqual([first, fourth], ['|-- a', '|   `-- d']);
 });
 
-test('the same tree as JSON has each folder inside its own', async () => {
+test('writes each folder inside its parent as JSON', async () => {
   const text = (await all(nestTree(folder('top'), sample()))).join('');
   type Nested = { name: string; folders: Nested[] };
   const names = ({ name, folders }: Nested): unknown =>
@@ -55,7 +55,7 @@ test('the same tree as JSON has each folder inside its own', async () => {
   });
 });
 
-test('a folder with nothing inside is a whole tree, too', async () => {
+test('writes a folder without subfolders as JSON', async () => {
   const text = (await all(nestTree(folder('top'), branches()))).join('');
   assert.deepEqual(JSON.parse(text), { ...folder('top'), folders: [] });
 });

@@ -22,16 +22,16 @@ const entry = (input: Partial<Entry>): Entry => ({
   ...input,
 });
 
-/** What stands under the heading. */
+/** The text in the column "What". */
 const what = (input: Partial<Entry>) => toLine(entry(input)).slice(heading.indexOf('What'));
 
-test('a line has number, time, who and what below their headings', () => {
+test('aligns number, time, user and change with their headings', () => {
   const line = toLine(entry({ folderId: 'f1', folder: { path: '/Places' }, after: { title: 'P' } }));
   assert.equal(heading, '  Number  At (UTC)             By            What');
   assert.equal(line, '       7  2026-11-15 16:50:07  admin         UPDATE_FOLDER  /Places  title: P');
 });
 
-test('who did it: a user, one who is gone, or the server', () => {
+test('displays the id of a deleted user, and changes of the server', () => {
   assert.match(toLine(entry({ by: null })), / id:a1 /);
   assert.match(toLine(entry({ by: null, byId: null })), / \(server\) /);
 });
@@ -50,7 +50,7 @@ test('displays a deleted object by the name in the entry, or by its id', () => {
   );
 });
 
-test('a move has both paths instead of the ids of the parents', () => {
+test('displays both paths of a move instead of the parent ids', () => {
   const paths = { folderId: 'f1', folder: { path: '/b/x' }, path: '/b/x' };
   const move = {
     kind: 'MOVE_FOLDER',
@@ -62,7 +62,7 @@ test('a move has both paths instead of the ids of the parents', () => {
   assert.equal(what(move), 'MOVE_FOLDER  /b/x  parentId: a → b');
 });
 
-test('a grant names folder, subject and level; a long text is cut', () => {
+test('displays folder, group and level of a grant, and shortens a long text', () => {
   const grant = {
     kind: 'GRANT_ACCESS',
     folderId: 'f1',
@@ -78,7 +78,7 @@ test('a grant names folder, subject and level; a long text is cut', () => {
   assert.equal(line, `UPDATE_FOLDER  description: ${'x'.repeat(59)}…`);
 });
 
-test('nothing in a line moves the cursor of a terminal', () => {
+test('escapes control characters', () => {
   const hostile = 'a\u001b[31m\u009b\u202e\nb';
   const input = entry({
     by: { username: hostile },

@@ -5,7 +5,7 @@ import { parseTime } from './filter.ts';
 
 const now = Date.parse('2026-11-15T16:50:00Z');
 
-test('a time is in UTC unless it says otherwise', () => {
+test('reads a time without an offset as UTC', () => {
   const expected = {
     '2026-11-15': '2026-11-15T00:00:00.000Z',
     '2026-11-15 16:50': '2026-11-15T16:50:00.000Z',
@@ -17,7 +17,7 @@ test('a time is in UTC unless it says otherwise', () => {
   for (const [text, at] of Object.entries(expected)) assert.equal(parseTime('--from', text, now), at, text);
 });
 
-test('or how long ago', () => {
+test('reads a duration as the time before now', () => {
   const expected = {
     '90s': '2026-11-15T16:48:30.000Z',
     '30m': '2026-11-15T16:20:00.000Z',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PageSlice } from '../api/pages.ts';
 import { followed } from './follow.ts';
 
-/** A journal that grows between looks, and while it is read. */
+/** A journal that grows between polls, and while it is read. */
 class Journal {
   readonly entries: { number: number }[] = [];
   #whenRead: (() => void)[] = [];
@@ -63,7 +63,7 @@ test('yields the latest entries, oldest first, and then each new entry', async (
   assert.deepEqual(received, range(8, 13));
 });
 
-test('of more than a page nothing is missed and nothing received twice, also if more comes while it is read', async () => {
+test('yields each entry of several pages once, also if entries arrive while it reads', async () => {
   const journal = new Journal();
   journal.add(1);
   const steps = [
@@ -79,12 +79,12 @@ test('of more than a page nothing is missed and nothing received twice, also if 
   assert.deepEqual(events, []);
 });
 
-test('an empty journal is followed from its first entry on', async () => {
+test('follows an empty journal from its first entry', async () => {
   const journal = new Journal();
   assert.deepEqual((await follow(journal, 5, [() => undefined, () => journal.add(1)])).received, [1]);
 });
 
-test('a look that fails is made up for by the next', async () => {
+test('yields the entries of a failed poll after the next poll', async () => {
   const journal = new Journal();
   journal.add(1);
   const fail = () => {

@@ -72,7 +72,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf('{...F} fragment F on Nothing{a}'), 1);
   });
 
-  test('of an unused fragment count, too', () => {
+  test('of an unused fragment also count', () => {
     const query = `{folder{name}} fragment F on Folder{${'name '.repeat(20)}}`;
     assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', cost: 20, limit: 10 });
   });
@@ -130,7 +130,7 @@ describe('the refusal', () => {
 });
 
 describe('introspection queries', () => {
-  test('cost as much as the lists of the schema are long', () => {
+  test('cost the lengths of the lists in the schema', () => {
     const nested = '{__schema{types{fields{type{fields{name description}}}}}}';
     const types = sizes.get('types')!;
     const fields = sizes.get('fields')!;

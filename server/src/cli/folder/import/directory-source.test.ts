@@ -19,7 +19,7 @@ function newFolder(t: TestContext): string {
   return folder;
 }
 
-test('a directory that cannot be read is an error that names it', async () => {
+test('names a directory that cannot be read', async () => {
   await assert.rejects(
     readDirectory('/none/at all', options),
     (error) =>
@@ -28,13 +28,13 @@ test('a directory that cannot be read is an error that names it', async () => {
   );
 });
 
-test('a name that is not of UTF-8 is an error that shows it', async (t) => {
+test('displays a name that is not valid UTF-8', async (t) => {
   const folder = newFolder(t);
   mkdirSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('Gr\xfcn', 'latin1')]));
   await assert.rejects(readDirectory(folder, options), /is not valid UTF-8: "Grün"/);
 });
 
-test('reading stops when it is no longer wanted', async (t) => {
+test('stops reading when the signal is aborted', async (t) => {
   const folder = newFolder(t);
   await assert.rejects(readDirectory(folder, { ...options, signal: AbortSignal.abort() }), /aborted/);
 });

@@ -48,7 +48,7 @@ const reply = (response: ServerResponse, value: object) =>
 const stopsWith = (message: RegExp) => (error: unknown) =>
   error instanceof Stopped && message.test(error.message);
 
-test('an import is sent whole, and answers how many were made', async () => {
+test('sends an import in one request, and returns the counts of the response', async () => {
   const result = { createdCount: 7, updatedCount: 0, keptCount: 0, isDryRun: false };
   const [only] = await withUpload(
     async (request, response, sent) => {
@@ -62,28 +62,24 @@ test('an import is sent whole, and answers how many were made', async () => {
 });
 
 for (const [what, answer, message] of [
+  ['reports that nothing was imported', { data: { importFolders: { folder: { id: 'p' } } } }, /^Nothing was/],
   [
-    'and is not made by then: it never will be',
-    { data: { importFolders: { folder: { id: 'p' } } } },
-    /^Nothing was/,
-  ],
-  [
-    'and is already made: reports that',
+    'reports that the import was completed before',
     { errors: [{ message: 'used', extensions: { code: 'BAD_INPUT' } }], data: { importFolders: null } },
     /^The import was completed before/,
   ],
   [
-    'on a server with an invalid response: reports that the outcome is unknown',
+    'reports that the outcome is unknown if the response is invalid',
     { data: null },
     /^The stop request failed/,
   ],
 ] as const) {
-  test(`an import that is stopped takes its key away, ${what}`, async () => {
+  test(`uses the idempotency key of a stopped import, and ${what}`, async () => {
     const stopping = new AbortController();
     const [first, second, ...more] = await withUpload(
       async (request, response, sent) => {
         await receive(request, sent);
-        // The first is not answered: the server works on it.
+        // The first request gets no response, as during a long import.
         if (sent.length === 1) stopping.abort();
         else reply(response, answer);
       },
@@ -96,7 +92,7 @@ for (const [what, answer, message] of [
   });
 }
 
-test('an import that is stopped before it is sent sends nothing', async () => {
+test('sends nothing if the import is stopped before', async () => {
   const sent = await withUpload(
     async (request, _response, all) => receive(request, all),
     (send) => assert.rejects(send(AbortSignal.abort())),
