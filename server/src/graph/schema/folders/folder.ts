@@ -8,7 +8,7 @@
  * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement
  *
  * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow: see
- * `graph/field-marks.ts`. Then run `npm run generate`. If the value is stored, see "A new column of `folders`" in
+ * `graph/field-marks.ts`. Then run `npm run generate`. If the value is stored, see "A column of `folders`" in
  * `docs/architecture.md`.
  */
 
