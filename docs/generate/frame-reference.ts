@@ -1,4 +1,4 @@
-/** Creates the page of all socket frames from the conversations that a test has with the server. */
+/** Generates the page about socket frames from the conversations that a test runs against the server. */
 
 import { conversations, type Conversation, type ExampleFrame } from './socket-conversations.ts';
 import { formatTable } from './markdown.ts';
@@ -9,9 +9,11 @@ export function createFrameReference(all: readonly Conversation[] = conversation
 
 # Socket frames
 
-All that is said over a WebSocket at \`/graphql\` or \`/graphql/ws\`: frames of text, each a JSON object, of at most 64 KiB to the server. Which of the two
-sub-protocols is spoken, the client says when it opens the socket (\`Sec-WebSocket-Protocol\`). [Live](../clients/follow-changes.md) tells how to use it, [Errors](errors.md#close-codes-of-sockets) why
-a socket is closed. A test has these conversations with a real server. \`→\` is sent by the client.
+Look up each frame of a WebSocket at \`/graphql\` or \`/graphql/ws\`. A frame is text with one JSON object. A frame to the server has at most 64 KiB.
+The client selects one of two sub-protocols with the header \`Sec-WebSocket-Protocol\`, for example \`Sec-WebSocket-Protocol: graphql-transport-ws\`.
+
+[WebSockets and event streams](../clients/websockets.md) explains how to use your socket, and [Errors](errors.md#close-codes-of-sockets) lists the close codes. In the examples,
+\`→\` is sent by the client, \`←\` by the server, and \`…\` stands for a value that varies. Tests run these conversations against a real server.
 
 ${protocols.map((name) => formatProtocol(all.filter(({ protocol }) => protocol.name === name))).join('\n\n')}
 `;
@@ -27,7 +29,7 @@ function formatProtocol(talks: readonly Conversation[]): string {
   ]);
   return [
     `## \`${talks[0]!.protocol.name}\``,
-    formatTable(['Frame', '', 'What it is'], rows),
+    formatTable(['Frame', '', 'Meaning'], rows),
     ...talks.map((talk) => ['```text', ...talk.frames.flatMap(formatFrame), '```'].join('\n')),
   ].join('\n\n');
 }

@@ -14,7 +14,7 @@ export interface ExampleFrame {
   readonly about: string;
   readonly frame: { readonly type: string; readonly id?: string; readonly payload?: unknown };
   /** The event that precedes this frame. */
-  readonly once?: 'a folder is made' | 'the token has a minute left';
+  readonly once?: 'a folder is created' | 'the token has a minute left';
 }
 
 export interface Conversation {
@@ -40,23 +40,23 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'client',
         about:
-          'the first, within ten seconds; the token may be in the `Authorization` header of the upgrade instead',
+          'the first frame, within ten seconds. You can send the token in the `Authorization` header of the upgrade instead',
         frame: { type: 'connection_init', payload: { authorization: 'Bearer …' } },
       },
-      { from: 'server', about: 'the connection is open for operations', frame: { type: 'connection_ack' } },
+      { from: 'server', about: 'you can send operations now', frame: { type: 'connection_ack' } },
       {
         from: 'client',
         about:
-          'begins an operation under an id of its own: a query, a mutation or a subscription, with `query`, `variables` and `operationName`',
+          'starts a query, a mutation or a subscription under an id of your choice. The payload has `query`, and optionally `variables` and `operationName`',
         frame: { type: 'subscribe', id: '1', payload: changes },
       },
       {
         from: 'server',
-        about: 'an answer',
-        once: 'a folder is made',
+        about: 'one result of the operation',
+        once: 'a folder is created',
         frame: { type: 'next', id: '1', payload: eventPayload },
       },
-      { from: 'client', about: 'ends an operation', frame: { type: 'complete', id: '1' } },
+      { from: 'client', about: 'stops the operation', frame: { type: 'complete', id: '1' } },
       {
         from: 'client',
         about: '',
@@ -69,32 +69,32 @@ export const conversations: readonly Conversation[] = [
       },
       {
         from: 'server',
-        about: 'the operation is over: all was answered',
+        about: 'the operation has ended, and all results were sent',
         frame: { type: 'complete', id: '2' },
       },
       { from: 'client', about: '', frame: { type: 'subscribe', id: '3', payload: { query: '{ nothing }' } } },
       {
         from: 'server',
-        about: 'the operation was refused and is over; the payload is a list of GraphQL errors',
+        about: 'the operation was refused. The payload is a list of GraphQL errors',
         frame: { type: 'error', id: '3', payload: [validationError] },
       },
       {
         from: 'server',
-        about: 'the auth token ends soon',
+        about: 'the auth token expires soon. Refresh it, and send the new one',
         once: 'the token has a minute left',
         frame: { type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt: '…' } },
       },
       {
         from: 'client',
-        about: 'an answer to a ping; with a fresh token, now or at any time, it prolongs the connection',
+        about: 'answers a ping, or renews the token at any time',
         frame: { type: 'pong', payload: { authorization: 'Bearer …' } },
       },
       {
         from: 'client',
-        about: 'asks whether the other end is there; it may bring a fresh token, too',
+        about: 'checks the connection. The payload may contain a new token',
         frame: { type: 'ping' },
       },
-      { from: 'server', about: 'the answer to a ping; never with a payload', frame: { type: 'pong' } },
+      { from: 'server', about: 'answers a ping, without a payload', frame: { type: 'pong' } },
     ],
   },
   {
@@ -103,22 +103,22 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'client',
         about:
-          'the first, within ten seconds; the token may be in the `Authorization` header of the upgrade instead',
+          'the first frame, within ten seconds. You can send the token in the `Authorization` header of the upgrade instead',
         frame: { type: 'connection_init', payload: { Authorization: 'Bearer …' } },
       },
-      { from: 'server', about: 'the connection is open for operations', frame: { type: 'connection_ack' } },
+      { from: 'server', about: 'you can send operations now', frame: { type: 'connection_ack' } },
       {
         from: 'client',
-        about: 'begins an operation; under an id that is in use, it takes that one’s place',
+        about: 'starts an operation. If the id is in use, it replaces the operation with this id',
         frame: { type: 'start', id: '1', payload: changes },
       },
       {
         from: 'server',
-        about: 'an answer',
-        once: 'a folder is made',
+        about: 'one result of the operation',
+        once: 'a folder is created',
         frame: { type: 'data', id: '1', payload: eventPayload },
       },
-      { from: 'client', about: 'ends an operation', frame: { type: 'stop', id: '1' } },
+      { from: 'client', about: 'stops the operation', frame: { type: 'stop', id: '1' } },
       {
         from: 'client',
         about: '',
@@ -131,17 +131,17 @@ export const conversations: readonly Conversation[] = [
       },
       {
         from: 'server',
-        about: 'the operation is over: all was answered',
+        about: 'the operation has ended, and all results were sent',
         frame: { type: 'complete', id: '2' },
       },
       { from: 'client', about: '', frame: { type: 'start', id: '3', payload: { query: '{ nothing }' } } },
       {
         from: 'server',
         about:
-          'the operation was refused and is over; the payload is the first error, with all in `errors` if there are several',
+          'the operation was refused. The payload is the first error, with the list `errors` if there are several',
         frame: { type: 'error', id: '3', payload: validationError },
       },
-      { from: 'client', about: 'asks to be closed, with 1000', frame: { type: 'connection_terminate' } },
+      { from: 'client', about: 'closes the socket with 1000', frame: { type: 'connection_terminate' } },
     ],
   },
   {
@@ -151,7 +151,7 @@ export const conversations: readonly Conversation[] = [
       {
         from: 'server',
         about:
-          'the token is missing or invalid, or it has expired, or its session has ended; the server then closes the socket with 4403',
+          'the token is missing, invalid or expired, or its session was revoked. The server then closes the socket with 4403',
         frame: {
           type: 'connection_error',
           payload: {

@@ -20,7 +20,7 @@ describe('the conversations on the page about socket frames', () => {
       const { cursor } = await testbed.query<{ cursor: string }>('{cursor}');
       const client = await SocketClient.open(testbed.testbed.url, { protocols: [protocol.name] });
       for (const { from, frame, once } of frames) {
-        if (once === 'a folder is made') await testbed.mutate('createFolder', { name: 'Garden' });
+        if (once === 'a folder is created') await testbed.mutate('createFolder', { name: 'Garden' });
         if (once === 'the token has a minute left') {
           testbed.testbed.clock.advanceSeconds(540);
           ({ authToken } = await testbed.testbed.logIn());
