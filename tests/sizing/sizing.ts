@@ -1,6 +1,6 @@
 /**
  * Measures nodes and their PostgreSQL: CPU per request of each kind, changes per second with one node and
- * with two, connections, and disk. The tables of docs/operators/several-nodes.md have the same lines in the same order.
+ * with two, connections, and disk. The tables of docs/operators/sizing.md have the same lines in the same order.
  */
 
 import { existsSync } from 'node:fs';
@@ -38,7 +38,7 @@ interface Run {
 
 export const sizing: Study = {
   name: 'sizing',
-  about: 'CPU, connections and disk of nodes and PostgreSQL: the tables of docs/operators/several-nodes.md',
+  about: 'CPU, connections and disk of nodes and PostgreSQL: the tables of docs/operators/sizing.md',
   async run(options) {
     if (!existsSync('/proc/self/schedstat')) {
       options.note('left out: it reads the CPU time of processes from /proc, as Linux has it');
