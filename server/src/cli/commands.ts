@@ -124,7 +124,7 @@ export async function findGroupDefault(name: string, isHelp: boolean): Promise<s
 }
 
 const examples = [
-  'espalier serve --demo                          # a server with a demonstration tree',
+  'espalier serve --demo                          # a server with sample folders',
   'espalier login --url http://127.0.0.1:8080     # then the other commands use this server',
   'espalier folder list -l /Places',
   'espalier grant create /Places write --user anna',

@@ -146,7 +146,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     OpenAPI: `${url}/openapi.json`,
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
-    Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
+    Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demo tree)' : ''}`,
     Backups:
       settings.backupFolder && `${settings.backupFolder}, ${formatInterval(settings.backupEveryHours)}`,
   };

@@ -165,7 +165,7 @@ function change({ changes, result, details = '', ...definition }: Change): Comma
 
 const disable = change({
   changes: { isDisabled: true },
-  about: 'Disable a user, who keeps groups and grants',
+  about: 'Disable a user, and keep groups and grants',
   details: 'All sessions of the user end. You cannot disable yourself.',
   examples: ['espalier user disable anna'],
   result: 'is disabled. All sessions have ended, and the user cannot log in.',

@@ -159,7 +159,7 @@ async function* checkContents(stored: Stored, { masterKey, adminPassword }: Sett
   // No warning: deployments with containers set it at every start.
   if (adminPassword !== undefined) {
     yield ok(
-      'ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace the password, run espalier user reset-password.',
+      'ESPALIER_ADMIN_PASSWORD is ignored after the first start. To replace a lost password, run espalier user password <user> --on-database.',
     );
   }
 }

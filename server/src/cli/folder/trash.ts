@@ -64,9 +64,9 @@ const query = `query($first: Int, $after: String) { list: trash(first: $first, a
   ${pageInfo} } }`;
 
 export const trash = apiCommand({
-  about: 'List deleted folders that can be restored, or purge all of them',
+  about: 'List the folders in the trash, or permanently delete them',
   options: {
-    empty: { about: 'Purge all folders in the trash that you manage; they cannot be restored' },
+    empty: { about: 'Permanently delete all folders in the trash that you manage' },
     yes: yesOption,
   },
   details: 'Lists the latest deletion first. To restore a folder, run espalier folder restore <id>.',
@@ -74,7 +74,7 @@ export const trash = apiCommand({
   async run(connection, { options }) {
     const { client, signal } = connection;
     if (options.empty) {
-      await confirm('Purge all folders in the trash that you manage', options.yes);
+      await confirm('Permanently delete all folders in the trash that you manage', options.yes);
       const folderCount = await client.folders.emptyTrash({ signal });
       return { data: { folderCount }, text: `Purged ${countFolders(folderCount)}.` };
     }
@@ -84,14 +84,14 @@ export const trash = apiCommand({
 });
 
 export const purge = apiCommand({
-  about: 'Purge a deleted folder, which then cannot be restored',
+  about: 'Permanently delete a folder in the trash',
   words: [idWord],
   options: { yes: yesOption },
-  details: 'Requires MANAGE on the folder.',
+  details: 'Requires MANAGE on the folder and on all folders inside it.',
   examples: ['espalier folder purge 019a1b2c-3d4e-7f50-8a6b-7c8d9e0f1a2b'],
   async run({ client }, { words: [input = ''], options }) {
     const id = idIn(input) ?? input;
-    await confirm(escaped`Purge the folder ${id} with the folders inside`, options.yes);
+    await confirm(escaped`Permanently delete the folder ${id} with the folders inside`, options.yes);
     await client.folders.purge(id).catch(explainNoTrash(id));
     return { data: { purgedFolderId: id }, text: escaped`Purged the folder ${id}.` };
   },

@@ -83,23 +83,23 @@ export async function confirm(question: string, isYes: boolean): Promise<void> {
   }
   const { promptOptions, ...prompts } = await loadPrompts();
   const message = `${question}? This cannot be undone.`;
-  const answer = unlessCancelled(
+  const answer = unlessCanceled(
     prompts,
     await prompts.confirm({ ...promptOptions, message, initialValue: false }),
   );
-  if (!answer) throw new ExitError(1, 'Cancelled. Nothing was changed.', 'CANCELLED');
+  if (!answer) throw new ExitError(1, 'Canceled. Nothing was changed.', 'CANCELED');
 }
 
 export async function askText(message: string, defaultValue?: string): Promise<string> {
   const { promptOptions, ...prompts } = await loadPrompts();
   const placeholder = defaultValue === undefined ? {} : { defaultValue, placeholder: defaultValue };
-  const answer = unlessCancelled(prompts, await prompts.text({ ...promptOptions, message, ...placeholder }));
+  const answer = unlessCanceled(prompts, await prompts.text({ ...promptOptions, message, ...placeholder }));
   return answer || askText(message, defaultValue);
 }
 
 export async function askPassword(message: string): Promise<string> {
   const { promptOptions, ...prompts } = await loadPrompts();
-  return unlessCancelled(prompts, await prompts.password({ ...promptOptions, message })) ?? '';
+  return unlessCanceled(prompts, await prompts.password({ ...promptOptions, message })) ?? '';
 }
 
 export function requireTerminal(what: string, flags: string): void {
@@ -116,7 +116,7 @@ async function loadPrompts() {
 }
 
 /** Ctrl-C ends the command. */
-function unlessCancelled<T>(
+function unlessCanceled<T>(
   { isCancel }: { readonly isCancel: (answer: unknown) => boolean },
   answer: T,
 ): Exclude<T, symbol> {

@@ -71,11 +71,11 @@ export class ImportUpload {
   async #stop(client: Client, parentId: string): Promise<void> {
     this.#progress.wait('Stopping the import');
     const options = { idempotencyKey: this.#key, parentId };
-    const isCancelled = await cancelImport(client, options).catch((cause: unknown) => {
+    const isCanceled = await cancelImport(client, options).catch((cause: unknown) => {
       const text = 'The stop request failed. The server imports all folders or none.';
       throw new Stopped(`${text} Check whether the import was made.`, { cause });
     });
-    if (isCancelled) return;
+    if (isCanceled) return;
     throw new Stopped(
       'The import was completed before it could be stopped. To undo it, run espalier folder delete -r.',
     );
