@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read: an old one is told what to do instead of failing on what it cannot load.
+// Plain JavaScript that any version of Node can run: an old version prints advice instead of a syntax error.
 
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// A clone runs from its sources, a published package holds only what was built from them.
+// A clone runs from its sources. A published package contains only the build.
 const source = new URL('../src/cli/espalier.ts', import.meta.url);
 const isClone = existsSync(source);
 const needed = isClone ? [22, 18] : [22, 15];
@@ -15,15 +15,15 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   console.error(
     `Espalier needs Node ${needed.join('.')} or newer, and this is Node ${process.versions.node}.\n` +
       (isClone
-        ? 'Use npm start, or npx espalier <command>: npm install brings the right Node with it, and they use it.'
+        ? 'Use npm start or npx espalier <command>: they use the Node that npm install has installed.'
         : 'Install a newer Node from https://nodejs.org/'),
   );
   process.exit(1);
 }
 
-// oxlint-disable no-restricted-properties -- none of these variables is a setting of ours
+// oxlint-disable no-restricted-properties -- these variables are not settings of Espalier
 
-// Before anything is loaded: graphql-js checks in every other environment, with each value, whether there are two of it.
+// Set before graphql-js is loaded. In other environments it checks with each value whether it is loaded twice.
 process.env.NODE_ENV ??= 'production';
 
 // The compiled code is cached in the user's own folder, which makes a start faster. Without a writable folder, Node caches nothing.

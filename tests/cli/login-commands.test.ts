@@ -239,7 +239,7 @@ describe('an unexpected server', () => {
   const environment = () => ({ XDG_CONFIG_HOME: folder });
   const logInAt = (url: string) =>
     runEspalier(['login', '--url', url, '-u', 'admin', '--password-stdin'], {
-      input: 'a password of nobody',
+      input: 'medlars and quinces',
       environment: environment(),
     });
 

@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
     });
 
     test('refresh after a 401 with token-expired and repeat the call', async (context) => {
-      // The clock stands still, so the client does not notice the expiry.
+      // The clock is stopped, so the client does not notice the expiry.
       const now = testbed.testbed.clock.now();
       const client = await testbed.loggedIn(context, { clock: { now: () => now } });
       await testbed.elapse(tokenSeconds + 1);

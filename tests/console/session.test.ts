@@ -196,7 +196,7 @@ describe('the console session on SQLite', () => {
 
   test('shows the form without waiting for other tabs, and focuses the tree after signing in', async () => {
     const page = await testbed.newTab();
-    // The timers of the page stand still.
+    // The timers of the page are stopped.
     await page.clock.install({ time: testbed.tree.testbed.clock.now() });
     await page.clock.pauseAt(testbed.tree.testbed.clock.now() + 1_000);
     await page.goto(testbed.address());

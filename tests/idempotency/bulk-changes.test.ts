@@ -19,8 +19,8 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
 
     /**
-     * Creates a folder in which a user may write, with three folders inside, of which one is hidden from the
-     * user.
+     * Creates a folder in which a user may write, with three folders inside. One of the three is hidden from
+     * the user.
      */
     const shared = async () => {
       const parentId = await testbed.createFolder(`Parent ${randomUUID()}`);

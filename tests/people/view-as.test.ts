@@ -413,7 +413,7 @@ for (const kind of databaseKinds) {
       );
       assert.equal(refused.status, 403);
       const viewToken = await start();
-      // The token in the header of the upgrade holds for the token of the init, too.
+      // The view token in the header of the upgrade also applies to the auth token of the init message.
       const options = upgrade({ 'espalier-view-as': viewToken });
       const client = await SocketClient.connect(people.testbed.url, rootTokens.authToken, options);
       client.start('1', '{viewer{user{username}}}');

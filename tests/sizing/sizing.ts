@@ -84,7 +84,7 @@ class SizingBench {
         ...cpu('a change, with two nodes', two),
         ...cpu('a login', alone.login),
         ...cpu('a refresh', alone.refresh),
-        ...cpu('a change told to one socket', delivery),
+        ...cpu('a change sent to one socket', delivery),
         measure('changes a second, with one node', '', alone.change, ({ perSecond }) => perSecond),
         measure('changes a second, with two nodes', '', two, ({ perSecond }) => perSecond),
         measure(

@@ -14,7 +14,7 @@ import { SocketClient } from '../live/socket-client.ts';
 import { parseScriptOptions } from '../support/script-options.ts';
 
 const values = parseScriptOptions(
-  'npm run lab -- unread-subscriptions [--subscriptions 10000] [--changes 100] [--folders 4000] [--heap-megabytes 300]\n\nWhether a server survives subscriptions that nobody reads, and other users receive every change.',
+  'npm run lab -- unread-subscriptions [--subscriptions 10000] [--changes 100] [--folders 4000] [--heap-megabytes 300]\n\nChecks that a server survives unread subscriptions, and that other users receive every change.',
   ['subscriptions', 'changes', 'folders', 'heap-megabytes'],
 );
 const subscriptions = Number(values.subscriptions ?? 10_000);

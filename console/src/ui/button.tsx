@@ -83,7 +83,7 @@ export interface MenuAction {
   readonly onAction: () => void;
 }
 
-/** Separators stand between the groups. */
+/** The menu has separators between the groups. */
 export type MenuGroups = readonly (readonly MenuAction[])[];
 
 interface ActionMenuProps {

@@ -333,7 +333,7 @@ function useSelection<Item extends object>({
   };
 }
 
-/** The width of the table in steps, so that a drag of the window renders it seldom. */
+/** The width of the table in steps, so that resizing the window renders it only a few times. */
 function useFrameWidth() {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(Infinity);

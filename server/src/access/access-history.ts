@@ -146,7 +146,7 @@ export function visibilityChange(before: FolderSight, after: FolderSight): Visib
   const isSeen = after.access.sees(after.pathIds);
   if (!isSeen) return wasSeen ? 'hidden' : undefined;
   const [old, now] = [before.access.levelAt(before.pathIds), after.access.levelAt(after.pathIds)];
-  // A passage shows only some children, so the subtree changes, too.
+  // A passage shows only some children, so the subtree also changes.
   if (!wasSeen || old >= READ !== now >= READ) return 'uncovered';
   return old === now ? undefined : 'level';
 }

@@ -16,7 +16,7 @@ export type Work<T> = (task: Task) => PromiseOrValue<T>;
 export interface Task {
   /**
    * Called before a step that examines so many rows, or completes so many values. Undefined if the step belongs to the
-   * current slice; otherwise resolves in the user's next slice, of which the step is the first.
+   * current slice; otherwise resolves when the user's next slice begins with the step.
    */
   yieldBefore(rows: number): Promise<void> | undefined;
   /** Called after a step that took more rows than expected. */

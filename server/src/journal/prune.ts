@@ -59,7 +59,7 @@ export function pruneStatements<P>(change: Statement, key: Statement, rows: Stat
   };
 }
 
-/** Prunes rows in small changes, each of which locks the journal's counter, as long as `findAny` finds a row. */
+/** Prunes rows until `findAny` finds none, in small changes. Each change locks the journal's counter. */
 export async function pruneInBatches<P>(
   database: Database,
   { findAny, prune }: { readonly findAny: Statement<P, object>; readonly prune: Statement<P, never> },

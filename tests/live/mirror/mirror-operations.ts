@@ -120,7 +120,7 @@ const table: Readonly<Record<string, OperationKind>> = {
     world.groupIds[index] = await world.createGroup(world.newName());
   }),
   promote: kind(3, async (world, { one }) => {
-    // Mostly the same person, so that the others are seldom administrators.
+    // Mostly the same person, so that the others are rarely administrators.
     const person = one % 3 === 0 ? pickPerson(world, one) : world.people[2]!;
     const isAdministrator = !person.isAdministrator;
     await world.run(world.administrator, 'updateUser', { id: person.id, isAdministrator });

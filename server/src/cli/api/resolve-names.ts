@@ -53,7 +53,7 @@ export async function findUser(connection: ApiConnection, reference: string): Pr
   return found;
 }
 
-/** Returns each user once, in the order of the references, of which there must be at least one. */
+/** Returns each user once, in the order of the references. Requires at least one reference. */
 export async function findUsers(
   connection: ApiConnection,
   references: readonly string[],

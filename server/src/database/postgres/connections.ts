@@ -188,7 +188,7 @@ export class Connections {
     }
   }
 
-  /** A connection for single statements, which need none of their own: each is sent at once, after those before it. */
+  /** A shared connection for single statements. Each is sent at once, without waiting for the results of earlier ones. */
   connectShared(): Promise<pg.PoolClient> {
     const index = this.#sharedCount++ % this.#pools.shared.options.max;
     return (this.#shared[index] ??= this.#openShared(index));

@@ -1,4 +1,4 @@
-/** The file of an embedded database: who may read it, that it is on the disk, and what is done when it is damaged. */
+/** The file of an embedded database: its permissions, its sync to disk, and its checks for damage. */
 
 import assert from 'node:assert/strict';
 import fs, {
@@ -106,7 +106,7 @@ describe('an existing file', () => {
   });
 });
 
-describe('a damaged file stops the start with one line, and is left as it was:', () => {
+describe('a damaged file prevents the start with one line, and stays unchanged:', () => {
   const pageSize = 4096;
   const write = (at: number, bytes: Uint8Array) => {
     const content = readFileSync(file);
@@ -142,7 +142,7 @@ describe('a damaged file stops the start with one line, and is left as it was:',
       damage: () => write(statSync(file).size - 3 * pageSize, Buffer.alloc(pageSize, 0xa5)),
       says: /is damaged: /,
     },
-    'cut off in the middle': {
+    'a truncated file': {
       damage: () => truncateSync(file, 5 * pageSize),
       says: /is damaged: /,
     },
@@ -169,7 +169,7 @@ describe('a damaged file stops the start with one line, and is left as it was:',
       },
       says: /is damaged: /,
     },
-    'empty, with a write-ahead log beside it': {
+    'an empty file with a write-ahead log': {
       damage: () => {
         crashed(file, `insert into settings values ('a', 'b')`);
         truncateSync(file, 0);
@@ -201,7 +201,7 @@ describe('a damaged file stops the start with one line, and is left as it was:',
     });
   }
 
-  test('but not one whose log ends in the middle: what was not committed is left away', async () => {
+  test('opens a file with a truncated log, without the incomplete transaction', async () => {
     await withRows();
     crashed(file, `insert into settings values ('whole', ''); insert into settings values ('torn', '')`);
     truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100);
@@ -215,7 +215,7 @@ describe('a damaged file stops the start with one line, and is left as it was:',
     assert.deepEqual(found, ['whole']);
   });
 
-  test('but not one whose first start was killed in the middle', async () => {
+  test('opens a file after its first start was killed', async () => {
     const connection = new BetterSqlite(file);
     connection.pragma('application_id = 0x45535041');
     connection.exec('begin; create table half (x); insert into half values (zeroblob(100000))');

@@ -106,7 +106,7 @@ export function visibleChildCount(
   return only ? only.length : childCount - (except?.length ?? 0);
 }
 
-/** How many children a slice examines besides those in it. Hidden ones cost nothing, because a refusal shows the cost to the client. */
+/** How many further children a slice examines. Hidden ones cost nothing, because a refusal shows the cost to the client. */
 export function sliceCost(
   view: TreeView,
   parents: readonly Folder[],

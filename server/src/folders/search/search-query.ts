@@ -63,7 +63,7 @@ export function toSearchQuery(input: string): SearchQuery {
   };
 }
 
-/** Slashes separate words, like spaces, so that a part of a path finds folders, too. */
+/** Slashes separate words, like spaces, so that a part of a path also finds folders. */
 function splitWords(text: string): Pick<SearchQuery, 'words'> & { readonly ownText: string } {
   const matches = [...text.matchAll(/[^\s/]+/gu)];
   const last = matches.at(-1);

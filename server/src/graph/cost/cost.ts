@@ -81,7 +81,7 @@ function refuse(measure: keyof QueryCost, excess: Excess) {
 }
 
 class DocumentCosts {
-  /** With unused fragments: validation compares their fields, too. */
+  /** With unused fragments: validation also compares their fields. */
   readonly definitions: readonly Definition[];
   readonly #sizes: SchemaSizes;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;

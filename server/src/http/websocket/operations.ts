@@ -196,7 +196,7 @@ export class SocketOperations {
     } else this.#options.onFailure(error);
   }
 
-  /** An error message would end a subscription for good. After a close, clients reconnect with their last cursor. */
+  /** An error message would end a subscription permanently. After a close, clients reconnect with their last cursor. */
   #concernsConnection({ request }: Operation, { code }: Refusal): boolean {
     if (code === 'UNAVAILABLE') return this.#options.services.graph.isSubscription(request);
     return code === 'INVALID_AUTH_TOKEN' || code === 'INVALID_VIEW_TOKEN';
