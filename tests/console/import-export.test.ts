@@ -363,21 +363,21 @@ describe('import and export in the console on SQLite', () => {
     await drop(tree.row('Rakes'), { name: 'rooms.csv', text: rooms });
     await button('Import').click();
     await button('Cancel import').click();
-    await tree.message('Cancelled the import of “rooms.csv” into “Rakes”. Nothing was imported.').waitFor();
+    await tree.message('Canceled the import of “rooms.csv” into “Rakes”. Nothing was imported.').waitFor();
     assert.equal(await dialog().count(), 0);
     release();
     await stop();
     await waitForPaths(...initialPaths);
   });
 
-  test('reports that a cancelled import was completed before', async () => {
+  test('reports that a canceled import was completed before', async () => {
     const { stop } = await interceptImport(async (route) => {
       await route.fetch();
       await button('Cancel import').click();
     });
     await drop(tree.row('Rakes'), { name: 'rooms.csv', text: rooms });
     await button('Import').click();
-    await tree.message('before it could be cancelled').waitFor();
+    await tree.message('before it could be canceled').waitFor();
     await stop();
     assert.equal((await pathsBelow()).length, 5);
   });

@@ -128,7 +128,7 @@ export const views: readonly View[] = [
     name: 'trash-empty',
     who: 'margaret',
     path: '/trash',
-    expectedText: 'There is nothing that you can restore',
+    expectedText: 'No folders that you can restore',
   },
   { name: 'restore', path: '/trash', open: press('More actions for Boathouse') },
 

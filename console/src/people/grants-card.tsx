@@ -55,7 +55,7 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
         keyOf={keyOf}
         empty={
           <p className="soft">
-            Nothing is granted to <Name>{name}</Name>.
+            There are no grants to <Name>{name}</Name>.
           </p>
         }
         loadingLines={2}

@@ -29,8 +29,8 @@ describe('palette', () => {
   });
 
   test('matches keywords that are not in the label', () => {
-    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colours' }, 'nig'), 1);
-    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colours' }, 'igh'), undefined);
+    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colors' }, 'nig'), 1);
+    assert.equal(rankMatch({ label: 'Dark theme', keywords: 'night colors' }, 'igh'), undefined);
   });
 
   test('ranks labels that start with the text first, then labels with a matching word, then the rest', () => {

@@ -151,11 +151,9 @@ function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly
           ]
         : []),
       createCommand('copyLink', 'Copy link to this page', 'copy', 'address url share', () => void copyLink()),
-      createCommand('theme:light', 'Light theme', 'sun', 'colours appearance', () => setTheme('light')),
-      createCommand('theme:dark', 'Dark theme', 'moon', 'colours appearance night', () => setTheme('dark')),
-      createCommand('theme:system', 'System theme', 'monitor', 'colours appearance', () =>
-        setTheme('system'),
-      ),
+      createCommand('theme:light', 'Light theme', 'sun', 'colors appearance', () => setTheme('light')),
+      createCommand('theme:dark', 'Dark theme', 'moon', 'colors appearance night', () => setTheme('dark')),
+      createCommand('theme:system', 'System theme', 'monitor', 'colors appearance', () => setTheme('system')),
       { ...createCommand('shortcuts', 'Keyboard shortcuts', 'list', 'keys help', openShortcuts), keys: '?' },
       createCommand('signOut', 'Sign out', 'signOut', 'log out leave', signOut),
     ];

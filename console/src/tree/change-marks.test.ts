@@ -56,11 +56,7 @@ test('describes each kind of change', () => {
     [change('CREATE'), undefined, 'added by ada, just now'],
     [change('UPDATE'), folder('New'), 'changed by ada, just now'],
     [change('MOVE'), folder('New'), 'moved here by ada, just now'],
-    [
-      change('IMPORT', { folderCount: 1_200 }),
-      folder('New'),
-      'extended with 1,200 imported folders by ada, just now',
-    ],
+    [change('IMPORT', { folderCount: 1_200 }), folder('New'), '1,200 folders imported by ada, just now'],
     [change('UPDATE', { by: null }), folder('New'), 'changed, just now'],
     [change('CREATE', { at: null, by: null }), undefined, 'your access changed, just now'],
   ];

@@ -100,7 +100,7 @@ function describeChange(change: FolderChange, before?: FolderRow): string | null
     case 'MOVE':
       return 'moved here';
     case 'IMPORT':
-      return `extended with ${(folderCount ?? 0).toLocaleString('en')} imported folders`;
+      return `${(folderCount ?? 0).toLocaleString('en')} ${folderCount === 1 ? 'folder' : 'folders'} imported`;
     case 'DELETE':
     case 'RESYNC':
       return null;

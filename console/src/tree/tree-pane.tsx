@@ -198,7 +198,7 @@ function useFindShortcut(field: RefObject<HTMLInputElement | null>): void {
     },
     {
       id: 'tree.closeAll',
-      label: 'Close all folders in the tree',
+      label: 'Collapse all folders',
       group: 'Tree',
       keywords: 'collapse',
       run: () => tree.collapseAll(),

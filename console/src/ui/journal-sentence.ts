@@ -239,7 +239,7 @@ function formatUserUpdate(entry: JournalEntry, user: Phrase): Phrase {
     after?.['username'] !== undefined &&
       phrase`renamed the user ${quote(before?.['username'])} to ${newName}`,
     after?.['isAdministrator'] === true && phrase`made ${user} an administrator`,
-    after?.['isAdministrator'] === false && phrase`took the administrator role from ${user}`,
+    after?.['isAdministrator'] === false && phrase`removed the administrator role from ${user}`,
     after?.['isDisabled'] === true && phrase`disabled ${user}`,
     after?.['isDisabled'] === false && phrase`enabled ${user}`,
   ].filter((action) => action !== false);

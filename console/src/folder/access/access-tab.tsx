@@ -120,7 +120,7 @@ interface GrantDialogProps {
 }
 
 const explanations: Readonly<Record<AccessLevel, string>> = {
-  NONE: 'No access to this folder and its contents, whatever is granted above. A deeper grant can give access again.',
+  NONE: 'Block inherited access to this folder and everything inside. A deeper grant can give access again.',
   READ: 'See this folder and everything inside, but change nothing.',
   WRITE: 'See and change this folder and everything inside: names, texts, new folders, moves and deletions.',
   MANAGE: 'Also grant and remove access to this folder and everything inside.',

@@ -12,7 +12,7 @@ const change = {
 
 test('names the user who made the change, if known', () => {
   assert.equal(formatChange({ ...change, kind: 'UPDATE' }), 'ada changed it');
-  assert.equal(formatChange({ ...change, kind: 'DELETE', by: null }), 'Somebody deleted it');
+  assert.equal(formatChange({ ...change, kind: 'DELETE', by: null }), 'Another user deleted it');
   assert.equal(
     formatChange({ ...change, kind: 'IMPORT', folderCount: 1200 }),
     'ada imported 1,200 folders into it',

@@ -6,7 +6,7 @@ type FormattedChange = Pick<FolderChange, 'kind' | 'at' | 'by' | 'oldParent' | '
 
 export function formatChange(change: FormattedChange): string {
   const { kind, by, oldParent, newParent, folderCount } = change;
-  const who = by?.username ?? 'Somebody';
+  const who = by?.username ?? 'Another user';
   switch (kind) {
     case 'CREATE':
       return isAccessChange(change) ? 'It became visible to you' : `${who} created it or moved it here`;

@@ -79,7 +79,7 @@ export function TrashScreen() {
         empty={
           <Empty
             icon="trash"
-            title={isAdministrator ? 'The trash is empty' : 'There is nothing that you can restore'}
+            title={isAdministrator ? 'The trash is empty' : 'No folders that you can restore'}
           >
             <p>Deleted folders appear here, and you can restore them.</p>
             <p>

@@ -1,6 +1,6 @@
 /**
  * Reads a file to import, with a limit for its size, and sends its folders to the server: first as a dry run, then as one change
- * that can be cancelled, repeated and undone.
+ * that can be canceled, repeated and undone.
  */
 
 import { newIdempotencyKey, type ImportOptions, type ImportResult } from '@espalier/client';
@@ -169,8 +169,8 @@ export class ImportRun {
     const subject = `the import of “${this.#file.name}” into “${name}”`;
     try {
       if (await whileSignedIn(cancelImport(client, { idempotencyKey: this.#key, parentId: id }))) {
-        toasts.add({ tone: 'note', text: `Cancelled ${subject}. Nothing was imported.` });
-      } else reportFailure(`The server completed ${subject} before it could be cancelled.`);
+        toasts.add({ tone: 'note', text: `Canceled ${subject}. Nothing was imported.` });
+      } else reportFailure(`The server completed ${subject} before it could be canceled.`);
     } catch {
       reportFailure(
         `The server could not be reached to cancel ${subject}. It imports all folders or none: check the folder.`,
