@@ -88,17 +88,17 @@ export const bodies = {
     type: 'object',
     description: 'The refresh token to exchange or to revoke.',
     required: ['refreshToken'],
-    properties: { refreshToken: text('The refresh token (RT).') },
+    properties: { refreshToken: text('The refresh token.') },
   },
   AuthTokenRequest: {
     type: 'object',
     description: 'The auth token to check.',
     required: ['authToken'],
-    properties: { authToken: text('The auth token (AT) to check.') },
+    properties: { authToken: text('The auth token to check.') },
   },
   GraphRequest: {
     type: 'object',
-    description: 'A graph query.',
+    description: 'A GraphQL request.',
     required: ['query'],
     properties: {
       query: text('The GraphQL document.'),
@@ -119,10 +119,12 @@ export const bodies = {
     description: 'An auth token and a refresh token.',
     required: ['authToken', 'expires_in', 'refreshToken'],
     properties: {
-      authToken: text('The auth token (AT): a signed token (JWT) to send as `Authorization: Bearer <AT>`.'),
+      authToken: text(
+        'The auth token (AT): a signed token (JWT) to send as `Authorization: Bearer <auth token>`.',
+      ),
       expires_in: { type: 'integer', description: 'The lifetime of the auth token, in seconds.' },
       refreshToken: {
-        ...text('The refresh token (RT): valid for one exchange at `/login/refresh`.'),
+        ...text('The refresh token (RT): a UUID to send to `/login/refresh` once.'),
         format: 'uuid',
       },
     },
@@ -191,7 +193,7 @@ export const bodies = {
     description: 'The token to introspect.',
     required: ['token'],
     properties: {
-      token: text('The auth token (AT).'),
+      token: text('The auth token.'),
       token_type_hint: text('Ignored.'),
     },
   },
@@ -200,12 +202,15 @@ export const bodies = {
     description: 'The state and the claims of a token (RFC 7662).',
     required: ['active'],
     properties: {
-      active: { type: 'boolean', description: 'Whether the token is an AT of this service and valid now.' },
+      active: {
+        type: 'boolean',
+        description: 'Whether the token is an auth token of this service and valid now.',
+      },
       token_type: text('`Bearer`. This field and those below exist only for an active token.'),
       iss: text('The issuer.'),
       sub: text('The id of the user.'),
       sid: text('The id of the session.'),
-      exp: { type: 'integer', description: 'When it expires, in seconds since 1970.' },
+      exp: { type: 'integer', description: 'The expiry time, in seconds since 1970.' },
     },
   },
   ProbeResponse: {
@@ -222,7 +227,7 @@ export const bodies = {
       reasons: {
         type: 'object',
         description:
-          'With `/readyz?verbose`: a sentence for each failed check with a known cause, for example why changes cannot be written.',
+          'With `/readyz?verbose`: a sentence for each failed check with a known cause, for example that the disk is full.',
       },
     },
   },
@@ -232,10 +237,10 @@ export const bodies = {
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
     properties: {
       type: { type: 'string', const: 'about:blank' },
-      title: text('The meaning of the status.'),
+      title: text('The name of the status, for example `Bad Request`.'),
       status: { type: 'integer', description: 'The HTTP status.' },
-      detail: text('A description of the error, for people.'),
-      code: text('A code of the error, for programs: one of a closed list.'),
+      detail: text('A description of the error for people. It can change in any release.'),
+      code: text('The code of the error for programs, for example `BAD_INPUT`.'),
       requestId: text('The id under which the service logged this request.'),
       checks: { type: 'object', description: 'With `/readyz?verbose` only: the same as in a ProbeResponse.' },
       reasons: {

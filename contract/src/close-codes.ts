@@ -15,13 +15,13 @@ export const closeCodes = {
   GOING_AWAY: {
     code: 1001,
     reason: 'Going away',
-    when: 'The server stops; connect again. If the socket has subscriptions, the reason is `Going away; cursor=…`: all of them have received every event up to this cursor',
+    when: 'The server is stopping. If the socket has subscriptions, the reason is `Going away; cursor=…`: all subscriptions have received every event up to this cursor',
   },
   TOO_LARGE: { code: 1009, reason: '', when: 'A frame is larger than 64 KiB' },
   UNAVAILABLE: {
     code: 1013,
     reason: 'Try again later',
-    when: 'The server cannot accept connections right now, or the user has too many connections; the reason says which',
+    when: 'The server cannot accept connections now, or the user has too many connections; the reason says which',
   },
   INVALID_MESSAGE: {
     code: 4400,
@@ -36,7 +36,7 @@ export const closeCodes = {
   INVALID_AUTH_TOKEN: {
     code: 4403,
     reason: 'INVALID_AUTH_TOKEN',
-    when: 'The auth token is missing, invalid or expired, its session was revoked, its user disabled or deleted, or its signing key retired; connect again with a new token',
+    when: 'The auth token is missing, invalid or expired, its session was revoked, its user disabled or deleted, or its signing key retired',
   },
   INVALID_VIEW_TOKEN: {
     code: 4403,

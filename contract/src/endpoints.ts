@@ -46,13 +46,16 @@ export interface Endpoint {
 const tokenBodyLimitBytes = 16 * 1024;
 const graphBodyLimitBytes = 32 * 1024 * 1024;
 
-const tooLarge = { status: 413, when: 'Body over 16 KiB' };
-const malformed = { status: 400, when: 'Malformed payload, for example with more than 64 levels of nesting' };
-const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
-const overloaded = { status: 503, when: 'Overloaded, or the database cannot be used; see Retry-After' };
+const tooLarge = { status: 413, when: 'The body is larger than 16 KiB' };
+const malformed = { status: 400, when: 'The body is malformed, for example a required field is missing' };
+const otherMediaType = { status: 400, when: 'The Content-Type is not application/json' };
+const overloaded = {
+  status: 503,
+  when: 'The server is overloaded or cannot use its database; try again after Retry-After seconds',
+};
 const keysNotRead = {
   status: 503,
-  when: 'The database cannot be read, and the AT may be signed by a key that this node has not read yet; see Retry-After',
+  when: 'The node cannot read the database, and does not have the signing key of the auth token; try again after Retry-After seconds',
 };
 
 export const endpoints = {
@@ -61,20 +64,20 @@ export const endpoints = {
     path: '/login',
     summary: 'Log in',
     description:
-      'Exchanges a user name and a password for an auth token (AT) and a refresh token (RT). Logins are independent: a new login never ends another one.',
+      'Returns an auth token (AT) and a refresh token (RT) for a user name and a password. Each login starts a new session; the other sessions of the user continue.',
     authHeader: 'none',
     request: { body: 'Credentials', isRequired: true, limitBytes: tokenBodyLimitBytes },
-    success: { status: 200, body: 'LoginResponse', description: 'A new AT and RT' },
+    success: { status: 200, body: 'LoginResponse', description: 'A new auth token and refresh token' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
-      INVALID_CREDENTIALS: { status: 401, when: 'Invalid credentials' },
+      INVALID_CREDENTIALS: { status: 401, when: 'The user name or the password is wrong' },
       TOO_LARGE: tooLarge,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'After the 50th failure for this user name, or the 500th in all, from this address within 15 minutes, each further failure is followed by a pause; see Retry-After',
+        when: 'Too many logins from this address failed within 15 minutes: 50 for this user name, or 500 in total; wait Retry-After seconds',
       },
       UNAVAILABLE: overloaded,
     },
@@ -82,21 +85,21 @@ export const endpoints = {
   refresh: {
     methods: ['POST'],
     path: '/login/refresh',
-    summary: 'Exchange a refresh token',
+    summary: 'Refresh the tokens',
     description:
-      'Replaces both tokens of a login by new ones. Send the RT in the body and the AT of the same login, expired or not, in the Authorization header. An RT can be exchanged only once: if several requests use it at the same time, exactly one succeeds.',
+      'Replaces both tokens of a session with new ones. Send the refresh token in the body, and the auth token of the same session in the Authorization header; it may have expired. You can use a refresh token only once: if several requests use it at the same time, exactly one succeeds.',
     authHeader: 'required',
     request: { body: 'RefreshTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
-    success: { status: 200, body: 'LoginResponse', description: 'A new AT and RT' },
+    success: { status: 200, body: 'LoginResponse', description: 'A new auth token and refresh token' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
-      INVALID_AUTH_TOKEN: { status: 401, when: 'AT missing or invalid' },
+      INVALID_AUTH_TOKEN: { status: 401, when: 'The auth token is missing or invalid' },
       INVALID_REFRESH_TOKEN: {
         status: 401,
-        when: 'RT unknown, spent, revoked, expired, or not of the same login as the AT',
+        when: 'The refresh token is unknown, spent, revoked or expired, or belongs to another session than the auth token',
       },
       TOO_LARGE: tooLarge,
       UNAVAILABLE: overloaded,
@@ -107,21 +110,30 @@ export const endpoints = {
     path: '/logout',
     summary: 'Log out',
     description:
-      'Revokes the RT of a login. Send the AT in the Authorization header with any body or none, or send the RT in the body. When both are present, the AT takes precedence. Issued ATs stay usable until they expire.',
+      'Revokes the refresh token of a session. Send the auth token in the Authorization header, or the refresh token in the body. If you send both, the server uses the auth token and ignores the body. Auth tokens stay valid until they expire.',
     authHeader: 'optional',
     request: { body: 'RefreshTokenRequest', isRequired: false, limitBytes: tokenBodyLimitBytes },
-    success: { status: 204, description: 'The RT of this login is revoked' },
+    success: { status: 204, description: 'The refresh token of this session is revoked' },
     reportsExpiry: true,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'No Authorization header, and the body is empty or malformed' },
+      BAD_INPUT: {
+        status: 400,
+        when: 'The request has no Authorization header, and the body is empty or malformed',
+      },
       UNSUPPORTED_MEDIA_TYPE: {
         ...otherMediaType,
-        when: `No Authorization header, and a ${otherMediaType.when}`,
+        when: 'The request has no Authorization header, and the Content-Type is not application/json',
       },
-      INVALID_REFRESH_TOKEN: { status: 400, when: 'No Authorization header, and the RT is invalid' },
-      INVALID_AUTH_TOKEN: { status: 401, when: 'The AT is invalid or expired' },
-      TOO_LARGE: { ...tooLarge, when: 'No Authorization header, and a body over 16 KiB' },
+      INVALID_REFRESH_TOKEN: {
+        status: 400,
+        when: 'The request has no Authorization header, and the refresh token is invalid',
+      },
+      INVALID_AUTH_TOKEN: { status: 401, when: 'The auth token is invalid or expired' },
+      TOO_LARGE: {
+        ...tooLarge,
+        when: 'The request has no Authorization header, and the body is larger than 16 KiB',
+      },
       UNAVAILABLE: overloaded,
     },
   },
@@ -129,16 +141,20 @@ export const endpoints = {
     methods: ['POST'],
     path: '/login/verify',
     summary: 'Check an auth token',
-    description: 'Answers 204 only when the AT was issued by this service and is still valid.',
+    description:
+      'Returns 204 if this service issued the auth token and the token is still valid, and 400 for any other token.',
     authHeader: 'none',
     request: { body: 'AuthTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
-    success: { status: 204, description: 'The AT is valid' },
+    success: { status: 204, description: 'The auth token is valid' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
-      INVALID_AUTH_TOKEN: { status: 400, when: 'AT malformed, not issued by this service, or expired' },
+      INVALID_AUTH_TOKEN: {
+        status: 400,
+        when: 'The auth token is malformed, was not issued by this service, or has expired',
+      },
       TOO_LARGE: { ...tooLarge, status: 400 },
       UNAVAILABLE: keysNotRead,
     },
@@ -147,20 +163,24 @@ export const endpoints = {
     methods: ['GET', 'POST'],
     path: '/graphql',
     summary: 'Query the tree of folders',
-    description:
-      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables, query cost) have status 200 for `application/json` and 400 for `application/graphql-response+json`; errors during execution have status 200. With `Accept: text/event-stream` the server sends Server-Sent Events (GraphQL over SSE, distinct connections mode). Use this for a subscription without a WebSocket. A GET with an upgrade header opens a WebSocket, at this address and at `/graphql/ws`. An Authorization header of this request must contain a valid AT (otherwise 401, with `token-expired`). Web pages of other origins are refused (403). Both errors are `application/problem+json`.',
+    description: [
+      'Runs a query, a mutation or a subscription (GraphQL over HTTP). POST a JSON body, or GET with the parameters `query`, `operationName` and `variables`.',
+      'Status of a response with errors: 200 with `Accept: application/json`. With `Accept: application/graphql-response+json`, the status is 400 if the query itself is wrong (syntax, validation, variables, query cost), and 200 if one of its fields failed.',
+      'Event stream: with `Accept: text/event-stream`, the server sends Server-Sent Events (GraphQL over SSE, distinct connections mode). Use this for a subscription without a WebSocket.',
+      'WebSocket: a GET with an upgrade header opens a WebSocket, here and at `/graphql/ws`. If this request has an Authorization header, the auth token must be valid; otherwise the response is 401, with `token-expired` if it has expired. A page of another origin gets 403 (see `ESPALIER_CORS_ORIGINS`). Both errors are `application/problem+json`.',
+    ].join('\n\n'),
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
     headers: {
       'Idempotency-Key': {
         pattern: '^[!-~]{1,255}$',
         description:
-          'A random UUID, different for each request. If the response to a mutation is lost, send the same request with the same key again: the server returns the result and does not repeat the change. Keys are stored for 24 hours and ignored for queries.',
+          'A random UUID, different for each request. If you lose the response to a mutation, send the same request with the same key again: the server returns the result and does not repeat the change. The server stores keys for 24 hours, and ignores them for queries.',
       },
       'Espalier-View-As': {
         pattern: '^[\\w.-]+$',
         description:
-          'A view token of `startViewAs`, from the same session as the AT. The request is answered with the rights of the viewed user, and mutations are refused with FORBIDDEN.',
+          'A view token of `startViewAs`, from the same session as the auth token. The request then has the rights of the viewed user, and mutations fail with FORBIDDEN.',
       },
     },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
@@ -173,31 +193,34 @@ export const endpoints = {
       },
       INVALID_AUTH_TOKEN: {
         status: 401,
-        when: 'The AT is missing, invalid or expired, or the scheme is wrong',
+        when: 'The auth token is missing, invalid or expired, or the scheme is not Bearer',
       },
       INVALID_VIEW_TOKEN: {
         status: 403,
-        when: 'The view token is not valid in the session of the AT, or the view has ended',
+        when: 'The view token is not valid in the session of the auth token, or the view has ended',
       },
-      METHOD_NOT_ALLOWED: { status: 405, when: 'A mutation by GET' },
-      NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
+      METHOD_NOT_ALLOWED: { status: 405, when: 'The query is a mutation, and the method is GET' },
+      NOT_ACCEPTABLE: {
+        status: 406,
+        when: 'The Accept header contains neither a JSON media type nor text/event-stream',
+      },
       TOO_LARGE: {
         ...tooLarge,
-        when: 'Body over 32 MiB, over 1 MiB from a user without write access to any folder, or with more than two million values',
+        when: 'The body is larger than 32 MiB, or than 1 MiB if you have no WRITE access to any folder, or contains more than two million values',
       },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: {
         status: 503,
-        when: 'Overloaded, the database cannot be used, or the user has too many open event streams; see Retry-After',
+        when: 'The server is overloaded or cannot use its database, or the user has too many open event streams; try again after Retry-After seconds',
       },
     },
   },
   keySet: {
     methods: ['HEAD', 'GET'],
     path: '/.well-known/jwks.json',
-    summary: 'The public keys of auth tokens',
+    summary: 'Read the public keys of auth tokens',
     description:
-      'A JSON Web Key Set (RFC 7517), with which other services can verify ATs themselves. It contains each key at least four minutes before the key signs. Cache it for as long as `Cache-Control` allows, and read it again when a token names an unknown key. It does not show which sessions were revoked or logged out after their AT was signed: only this service can check that.',
+      'Returns a JSON Web Key Set (RFC 7517), with which other services can verify auth tokens themselves. It contains each key at least four minutes before the key signs. Cache it for as long as `Cache-Control` allows, and read it again when a token has an unknown `kid`. The keys do not show whether a session was revoked after its auth token was signed: use `/introspect` to check that.',
     authHeader: 'none',
     success: { status: 200, body: 'KeySet', description: 'The keys, the newest first' },
     reportsExpiry: false,
@@ -209,7 +232,7 @@ export const endpoints = {
     path: '/introspect',
     summary: 'Introspect an auth token',
     description:
-      'For other services: returns whether an AT is valid now, and its user (RFC 7662). Available only if `ESPALIER_INTROSPECTION_CLIENT` is set. The calling service authenticates with this name and password (HTTP Basic). The body is a form: `token=<AT>`.',
+      'Returns whether an auth token is valid now, and its user (RFC 7662). For other services, if `ESPALIER_INTROSPECTION_CLIENT` is set: they authenticate with its name and password (HTTP Basic). The body is a form: `token=<auth token>`.',
     authHeader: 'client',
     request: {
       body: 'IntrospectionRequest',
@@ -228,7 +251,7 @@ export const endpoints = {
       BAD_INPUT: { status: 400, when: 'The form contains no token or several tokens' },
       UNSUPPORTED_MEDIA_TYPE: {
         status: 400,
-        when: 'Content-Type other than application/x-www-form-urlencoded',
+        when: 'The Content-Type is not application/x-www-form-urlencoded',
       },
       INVALID_CREDENTIALS: { status: 401, when: 'The name and password of the client are missing or wrong' },
       NOT_FOUND: { status: 404, when: '`ESPALIER_INTROSPECTION_CLIENT` is not set' },
@@ -239,9 +262,9 @@ export const endpoints = {
   service: {
     methods: ['HEAD', 'GET'],
     path: '/',
-    summary: 'Find the addresses of the service',
+    summary: 'List the paths of the service',
     description:
-      'Lists the paths of the service, for example `"login": "/login"`, with the base path in front. A browser, which sends `Accept: text/html`, is redirected to the console (302) if there is one.',
+      'Returns the paths of the service with the base path, for example `"login": "/login"`. A browser, which sends `Accept: text/html`, is redirected to the console (302) if the console is on.',
     authHeader: 'none',
     success: { status: 200, body: 'ServiceLinks', description: 'The name of the service and its links' },
     reportsExpiry: false,
@@ -251,9 +274,9 @@ export const endpoints = {
   livez: {
     methods: ['HEAD', 'GET'],
     path: '/livez',
-    summary: 'Whether the process answers',
+    summary: 'Check the process',
     description:
-      'For a supervisor that restarts a process that hangs: succeeds as long as the process answers requests. It does not check the database, because a restart would not repair it.',
+      'Returns 200 as long as the process answers requests. For a supervisor that restarts a process that hangs, for example the liveness probe of Kubernetes. It does not check the database, because a restart would not repair it.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'The process answers: `ok`' },
     reportsExpiry: false,
@@ -263,11 +286,11 @@ export const endpoints = {
   readyz: {
     methods: ['HEAD', 'GET'],
     path: '/readyz',
-    summary: 'Whether requests are served',
+    summary: 'Check the node',
     description:
-      'For a load balancer: whether to send requests to this node. The result may be a quarter of a second old. With `?verbose` the response contains the result of each check.',
+      'Returns 200 if the node can serve requests. For a load balancer, which sends requests only to such nodes. The result may be a quarter of a second old. With `?verbose`, the response contains the result of each check.',
     authHeader: 'none',
-    success: { status: 200, body: 'ProbeResponse', description: 'Requests are served: `ready`' },
+    success: { status: 200, body: 'ProbeResponse', description: 'The node serves requests: `ready`' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {

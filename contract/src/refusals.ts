@@ -6,8 +6,8 @@
 export const refusals = {
   BAD_INPUT: 'The request is malformed',
   INVALID_CREDENTIALS: 'The user name or the password is wrong',
-  INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
-  INVALID_REFRESH_TOKEN: 'The refresh token is not valid',
+  INVALID_AUTH_TOKEN: 'The auth token is missing, invalid or expired',
+  INVALID_REFRESH_TOKEN: 'The refresh token is not valid; log in again',
   INVALID_VIEW_TOKEN: 'The view token is not valid, or the view has ended',
   NOT_FOUND: 'The requested item does not exist',
   FORBIDDEN: 'You do not have permission to do this',
@@ -16,11 +16,11 @@ export const refusals = {
   TOO_MANY_ATTEMPTS: 'Too many wrong passwords; wait before the next attempt',
   METHOD_NOT_ALLOWED: 'This address does not accept this method',
   NOT_ACCEPTABLE: 'The server supports none of the accepted media types',
-  TOO_EXPENSIVE: 'The request asks for too much at once',
+  TOO_EXPENSIVE: 'The request costs too much; request less at once',
   TOO_LARGE: 'The request body is too large',
   UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type',
-  UNAVAILABLE: 'The service cannot do this right now',
-  INTERNAL: 'The service failed',
+  UNAVAILABLE: 'The server cannot do this now; try again later',
+  INTERNAL: 'The server failed; report the request id to its operator',
 } as const;
 
 export type RefusalCode = keyof typeof refusals;
@@ -28,22 +28,22 @@ export type RefusalCode = keyof typeof refusals;
 /** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to such a value. */
 export const graphCodes = {
   BAD_INPUT:
-    'An argument, a variable or the request is invalid; the message says which and why, and `extensions.inputField` names the field of a text that is invalid',
-  NOT_FOUND: 'The requested item does not exist, or the viewer cannot see it',
-  FORBIDDEN: 'The viewer can see the item, but does not have permission for this operation',
+    'An argument, a variable or the request is invalid. The message says which and why; `extensions.inputField` names the field of an invalid text',
+  NOT_FOUND: 'The requested item does not exist, or you cannot see it',
+  FORBIDDEN: 'You can see the item, but you do not have permission for this operation',
   CONFLICT:
-    'The name is taken (`extensions.inputField` is its field), `expectedVersion` is outdated (`extensions.version` is the current version), or the current state does not allow the change',
+    'The name is taken (`extensions.inputField` is its field), `expectedVersion` is not the current version (which is in `extensions.version`), or the current state does not allow the change',
   CYCLE: 'A folder cannot be moved into itself or into one of its descendants',
   TOO_EXPENSIVE:
-    'The query costs too much; `extensions` contains the `field`, its `cost` and the `limit`, and the message says how to reduce the cost',
-  INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
+    'The query costs too much. `extensions` contains the `field`, its `cost` and the `limit`; the message says how to reduce the cost',
+  INVALID_AUTH_TOKEN: 'The auth token is missing, invalid or expired',
   INVALID_VIEW_TOKEN: 'The view token is not valid in this session, or the view has ended',
-  UNAVAILABLE: 'The service cannot do this right now; try again later',
-  INTERNAL: 'The service failed; the cause is in its log',
+  UNAVAILABLE: 'The server is overloaded, is stopping, or cannot use its database',
+  INTERNAL: 'The server failed; its log contains the cause under the request id',
   GRAPHQL_PARSE_FAILED: 'The query is not valid GraphQL',
   GRAPHQL_VALIDATION_FAILED: 'The query does not match the schema',
   PERSISTED_QUERY_NOT_SUPPORTED:
-    'The request contains the hash of a query (`extensions.persistedQuery`) instead of its text; the server does not store queries',
+    'The request contains the hash of a query (`extensions.persistedQuery`) instead of its text, and the server does not store queries',
 } as const;
 
 export type GraphCode = keyof typeof graphCodes;

@@ -13,6 +13,58 @@ import { formatTable } from './markdown.ts';
 
 export type Bodies = Readonly<Record<BodyName, ObjectSchema>>;
 
+const login = `\`\`\`sh
+curl http://127.0.0.1:8080/login --json '{"username": "admin", "password": "correct horse battery"}'
+\`\`\`
+
+\`\`\`json
+{ "authToken": "eyJhbGciOi…", "expires_in": 600, "refreshToken": "7f0c8d5e-…" }
+\`\`\``;
+
+/** A request, and its response if it has a body. `$AT` and `$RT` are the tokens of the login. */
+const examples: Readonly<Record<string, string>> = {
+  login,
+  refresh: `\`\`\`sh
+curl http://127.0.0.1:8080/login/refresh --header "Authorization: Bearer $AT" --json "{\\"refreshToken\\": \\"$RT\\"}"
+\`\`\`
+
+The response has the same format as that of \`/login\`.`,
+  logout: `\`\`\`sh
+curl --request POST http://127.0.0.1:8080/logout --header "Authorization: Bearer $AT"
+\`\`\``,
+  verify: `\`\`\`sh
+curl http://127.0.0.1:8080/login/verify --json "{\\"authToken\\": \\"$AT\\"}"
+\`\`\``,
+  graph: `\`\`\`sh
+curl http://127.0.0.1:8080/graphql --header "Authorization: Bearer $AT" --json '{"query": "{ folder { name folders { edges { node { name } } } } }"}'
+\`\`\`
+
+\`\`\`json
+{ "data": { "folder": { "name": "Root", "folders": { "edges": [{ "node": { "name": "Places" } }] } } } }
+\`\`\``,
+  keySet: `\`\`\`sh
+curl http://127.0.0.1:8080/.well-known/jwks.json
+\`\`\`
+
+\`\`\`json
+{ "keys": [{ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": "…", "x": "…" }] }
+\`\`\``,
+  introspect: `\`\`\`sh
+curl http://127.0.0.1:8080/introspect --user "$CLIENT" --data "token=$AT"
+\`\`\`
+
+\`\`\`json
+{ "active": true, "token_type": "Bearer", "iss": "…", "sub": "…", "sid": "…", "exp": 1769860800 }
+\`\`\``,
+  readyz: `\`\`\`sh
+curl http://127.0.0.1:8080/readyz?verbose
+\`\`\`
+
+\`\`\`json
+{ "status": "ready", "checks": { "database": "ok", "migrations": "ok", "writes": "ok", "signing key": "ok", "bus": "ok", "disk": "ok" } }
+\`\`\``,
+};
+
 export function createEndpointReference(
   allEndpoints: Readonly<Record<string, Endpoint>> = endpoints,
   allBodies: Bodies = bodies,
@@ -21,15 +73,20 @@ export function createEndpointReference(
 
 # Endpoints
 
-All paths are relative to the API root that the server prints when it starts. Bodies are JSON in UTF-8, unless it says
-otherwise; send \`Content-Type: application/json\`. A byte-order mark at the start is skipped. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
-\`GET /openapi.json\`. Doubled slashes in a path are folded. The base path (\`ESPALIER_BASE_PATH\`) matches in any letter case, for example \`/Api\` for \`/api\`; all other paths match exactly.
+Look up each HTTP endpoint: its request, its response and its errors. The [schema](../../contract/schema.graphql) has the queries and mutations of \`/graphql\`, and
+[Errors](errors.md) the error codes. The server has the same reference as an OpenAPI 3.1 document at \`GET /openapi.json\`.
 
-An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\` in any case, one space, the token.
+- Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. A doubled slash counts as one.
+- With \`ESPALIER_BASE_PATH=/tree\`, your login is at \`/tree/login\`. The base path matches in any letter case, for example \`/Tree\`; the rest of the path
+  matches exactly.
+- Send bodies as JSON in UTF-8 with \`Content-Type: application/json\`, except for \`/introspect\`. The server skips a byte-order mark, and ignores unknown fields.
+- Send an auth token as \`Authorization: Bearer <auth token>\`: the word \`Bearer\` in any case, one space, the token.
 
-What a code means, and what to do about it, is on the page [Errors](errors.md).
+The examples use \`$AT\` for your auth token and \`$RT\` for your refresh token.
 
-${Object.values(allEndpoints).map(formatEndpoint).join('\n')}
+${Object.entries(allEndpoints)
+  .map(([name, endpoint]) => formatEndpoint(endpoint, examples[name]))
+  .join('\n')}
 ## Bodies
 
 ${Object.entries(allBodies)
@@ -38,10 +95,10 @@ ${Object.entries(allBodies)
 `;
 }
 
-function formatEndpoint(endpoint: Endpoint): string {
+function formatEndpoint(endpoint: Endpoint, example: string | undefined): string {
   const { methods, path, description, authHeader, request, headers = {}, success } = endpoint;
   const headerLines = Object.entries(headers).map(
-    ([name, { description: about }]) => `\n- Optional header of a POST, \`${name}\`: ${about}`,
+    ([name, { description: about }]) => `\n- Optional header \`${name}\` of a POST: ${about}`,
   );
   const rows = listRefusals(endpoint).map(([code, { status, when }]) => [
     String(status),
@@ -52,12 +109,16 @@ function formatEndpoint(endpoint: Endpoint): string {
 
 ${description}
 
-- ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
+- ${authHeader === 'client' ? 'Name and password of the client (HTTP Basic): required' : `Auth token: ${authHeader === 'none' ? 'not used' : authHeader}`}
 - Request body: ${request ? formatRequestBody(request) : 'none'}${headerLines.join('')}
-- Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.reportsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
-
+- Success: ${success.status}, ${success.body ? formatBodyLink(success.body) : 'no body'}${endpoint.reportsExpiry ? '\n- Expired auth token: 401 with the header `token-expired: true`' : ''}
+${example ? `\nFor example:\n\n${example}\n` : ''}
 ${rows.length > 0 ? formatTable(['Status', 'Code', 'When'], rows) : ''}
 `;
+}
+
+function formatBodyLink(body: BodyName): string {
+  return `[\`${body}\`](#${body.toLowerCase()})`;
 }
 
 function formatRequestBody({
@@ -66,7 +127,7 @@ function formatRequestBody({
   limitBytes,
   isForm,
 }: NonNullable<Endpoint['request']>): string {
-  return `\`${body}\`${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${formatSize(limitBytes)}`;
+  return `${formatBodyLink(body)}${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${formatSize(limitBytes)}`;
 }
 
 function formatSize(bytes: number): string {
@@ -77,7 +138,7 @@ function formatBody(name: string, { properties }: ObjectSchema): string {
   const rows = Object.entries(properties).map(([field, property]) => [
     `\`${field}\``,
     [property['type'], property['format']].flat().filter(Boolean).join(', '),
-    (property['description'] as string | undefined) ?? `always \`${property['const'] as string}\``,
+    (property['description'] as string | undefined) ?? `Always \`${property['const'] as string}\`.`,
   ]);
   return `### ${name}\n\n${formatTable(['Field', 'Type', 'Meaning'], rows)}\n`;
 }

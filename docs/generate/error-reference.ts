@@ -16,87 +16,122 @@ import {
   type RefusalCode,
   type SocketClose,
 } from '@espalier/contract';
-import { formatTable } from './markdown.ts';
 
-const tokenAdvice = 'Refresh, and send it again; if refreshing answers 401, log in';
+interface Advice {
+  readonly advice: string;
+  /** A message that the server sends. */
+  readonly example?: string;
+}
 
-const viewAdvice = 'Continue without it, or start a new view with `startViewAs`';
+const viewAdvice = 'Leave the view, or start a new one with `startViewAs`.';
+const retryAdvice = 'Connect again after a pause, and double the pause after each failure.';
 
-const refusalAdvice: Readonly<Record<RefusalCode, string>> = {
-  BAD_INPUT: 'Correct the request; `detail` says what is wrong',
-  INVALID_CREDENTIALS: 'Ask for the password again',
-  INVALID_AUTH_TOKEN: tokenAdvice,
-  INVALID_VIEW_TOKEN: viewAdvice,
-  INVALID_REFRESH_TOKEN: 'Log in: the session is over, or another refresh was faster',
-  NOT_FOUND: 'Look at the address, and at the base path',
-  FORBIDDEN: 'Serve the page from an origin in `ESPALIER_CORS_ORIGINS`',
-  CONFLICT: 'Read again, then decide',
-  CYCLE: 'Choose another place',
-  TOO_MANY_ATTEMPTS: 'Wait for `Retry-After` seconds',
-  METHOD_NOT_ALLOWED: 'Use a method of the `Allow` header',
-  NOT_ACCEPTABLE: 'Send another `Accept`, or none',
-  TOO_EXPENSIVE: 'Ask for less at once',
-  TOO_LARGE: 'Send less at once',
-  UNSUPPORTED_MEDIA_TYPE: 'Send the `Content-Type` that the endpoint takes',
-  UNAVAILABLE: 'Try again after `Retry-After` seconds, or after a moment that grows',
-  INTERNAL: 'Nothing; tell the operator the `requestId`',
-};
-
-const inGraphOnly = 'only as a [graph code](#graph-codes)';
-const upgrade = 'the upgrade to a WebSocket';
-
-/** Sources of a refusal that the table of endpoints does not list, by status. */
-const otherSources: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<number, string>>>>> = {
+/** By code of a problem document or a GraphQL error. */
+const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   BAD_INPUT: {
-    400: 'what cannot be read as HTTP',
-    408: 'what does not come in time',
-    417: 'an `Expect` other than `100-continue`',
-    426: '`/graphql/ws` without an upgrade',
-    431: 'a head over 16 KiB',
+    advice: 'Correct the request.',
+    example: 'A folder name must not contain a slash or a control character.',
   },
-  INVALID_AUTH_TOKEN: { 401: upgrade },
-  INVALID_VIEW_TOKEN: { 403: upgrade },
-  NOT_FOUND: { 404: 'any other address' },
-  FORBIDDEN: { 403: upgrade },
-  CONFLICT: inGraphOnly,
-  CYCLE: inGraphOnly,
-  METHOD_NOT_ALLOWED: { 405: 'any address' },
-  NOT_ACCEPTABLE: '406: `/graphql`, as `BAD_INPUT`',
-  TOO_EXPENSIVE: inGraphOnly,
-  INTERNAL: { 500: 'any address' },
+  INVALID_CREDENTIALS: { advice: 'Ask the user for the password again.' },
+  INVALID_AUTH_TOKEN: {
+    advice:
+      'Refresh the tokens and send the request again. If the refresh returns 401, log in again. In HTTP responses, the header `token-expired: true` marks an expired token.',
+    example: 'The auth token has expired.',
+  },
+  INVALID_REFRESH_TOKEN: {
+    advice:
+      'Ask the user for the password: the session has ended, or another request has already used the refresh token.',
+  },
+  INVALID_VIEW_TOKEN: {
+    advice: viewAdvice,
+    example: 'This view has ended. Start it again with `startViewAs`.',
+  },
+  NOT_FOUND: {
+    advice:
+      'For an HTTP 404, check the path and the base path of the server. For a folder, a user or a group, remove it from your copy.',
+    example: 'There is no user with this id.',
+  },
+  FORBIDDEN: {
+    advice:
+      'Ask for access; an administrator can find the reason with `explainAccess`. For a WebSocket of a web page, add the origin of the page to `ESPALIER_CORS_ORIGINS`.',
+    example: 'Only administrators may do this.',
+  },
+  CONFLICT: {
+    advice:
+      'Read the folder again and decide: choose another name, or repeat your change with the current version.',
+    example: 'The folder has changed since you read it: it is at version 8, not 7.',
+  },
+  CYCLE: { advice: 'Choose another parent.' },
+  TOO_MANY_ATTEMPTS: {
+    advice: 'Wait for the number of seconds in `Retry-After`.',
+    example: 'Too many wrong passwords. Try again in 4 s.',
+  },
+  METHOD_NOT_ALLOWED: { advice: 'Use a method of the `Allow` header.' },
+  NOT_ACCEPTABLE: { advice: 'Send `Accept: application/json`, or no `Accept` header.' },
+  TOO_EXPENSIVE: {
+    advice:
+      'Request smaller pages of the named field, or fewer fields. [Limits](limits.md#cost-of-a-query) has all limits.',
+    example: '`first` of folder.folders is 30000; the maximum is 20000. Request smaller pages.',
+  },
+  TOO_LARGE: {
+    advice:
+      'Send a smaller body, or several requests. See [What does 413 mean here?](limits.md#what-does-413-mean-here)',
+    example:
+      'The request body is larger than the limit of 16 KiB (16384 bytes). Send a smaller body, or split it into several requests.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    advice: 'Send the `Content-Type` of the endpoint, and no `Content-Encoding`.',
+    example: 'Send the body with Content-Type: application/json.',
+  },
+  UNAVAILABLE: {
+    advice:
+      'Try again after the number of seconds in `Retry-After`, or after a pause that doubles. Repeat a mutation with the same `Idempotency-Key`.',
+    example: 'The server is overloaded. Try again in a moment.',
+  },
+  INTERNAL: { advice: 'Report the `requestId` to the operator of the server.' },
+  GRAPHQL_PARSE_FAILED: { advice: 'Correct the query.', example: 'Syntax Error: Expected Name, found "}".' },
+  GRAPHQL_VALIDATION_FAILED: {
+    advice: 'Correct the query, or read the schema again.',
+    example: 'Cannot query field "nothing" on type "Query".',
+  },
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    advice: 'Send the text in `query`. Apollo Client and urql do this automatically.',
+  },
 };
 
-const graphCodeAdvice: Readonly<Record<GraphCode, string>> = {
-  BAD_INPUT: 'Correct the request',
-  NOT_FOUND: 'Drop what you had of it',
-  FORBIDDEN: 'Ask for access; `explainAccess` tells an administrator why',
-  CONFLICT: 'Read again, then decide: another name, or the change anew over the current version',
-  CYCLE: 'Choose another place',
-  TOO_EXPENSIVE: 'Page the named field, or ask for fewer fields ([Price](limits.md))',
-  INVALID_AUTH_TOKEN: tokenAdvice,
-  INVALID_VIEW_TOKEN: viewAdvice,
-  UNAVAILABLE: 'Try again after a moment; a mutation under the same `Idempotency-Key`',
-  INTERNAL: 'Nothing; tell the operator the `requestId`, or when it was',
-  GRAPHQL_PARSE_FAILED: 'Correct the document',
-  GRAPHQL_VALIDATION_FAILED: 'Correct the document, or read the schema anew',
-  PERSISTED_QUERY_NOT_SUPPORTED:
-    'Send the text in `query`. The links of Apollo Client and urql do so by themselves',
+const handshake = 'the handshake of a WebSocket';
+
+/** Sources of a problem document that the table of endpoints does not list, by status. */
+const otherSources: Readonly<Partial<Record<RefusalCode, Readonly<Record<number, string>>>>> = {
+  BAD_INPUT: {
+    400: 'a request that is not valid HTTP',
+    408: 'a request that does not arrive in time',
+    417: 'an `Expect` header other than `100-continue`',
+    426: '`/graphql/ws` without an upgrade',
+    431: 'a request line and headers of more than 16 KiB',
+  },
+  INVALID_AUTH_TOKEN: { 401: handshake },
+  INVALID_VIEW_TOKEN: { 403: handshake },
+  NOT_FOUND: { 404: 'any path that does not exist' },
+  FORBIDDEN: { 403: `${handshake} from a page of another origin` },
+  METHOD_NOT_ALLOWED: { 405: 'any path' },
+  INTERNAL: { 500: 'any path' },
 };
 
 const closeAdvice: Readonly<Record<CloseName, string>> = {
-  TERMINATED: 'Nothing',
-  GOING_AWAY: 'Connect again, and subscribe after that cursor',
-  TOO_LARGE: 'Send it over HTTP',
-  UNAVAILABLE: 'Connect again after a moment that grows',
-  INVALID_MESSAGE: 'Correct the client',
-  NOT_ACKNOWLEDGED: 'Wait for `connection_ack`',
-  INVALID_AUTH_TOKEN: 'Refresh and connect again; log in if that answers 401',
+  TERMINATED: 'You need not do anything.',
+  GOING_AWAY: 'Connect again, and subscribe after this cursor.',
+  TOO_LARGE: 'Send the request by HTTP.',
+  UNAVAILABLE: retryAdvice,
+  INVALID_MESSAGE: 'Correct the client.',
+  NOT_ACKNOWLEDGED: 'Wait for `connection_ack`.',
+  INVALID_AUTH_TOKEN: 'Refresh the tokens and connect again. If the refresh returns 401, log in again.',
   INVALID_VIEW_TOKEN: viewAdvice,
-  NO_SUB_PROTOCOL: 'Offer one of the two',
-  INIT_TIMEOUT: 'Send `connection_init` at once',
-  ID_IN_USE: 'Use another id',
-  SECOND_INIT: 'Send it once',
-  INTERNAL: 'Connect again after a moment that grows',
+  NO_SUB_PROTOCOL: 'Offer one of the two sub-protocols.',
+  INIT_TIMEOUT: 'Send `connection_init` as soon as the socket is open.',
+  ID_IN_USE: 'Use a new id for each operation.',
+  SECOND_INIT: 'Send `connection_init` only once.',
+  INTERNAL: retryAdvice,
 };
 
 export interface ErrorTables {
@@ -109,92 +144,98 @@ export interface ErrorTables {
 export function createErrorReference(
   tables: ErrorTables = { refusals, graphCodes, closeCodes, endpoints },
 ): string {
-  const { refusals, graphCodes, closeCodes, endpoints } = tables;
+  const codes = new Set([...Object.keys(tables.refusals), ...Object.keys(tables.graphCodes)]);
   return `<!-- Made by npm run generate. -->
 
 # Errors
 
-Three closed lists, in which nothing is renamed and nothing taken away ([Versions](../operators/upgrade.md)). Treat a code that you do not know by its
-status, or as \`INTERNAL\`. Texts are for people, and may change.
+Look up an error code: when it occurs, and what you can do. Your client can rely on the codes: a release may add codes, but does not rename or
+remove them ([Versions](versions.md)). Treat an unknown code like \`INTERNAL\`. Messages are for people and can change in any release.
 
-## Refusal codes
+## Format of an error
 
-All endpoints but \`/graphql\` refuse with \`application/problem+json\` (RFC 9457), and so do, there too, upgrades to a WebSocket and what cannot be
-read as a request: \`code\` is one of these, \`detail\` says more, and \`requestId\` is what the server has logged it under. An expired auth token is told by
-the header \`token-expired: true\` where the [endpoint](endpoints.md) says so. A body never holds a password, a token or a stack. A code has one meaning everywhere, but not
-one status: that belongs to the endpoint.
+\`/graphql\` returns GraphQL errors, also over WebSockets and event streams. For example:
 
-${formatTable(
-  ['Code', 'Meaning', 'Status, and where', 'What to do'],
-  Object.entries(refusals).map(([code, meaning]) => [
-    `\`${code}\``,
-    meaning,
-    formatStatuses(code as RefusalCode, endpoints),
-    refusalAdvice[code as RefusalCode] ?? '',
-  ]),
-)}
+\`\`\`json
+{
+  "errors": [
+    {
+      "message": "There is no user with this id.",
+      "path": ["user"],
+      "extensions": { "code": "NOT_FOUND", "requestId": "dYx0J3cN-17" }
+    }
+  ]
+}
+\`\`\`
 
-${graphCodeSection(graphCodes, refusals)}
+All other endpoints return \`application/problem+json\` (RFC 9457). The handshake of a WebSocket and requests that are not valid HTTP do the same. For example:
 
+\`\`\`json
+{
+  "type": "about:blank",
+  "title": "Unauthorized",
+  "status": 401,
+  "detail": "The user name or the password is wrong.",
+  "code": "INVALID_CREDENTIALS",
+  "requestId": "dYx0J3cN-18"
+}
+\`\`\`
+
+The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, it is the id of the request that opened the socket.
+An error in an event of a subscription may have no request id, because several clients can share the event. Errors never contain a password, a token or a stack.
+
+The status depends on the [endpoint](endpoints.md). Most GraphQL errors have status 200 ([details](endpoints.md#post-or-get-graphql)).
+
+## Error codes
+
+${[...codes].map((code) => formatError(code, tables)).join('\n')}
 ## Close codes of sockets
 
-For WebSockets at \`/graphql\` and \`/graphql/ws\`; [Socket frames](socket-frames.md) shows what is sent over them.
+The server closes a WebSocket at \`/graphql\` or \`/graphql/ws\` with one of these codes. [Socket frames](socket-frames.md) describes the messages before it.
 
-${formatTable(
-  ['Code', 'Reason', 'When', 'What to do'],
-  Object.entries(closeCodes).map(([name, { code, reason, when }]) => [
-    String(code),
-    reason && `\`${reason}\``,
-    when,
-    closeAdvice[name as CloseName] ?? '',
-  ]),
-)}
+${Object.entries(tables.closeCodes)
+  .map(([name, close]) => formatClose(close, closeAdvice[name as CloseName]))
+  .join('\n')}`;
+}
+
+function formatError(code: string, { refusals, graphCodes, endpoints }: ErrorTables): string {
+  const meaning = graphCodes[code] ?? refusals[code] ?? '';
+  const { advice = '', example } = errorAdvice[code as RefusalCode] ?? {};
+  const statuses = formatStatuses(code as RefusalCode, endpoints);
+  const graphCode = code in graphCodes ? code : toGraphCode(code as RefusalCode);
+  const facts = [
+    ...(code in refusals && code in graphCodes && refusals[code] !== meaning
+      ? [`- Default message: “${refusals[code]}.”`]
+      : []),
+    ...statuses.map((text) => `- Status ${text}`),
+    `- In GraphQL errors: ${graphCode === code ? 'yes' : `as \`${graphCode}\``}`,
+    ...(example === undefined ? [] : [`- Example: “${example}”`]),
+  ];
+  return `### ${code}
+
+${meaning}.
+
+${advice}
+
+${facts.join('\n')}
 `;
 }
 
-function graphCodeSection(
-  graphCodes: Readonly<Record<string, string>>,
-  refusals: Readonly<Record<string, string>>,
-): string {
-  return `## Graph codes
-
-\`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
-errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. Each error has
-\`extensions.requestId\`, the id under which the server logs the request. Over a socket, it is the id of the request that opened the socket. Only an error in an event of
-a subscription may have none, because several clients can share the event. Send the id to the operator: the log has the cause of an \`INTERNAL\` error under it.
-
-${formatTable(
-  ['Code', 'Meaning', 'What to do'],
-  Object.entries(graphCodes).map(([code, meaning]) => [
-    `\`${code}\``,
-    meaning,
-    graphCodeAdvice[code as GraphCode] ?? '',
-  ]),
-)}
-
-Refusal codes that are not among them appear as: ${formatMappedCodes(Object.keys(refusals))}.`;
-}
-
-function formatMappedCodes(codes: readonly string[]): string {
-  return codes
-    .filter((code) => toGraphCode(code as RefusalCode) !== code)
-    .map((code) => `\`${code}\` as \`${toGraphCode(code as RefusalCode)}\``)
-    .join(', ');
-}
-
-function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string {
+/** One line for each status, with the sources of problem documents that have it. */
+function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string[] {
   const paths = new Map<number, string[]>();
+  const add = (status: number, source: string) => paths.set(status, [...(paths.get(status) ?? []), source]);
   for (const endpoint of Object.values(all)) {
-    if (endpoint.refusalFormat !== 'problem') continue;
-    const refusal = listRefusals(endpoint).find(([other]) => other === code);
-    if (!refusal) continue;
-    const [, { status }] = refusal;
-    paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);
+    const [, refusal] = listRefusals(endpoint).find(([other]) => other === code) ?? [];
+    if (refusal) add(refusal.status, `\`${endpoint.path}\``);
   }
-  const more = otherSources[code];
-  if (typeof more === 'string') return more;
-  for (const [status, where] of Object.entries(more ?? {})) {
-    paths.set(Number(status), [...(paths.get(Number(status)) ?? []), where]);
-  }
-  return [...paths].map(([status, where]) => `${status}: ${where.join(', ')}`).join('; ');
+  for (const [status, source] of Object.entries(otherSources[code] ?? {})) add(Number(status), source);
+  return [...paths].map(([status, where]) => `${status}: ${where.join(', ')}`);
+}
+
+function formatClose({ code, reason, when }: SocketClose, advice = ''): string {
+  return `### ${code}${reason && ` ${reason}`}
+
+${when}. ${advice}
+`;
 }
