@@ -1,9 +1,8 @@
-# An image of one node. Its commands were run one by one, and their result was started as a user without rights on a tree
-# that cannot be written; it was never built by a Docker engine. docs/operators/docker.md tells how to use it.
+# The image of one node. Not tested with a Docker engine. See docs/operators/docker.md.
 
-# Node 24.21.0 on Debian 12, pinned to one multi-architecture index (amd64, arm64). A tag can be moved, a digest cannot. The digest
-# was not read from the registry: several independent public Dockerfiles pin this tag to it. Check it, or pin a newer one,
-# with: docker buildx imagetools inspect node:24-bookworm-slim
+# Node 24.21.0 on Debian 12 for amd64 and arm64. A tag can be moved, so this line pins the digest. It comes from several
+# independent public Dockerfiles, not from the registry. To check it, or to find a newer one:
+# docker buildx imagetools inspect node:24-bookworm-slim
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 
 FROM ${NODE_IMAGE} AS build
@@ -14,12 +13,11 @@ COPY client client
 COPY console console
 COPY server server
 COPY docs docs
-# Exactly the lock file, or no image.
+# Installs exactly the lock file, or fails.
 RUN npm ci --no-audit --no-fund
 RUN npm run build
 
-# What it runs with: the versions of the lock file, without what only building and testing need. Nothing of it has a
-# script that must run.
+# The dependencies of production, in the versions of the lock file. None needs an install script.
 FROM ${NODE_IMAGE} AS production
 WORKDIR /opt/espalier
 COPY package.json package-lock.json .npmrc LICENSE ./
@@ -40,7 +38,7 @@ LABEL org.opencontainers.image.title="Espalier" \
   org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.version="0.1.0"
 COPY --from=production /opt/espalier /opt/espalier
-# A number, so that "runAsNonRoot" can see that it is not root; the only folder that is written to is this user's.
+# Kubernetes needs a numeric user for "runAsNonRoot". The server writes only to /data, which belongs to this user.
 RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
 WORKDIR /data
 VOLUME /data
@@ -48,8 +46,8 @@ USER 10001:10001
 ENV NODE_ENV=production ESPALIER_HOST=0.0.0.0 ESPALIER_PORT=8080
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# Whether the process answers, by https if it has a certificate, which is for others to judge. Whether it can serve, a load
-# balancer asks at /readyz: to restart it would not help then.
+# Checks that the process responds, over HTTPS if it has a certificate, which is not verified. Load balancers should check
+# /readyz instead: if the database is unreachable, restarting the container does not help.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
   CMD ["node", "-e", "const { ESPALIER_HOST: host, ESPALIER_PORT: port, ESPALIER_BASE_PATH: base, ESPALIER_TLS_CERT_FILE: cert } = process.env; const hostname = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host; require(cert ? 'node:https' : 'node:http').get({ hostname, port, path: (base ?? '') + '/livez', rejectUnauthorized: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/espalier/server/bin/espalier.js"]
