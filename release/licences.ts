@@ -53,8 +53,8 @@ export async function createLicencePage(packages: Iterable<ShippedPackage>): Pro
 # Third-party licences
 
 Espalier is under the Apache License 2.0. A release also contains packages of other authors. npm installs the *installed* packages
-together with \`espalier\` and \`@espalier/client\`, some of them only on certain platforms. The console imports the *bundled* packages
-directly or indirectly, and its files contain the parts that it uses.
+together with \`espalier\` and \`@espalier/client\`, some of them only on certain platforms. The files of the console and of the
+documentation site contain parts of the *bundled* packages.
 
 ${all.length} packages: ${kinds.map(([licence, under]) => `${under.length} under ${licence}`).join(', ')}.
 

@@ -105,6 +105,7 @@ function readManifest(file: string): Manifest {
 const publishing = `Publish the release with:
 
   git push --follow-tags
+  npm run docs:build
   npm publish --workspaces --provenance
 
 Then add dist/sbom.cdx.json to the release page.`;

@@ -1,6 +1,6 @@
 /**
  * Lists the packages of others that a release contains: those that npm installs with ours, and those that the console
- * bundles. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
+ * and the documentation site bundle. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -43,6 +43,26 @@ export interface ShippedPackage {
   readonly comes: readonly ('installed' | 'bundled')[];
 }
 
+/**
+ * The packages in the scripts of the documentation site. VitePress also depends on its tools, so this list names every
+ * package.
+ */
+const sitePackages = new Set([
+  '@mermaid-js/tiny',
+  '@vue/reactivity',
+  '@vue/runtime-core',
+  '@vue/runtime-dom',
+  '@vue/shared',
+  '@vueuse/core',
+  '@vueuse/integrations',
+  '@vueuse/shared',
+  'focus-trap',
+  'mark.js',
+  'minisearch',
+  'tabbable',
+  'vitepress',
+]);
+
 const maxOutputBytes = 64 * 1024 * 1024;
 
 /** Reads package-lock.json only, so the result is the same on every machine. */
@@ -59,7 +79,7 @@ export function readShippedPackages(root: string): ShippedPackages {
 
 /**
  * Removes the tools from the list of npm. `npm sbom --omit=dev` cannot do that: it drops the packages that the console
- * bundles, and those that a workspace and a tool share, for example pg.
+ * and the documentation bundle, and those that a workspace and a tool share, for example pg.
  */
 export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): ShippedPackages {
   const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
@@ -69,6 +89,7 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
   for (const ref of bundled) {
     for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) bundled.add(needed);
   }
+  for (const { 'bom-ref': ref } of all.components) if (sitePackages.has(readName(ref))) bundled.add(ref);
   const isInstalled = ({ properties }: Component) =>
     !properties.some(({ name }) => name === 'cdx:npm:package:development');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import type * as Compression from '../../console/compress-files.ts';
 import { convertMarkdown, headingAnchor } from './markdown.ts';
-import { servePublishedFiles, writePublishedFiles } from './published-files.ts';
+import { iconFile, publish, servePublishedFiles, writePublishedFiles } from './published-files.ts';
 import { loadSource } from './repository.ts';
 import { createSidebar, otherPages } from './sidebar.ts';
 
@@ -15,6 +15,7 @@ export default defineConfig({
   description: 'Espalier: token-secured graph access to one shared tree of folders',
   lang: 'en-US',
   base,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: base + publish(iconFile) }]],
   // Pages outside docs/ belong to the site as well, for example CONTRIBUTING.md.
   srcDir: '..',
   srcExclude: [

@@ -8,12 +8,13 @@ import { loadSource, root } from './repository.ts';
 
 const folder = 'files/';
 const openApiFile = 'openapi.json';
+export const iconFile = 'console/public/icon.svg';
 /** Other files are for contributors, who have the repository. */
 const publishable = /^(contract\/schema\.graphql|deploy\/.+|examples\/.+|Dockerfile|LICENSE)$/;
-const linked = new Set(['contract/schema.graphql', openApiFile]);
+const linked = new Set(['contract/schema.graphql', openApiFile, iconFile]);
 
 export function isPublishable(file: string): boolean {
-  if (file === openApiFile) return true;
+  if (file === openApiFile || file === iconFile) return true;
   return publishable.test(file) && existsSync(join(root, file)) && statSync(join(root, file)).isFile();
 }
 
@@ -40,7 +41,8 @@ export function servePublishedFiles(base: string): Plugin {
       middlewares.use(base + folder, ({ url = '' }, response, next) => {
         const file = decodeURI(url.slice(1));
         if (!isPublishable(file)) return next();
-        response.setHeader('content-type', 'text/plain; charset=utf-8');
+        const type = file === iconFile ? 'image/svg+xml' : 'text/plain; charset=utf-8';
+        response.setHeader('content-type', type);
         read(file).then((text) => response.end(text), next);
       });
     },

@@ -21,6 +21,8 @@ export interface ServerOptions extends ServiceOptions {
   readonly onStatement?: DatabaseOptions['onStatement'];
   /** The folder of the built console, or null if it has not been built. Without it, the server has no console. */
   readonly consoleFolder?: string | null;
+  /** The folder of the built documentation site. Without it, the server has no documentation. */
+  readonly documentationFolder?: string | undefined;
   /** Cancels the start before the port is bound. */
   readonly signal?: AbortSignal;
   /** For tests: no timer runs the housekeeping. */
@@ -97,7 +99,7 @@ function databaseSystem(databaseFile: string | undefined): 'postgresql' | 'sqlit
   return databaseFile === undefined ? 'postgresql' : 'sqlite';
 }
 
-function createServerApp(services: Services, { consoleFolder }: ServerOptions, tls: TlsFiles): Promise<App> {
+function createServerApp(services: Services, { consoleFolder, documentationFolder }: ServerOptions, tls: TlsFiles): Promise<App> {
   const { database, metrics, tracing, settings, worker } = services;
   return createApp({
     ...services,
@@ -105,6 +107,7 @@ function createServerApp(services: Services, { consoleFolder }: ServerOptions, t
     onRequestFinished: metrics?.countRequest,
     tracing: tracing?.requests,
     consoleFolder: settings.console ? consoleFolder : undefined,
+    documentationFolder,
     tls,
     remoteConnections: worker?.connections,
   });

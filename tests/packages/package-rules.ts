@@ -2,7 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { init, parse } from 'es-module-lexer';
 import { root, type Exports, type PackedPackage } from './packed.ts';
 
@@ -57,6 +57,7 @@ function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<str
 const bundled = new Set(['@espalier/client']);
 /** Built into files with generated names, which are its whole content. */
 const isPage = (name: string) => name === '@espalier/console';
+const siteFolder = 'dist/site/';
 
 /** Checks that the package contains exactly the build with its types, and the other listed files. */
 function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] {
@@ -73,6 +74,12 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
   const pages = manifest.bin
     ? globSync('{,clients/,operators/,administrators/,reference/}*.md', { cwd: join(root, 'docs') })
     : [];
+  // The documentation site, if it was built.
+  const site = manifest.bin
+    ? globSync('**/*', { cwd: join(root, 'docs/.vitepress/dist'), withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => relative(join(root, 'docs/.vitepress/dist'), join(parentPath, name)))
+    : [];
   const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
   const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
   const expected = new Set([
@@ -81,6 +88,7 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
     'LICENSE',
     ...built,
     ...pages.map((page) => `dist/docs/${page}`),
+    ...site.map((name) => siteFolder + name),
   ]);
   const licence = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
   return [
@@ -134,8 +142,10 @@ function faultsOfImports({ manifest, files, folder }: PackedPackage): string[] {
     ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   ]);
   const faults = new Set<string>();
-  // A page is bundled completely.
-  for (const name of files.filter((each) => each.endsWith('.js') && !isPage(manifest.name))) {
+  // The console and the documentation are bundled completely.
+  const isModule = (name: string) =>
+    name.endsWith('.js') && !isPage(manifest.name) && !name.startsWith(siteFolder);
+  for (const name of files.filter(isModule)) {
     const [imports] = parse(readFileSync(join(folder, name), 'utf8'));
     for (const { specifier } of imports) {
       if (!specifier || specifier.startsWith('.') || isBuiltin(specifier)) continue;

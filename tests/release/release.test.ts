@@ -138,7 +138,7 @@ describe('npm version', () => {
     const lockBefore = read('package-lock.json');
     const ended = release(['minor']);
     assert.equal(ended.status, 0, ended.stderr);
-    assert.match(ended.stdout, /- A leaf\.[^]*git push --follow-tags\n {2}npm publish --workspaces/);
+    assert.match(ended.stdout, /- A leaf\.[^]*git push --follow-tags\n {2}npm run docs:build\n {2}npm publish --workspaces/);
     const manifests = ['.', ...workspaces].map(
       (workspace) => JSON.parse(read(`${workspace}/package.json`)) as Manifest,
     );

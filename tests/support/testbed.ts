@@ -40,6 +40,8 @@ export interface TestbedOptions {
   readonly clock?: TestClock;
   /** The folder with the built console, or null to start without a console. */
   readonly consoleFolder?: string | null;
+  /** The folder with the built documentation site. */
+  readonly documentationFolder?: string;
   /** Purges expired data by timer. By default only `purge()` does it. */
   readonly purgesByTimer?: boolean;
   /** Logs and counts a failing query plan, like a production server. By default a failing plan fails the request. */
@@ -93,6 +95,7 @@ export class Testbed {
       isHousekeepingManual: !options.purgesByTimer,
       ...(!options.mayPlansFail && { onPlanFailure: failOnPlanFailure }),
       ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
+      documentationFolder: options.documentationFolder,
       passwordCost: minPasswordCost,
       ...(options.onStatement && { onStatement: onlyRequests(options.onStatement) }),
     });

@@ -1,4 +1,4 @@
-/** Finds files that are installed with the program: its version, the documentation, and the built web console. */
+/** Finds files that are installed with the program: its version, the documentation, and the built sites. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,6 +13,13 @@ export function version(): string {
 export function docsFolder(): string {
   const path = import.meta.url.endsWith('.ts') ? '../../../docs' : '../docs';
   return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** The site of `npm run docs:build`. A build of the package copies it. Returns undefined if it has not been built. */
+export function documentationFolder(): string | undefined {
+  const path = import.meta.url.endsWith('.ts') ? '../../../docs/.vitepress/dist' : '../site';
+  const folder = fileURLToPath(new URL(path, import.meta.url));
+  return existsSync(`${folder}/index.html`) ? folder : undefined;
 }
 
 /** The console is a separate package. Returns null if the console is not installed or not built. */

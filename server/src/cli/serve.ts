@@ -12,7 +12,7 @@ import type { NewAdministrator } from '../startup/installation.ts';
 import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
 import { command } from './command.ts';
 import { ExitError } from './failures.ts';
-import { consoleFolder, version } from './package-files.ts';
+import { consoleFolder, documentationFolder, version } from './package-files.ts';
 import { serveLog } from '../observability/log.ts';
 import { findSettingWarnings, unsealedWarning } from '../config/settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from '../startup/signals.ts';
@@ -95,6 +95,7 @@ async function start(options: ClusterOptions): Promise<Running> {
     clock: systemClock,
     version: version(),
     consoleFolder: consoleFolder(),
+    documentationFolder: documentationFolder(),
   });
 }
 
@@ -149,6 +150,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demo tree)' : ''}`,
     Backups:
       settings.backupFolder && `${settings.backupFolder}, ${formatInterval(settings.backupEveryHours)}`,
+    Docs: documentationFolder() && `${url}/docs/`,
   };
   const lines = Object.entries(addresses).map(
     ([name, address]) => address && `\n  ${name.padEnd(10)} ${address}`,

@@ -8,7 +8,7 @@ import { PrimaryLink } from '../cluster/primary-link.ts';
 import { describeFailure } from './failures.ts';
 import { LogDestination } from '../observability/log.ts';
 import { endOnBug } from '../startup/signals.ts';
-import { consoleFolder, version } from './package-files.ts';
+import { consoleFolder, documentationFolder, version } from './package-files.ts';
 
 const setupTimeoutMs = 30_000;
 
@@ -31,6 +31,7 @@ export async function workUntilStopped(): Promise<void> {
       log,
       version: version(),
       consoleFolder: consoleFolder(),
+      documentationFolder: documentationFolder(),
       signal: link.signal,
       worker: link.worker(setup),
       onNewAdministrator: (created) => void link.report({ kind: 'administrator', created }),

@@ -12,6 +12,7 @@ import { defaultTimeouts, serverOptions } from './guards/timeouts.ts';
 import { listen, type Listening, type ListenOptions } from './listen.ts';
 import { addRequestState, normalizeUrl, requestIds, securityHeaders } from './request-context.ts';
 import { addConsole } from './routes/console.ts';
+import { addDocumentation } from './routes/documentation.ts';
 import { addGraphRoute } from './routes/graphql.ts';
 import { addIntrospection, addKeySet } from './routes/token-verification.ts';
 import { addProbes, addServiceRoot } from './routes/probes-and-root.ts';
@@ -134,7 +135,7 @@ async function addRoutes(app: FastifyInstance, services: HttpServices): Promise<
   const routes = [addProbes, addTokenRoutes, addKeySet, addIntrospection, addGraphRoute, addGraphSocket];
   await app.register(
     (instance, _, done) => {
-      for (const addRoute of [...routes, addServiceRoot, addConsole]) addRoute(instance, services);
+      for (const addRoute of [...routes, addServiceRoot, addConsole, addDocumentation]) addRoute(instance, services);
       done();
     },
     { prefix: services.settings.basePath },

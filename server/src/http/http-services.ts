@@ -36,6 +36,8 @@ export interface AppOptions extends LiveOptions {
   readonly logOutage: LogOutage;
   /** The folder of the console's built files; null if it has not been built, undefined if it is disabled. */
   readonly consoleFolder?: string | null | undefined;
+  /** The folder of the built documentation site; undefined if it has not been built. */
+  readonly documentationFolder?: string | undefined;
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles;
   readonly settings: Settings;
