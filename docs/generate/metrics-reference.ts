@@ -13,9 +13,11 @@ export async function createMetricsReference(
 
 # Metrics
 
-Set \`ESPALIER_METRICS_PORT\` to publish metrics for [Prometheus](https://prometheus.io) at \`/metrics\` of that port, in its text format 0.0.4.
-The port is on \`127.0.0.1\` unless you set \`ESPALIER_METRICS_HOST\`. It requires no token: every program that can connect to the port can read
-the metrics. They contain no name, id or address of a user.
+Collect the metrics of your server with [Prometheus](https://prometheus.io), and look up the meaning of each metric.
+
+## Turn on metrics
+
+Set \`ESPALIER_METRICS_PORT\`. The server then publishes its metrics at \`/metrics\` of this port, in the text format 0.0.4:
 
 \`\`\`sh
 ESPALIER_METRICS_PORT=9464 npm start
@@ -29,17 +31,37 @@ scrape_configs:
           - 127.0.0.1:9464
 \`\`\`
 
-[deploy/grafana-dashboard.json](../../deploy/grafana-dashboard.json) is a dashboard for Grafana, and
-[deploy/alert-rules.yaml](../../deploy/alert-rules.yaml) contains example alerts for Prometheus. With several workers, one port publishes the metrics
-of all of them. Each value is the sum of all workers unless this page states otherwise.
+The port listens on \`127.0.0.1\`. To change the address, set \`ESPALIER_METRICS_HOST\`. The port requires no token: every program that can connect
+to it can read the metrics. They contain no names, ids or addresses of users.
+
+You can import [deploy/grafana-dashboard.json](../../deploy/grafana-dashboard.json) into Grafana, and load the example alerts of
+[deploy/alert-rules.yaml](../../deploy/alert-rules.yaml) into Prometheus. [Monitoring](../operators/monitoring.md) shows the first steps.
+
+With several workers, one port publishes the metrics of all workers. A value is the sum over the workers unless this page states otherwise.
+
+## Example queries
+
+\`\`\`text
+# Requests per second
+sum(rate(espalier_http_request_duration_seconds_count[5m]))
+
+# The time within which 95 % of the requests complete, by route
+histogram_quantile(0.95, sum by (le, route) (rate(espalier_http_request_duration_seconds_bucket[5m])))
+
+# Failed logins in the last hour
+sum(increase(espalier_logins_total{outcome!="ok"}[1h]))
+
+# Hours since the newest backup
+(time() - espalier_backup_last_success_timestamp_seconds) / 3600
+\`\`\`
 
 ## Metrics of Espalier
 
 ${own.map(formatMetric).join('\n')}
 ## Metrics of the process
 
-With several workers, the event loop delays are those of the slowest worker, and the start time is that of the first. All other values are sums. The
-primary, which starts and stops the workers, is not included.
+These metrics describe the Node.js process. With several workers, the event loop delays are the values of the slowest worker, and the start time is the
+value of the first worker. All other values are sums. The primary process, which starts and stops the workers, is not included.
 
 | Name | Type | Meaning |
 | --- | --- | --- |
@@ -55,11 +77,19 @@ function formatMetric({ name, type, help, labels = {}, bounds, aggregation }: Me
   ];
   return `### ${name}
 
-A ${type}. ${help}
+**${capitalize(type)}**: ${linkPages(help)}
 
 ${facts.join('\n')}
 `;
 }
+
+const capitalize = (text: string) => text[0]!.toUpperCase() + text.slice(1);
+
+/** Help texts name pages by their topic, because Prometheus displays them as well. */
+const linkPages = (help: string) =>
+  help
+    .replace('espalier docs probes', '[Health probes](../operators/probes.md#checks)')
+    .replace('espalier docs limits', '[Limits](limits.md)');
 
 const aggregationTexts = {
   first: 'the value of the first worker',
