@@ -1,5 +1,5 @@
 /**
- * A large tree costs what a small one costs: the same statements, each answered by an index. `npm run lab -- large-tree`
+ * Reads of a large tree run the same statements as those of a small tree, and each uses an index. `npm run lab -- large-tree`
  * measures the cost.
  */
 

@@ -199,7 +199,7 @@ export type ListedFolder = readonly [
 ];
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
-/** What a viewer may not see inside readable folders: nothing, hidden folders, or also more than the names of some folders. */
+/** The restrictions inside readable folders: none, hidden folders, or also folders with only a visible name. */
 type Restriction = 'none' | 'hidden' | 'nameOnly';
 /** Statements are created on first use and cached by the kind of slice. */
 function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {

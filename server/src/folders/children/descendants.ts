@@ -148,7 +148,7 @@ function below(above: Descendant | undefined): (folder: Folder) => Descendant {
 }
 
 interface ReadOptions {
-  /** The page needs at max this many. */
+  /** The page needs at most this many. */
   readonly limit: number;
   readonly columns: FolderColumns | undefined;
   readonly isInclusive?: boolean;
