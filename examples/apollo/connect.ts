@@ -1,5 +1,5 @@
-// Apollo Client on top of @espalier/client, which keeps its tokens fresh over HTTP and on the socket. The same lines are
-// for a browser, where the client is made like this:
+// Connects Apollo Client to @espalier/client, which refreshes the tokens over HTTP and on the socket. It also works in a
+// browser. Create the client there like this:
 //
 //   const client = createClient({ url: '/', storage: tabStorage() });
 //   if (!(await client.isLoggedIn())) await client.login(await askForPassword());

@@ -1,5 +1,5 @@
-// Shows the folders at the top, makes one more, and keeps showing what they are now as others change them. Stop it with
-// Ctrl-C. Needs Node 24 and the packages @espalier/client, @apollo/client, graphql, graphql-ws and rxjs; in the repository:
+// Prints the subfolders of the root with Apollo Client, creates one more, and prints them again after every change. Stop it with Ctrl-C.
+// Needs Node.js 24 and the packages @espalier/client, @apollo/client, graphql, graphql-ws and rxjs. In the repository:
 //
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/apollo/folders.ts http://127.0.0.1:8080 admin Garden
 
@@ -7,13 +7,13 @@ import { gql, type TypedDocumentNode } from '@apollo/client';
 import { createClient } from '@espalier/client';
 import { connectApollo } from './connect.ts';
 
-// By hand here; a code generator writes the same from the schema, which `espalier schema` prints.
+// A code generator can create these types from the schema, which `espalier schema` prints.
 interface Folder {
   readonly __typename: 'Folder';
   readonly id: string;
   readonly name: string;
 }
-interface Top {
+interface RootSubfolders {
   readonly cursor: string;
   readonly folder: { readonly id: string; readonly folders: { readonly items: readonly Folder[] } };
 }
@@ -24,8 +24,8 @@ interface Changed {
   readonly folderChanges: { readonly kind: string; readonly folder: { readonly path: string } | null };
 }
 
-const topFolders: TypedDocumentNode<Top, Record<string, never>> = gql`
-  query TopFolders {
+const rootSubfolders: TypedDocumentNode<RootSubfolders, Record<string, never>> = gql`
+  query RootSubfolders {
     cursor
     folder {
       id
@@ -65,7 +65,7 @@ const client = createClient({ url });
 const apollo = connectApollo(client);
 let following: { unsubscribe(): void } | undefined;
 
-const namesOf = ({ folder }: Top) => folder.folders.items.map(({ name }) => name).join(', ');
+const namesOf = ({ folder }: RootSubfolders) => folder.folders.items.map(({ name }) => name).join(', ');
 const stop = async () => {
   following?.unsubscribe();
   apollo.stop();
@@ -73,7 +73,7 @@ const stop = async () => {
   client.close();
 };
 const fail = async (error: Error) => {
-  // The end of a session is told to whatever is under way.
+  // The end of the session also fails every running operation.
   if (process.exitCode) return;
   console.error(`folders.ts: ${error.message}`);
   process.exitCode = 1;
@@ -81,26 +81,26 @@ const fail = async (error: Error) => {
 };
 
 try {
-  // Not an argument: those, everybody on the machine can read.
+  // Never pass a password as an argument: every user of the machine can read it.
   await client.login({ username, password: process.env['ESPALIER_PASSWORD'] ?? '' });
   process.once('SIGINT', () => void stop());
 
-  const { data } = await apollo.query({ query: topFolders });
-  const watched = apollo.watchQuery({ query: topFolders, notifyOnNetworkStatusChange: false });
+  const { data } = await apollo.query({ query: rootSubfolders });
+  const watched = apollo.watchQuery({ query: rootSubfolders, notifyOnNetworkStatusChange: false });
   watched.subscribe((now) => {
     if (now.dataState === 'complete') console.log(namesOf(now.data));
   });
-  const made = await apollo.mutate({ mutation: createFolder, variables: { name } });
-  console.log(`Made ${made.data!.createFolder.folder.name}.`);
+  const created = await apollo.mutate({ mutation: createFolder, variables: { name } });
+  console.log(`Created ${created.data!.createFolder.folder.name}.`);
 
-  // From before what was read: nothing is missed. After a lost connection some changes are told twice, which does no harm.
+  // The cursor is from before the read, so no change is missed. After a lost connection, some changes may arrive twice.
   const changes = apollo.subscribe({ query: folderChanges, variables: { after: data!.cursor } });
   following = changes.subscribe(({ data, error }) => {
     if (error) return void fail(error);
     if (!data) return;
     console.log(`${data.folderChanges.kind} ${data.folderChanges.folder?.path ?? ''}`);
-    // The cache knows folders by their ids and so a new name, but not which have come and gone.
-    apollo.refetchQueries({ include: [topFolders] }).catch(fail);
+    // The cache finds a folder by its id and updates its name. It does not add new folders to a list, or remove deleted ones.
+    apollo.refetchQueries({ include: [rootSubfolders] }).catch(fail);
   });
 } catch (error) {
   await fail(error as Error);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Logs in, lists the folders of the top page by page, refreshes and logs out: with curl, jq and nothing else.
-# The password and the tokens are never arguments of a program: everybody on the machine could read them.
+# Logs in, lists the subfolders of the root page by page, refreshes the tokens and logs out. Needs curl and jq.
+# Passwords and tokens are never arguments of a program, because every user of the machine can read those.
 #
 #   examples/curl/espalier.sh http://127.0.0.1:8080 admin          asks for the password
-#   ESPALIER_PASSWORD=… examples/curl/espalier.sh                  does not
+#   ESPALIER_PASSWORD=… examples/curl/espalier.sh                  uses this password
 set -euo pipefail
 umask 077
 
@@ -17,30 +17,30 @@ fail() {
   exit 1
 }
 
-# post <path> <body>: with the auth token, if there is one. Leaves $status, and the answer in $work/head and $work/body.
+# post <path> <body>: sends the auth token if there is one. Sets $status, and writes the response to $work/head and $work/body.
 post() {
   local headers=(-H 'Content-Type: application/json')
   [[ -s $work/authorization ]] && headers+=(-H "@$work/authorization")
   : >"$work/body"
   status=$(curl --silent --show-error --max-time 30 "${headers[@]}" --data-binary @- \
     --dump-header "$work/head" --output "$work/body" --write-out '%{http_code}' -- "$api$1" \
-    <<<"$2" 2>"$work/error") || fail "$api cannot be reached: $(<"$work/error")"
+    <<<"$2" 2>"$work/error") || fail "Cannot reach $api: $(<"$work/error")"
 }
 
-# Refusals are problem+json (RFC 9457), those of /graphql are GraphQL errors.
-refused() {
+# Fails with the message of an error response: problem+json (RFC 9457), or GraphQL errors of /graphql.
+fail_with_response() {
   local reason
   reason=$(jq -r '.detail // .errors[0].message // empty' "$work/body" 2>/dev/null) || true
-  fail "$1 answered $status: ${reason:-Is it Espalier?}"
+  fail "$1 returned $status: ${reason:-Is it an Espalier server?}"
 }
 
-# Keeps the pair of a login or a refresh: the auth token in a file, as the header that curl reads.
-keep() {
-  [[ $status == 200 && -s $work/body ]] || refused "$1"
-  jq -er '"Authorization: Bearer \(.authToken)"' "$work/body" >"$work/authorization" 2>/dev/null || refused "$1"
-  refresh_token=$(jq -er .refreshToken "$work/body") || refused "$1"
-  lifetime=$(jq -er .expires_in "$work/body") || refused "$1"
-  # Early, after 80 % of its time, so that no request meets the end of the token.
+# Stores the tokens of a login or a refresh. The auth token is in a file, as a header that curl reads.
+store_tokens() {
+  [[ $status == 200 && -s $work/body ]] || fail_with_response "$1"
+  jq -er '"Authorization: Bearer \(.authToken)"' "$work/body" >"$work/authorization" 2>/dev/null || fail_with_response "$1"
+  refresh_token=$(jq -er .refreshToken "$work/body") || fail_with_response "$1"
+  lifetime=$(jq -er .expires_in "$work/body") || fail_with_response "$1"
+  # After 80 % of the lifetime, so that no request is sent with an expired token.
   refresh_at=$((SECONDS + lifetime * 4 / 5))
 }
 
@@ -48,29 +48,29 @@ log_in() {
   local body
   body=$(PASSWORD=$1 jq -n --arg username "$username" '{$username, password: env.PASSWORD}')
   post /login "$body"
-  keep /login
+  store_tokens /login
 }
 
-# The auth token goes along, expired or not. Both are replaced: a refresh token can be exchanged once.
+# Sends both tokens, and replaces both. The auth token may have expired. A refresh token can be used only once.
 refresh() {
   local body
   body=$(REFRESH_TOKEN=$refresh_token jq -n '{refreshToken: env.REFRESH_TOKEN}')
   post /login/refresh "$body"
-  keep /login/refresh
+  store_tokens /login/refresh
 }
 
-# The refresh token alone will do, also when the auth token has expired.
+# Sends only the refresh token, so it works also if the auth token has expired.
 log_out() {
   [[ -n $refresh_token ]] || return 0
   rm "$work/authorization"
   local body
   body=$(REFRESH_TOKEN=$refresh_token jq -n '{refreshToken: env.REFRESH_TOKEN}')
   post /logout "$body"
-  [[ $status == 204 ]] || refused /logout
+  [[ $status == 204 ]] || fail_with_response /logout
   echo 'Logged out.' >&2
 }
 
-# However it ends, neither the session nor the files stay behind.
+# Ends the session and deletes the files, also after a failure.
 finish() {
   local code=$?
   if ((code == 0)); then (log_out) || code=1; else (log_out) 2>/dev/null || true; fi
@@ -79,8 +79,8 @@ finish() {
 }
 trap finish EXIT
 
-# ask <query> <variables>: leaves the answer in $work/body.
-ask() {
+# query <text> <variables>: writes the response to $work/body.
+query() {
   local body
   body=$(jq -n --arg query "$1" --argjson variables "$2" '{$query, $variables}')
   ((SECONDS < refresh_at)) || refresh
@@ -89,15 +89,15 @@ ask() {
     refresh
     post /graphql "$body"
   fi
-  [[ $status == 200 ]] && jq -e 'has("data") and (has("errors") | not)' "$work/body" >/dev/null || refused /graphql
+  [[ $status == 200 ]] && jq -e 'has("data") and (has("errors") | not)' "$work/body" >/dev/null || fail_with_response /graphql
 }
 
 list_folders() {
-  local query='query ($after: String) {
+  local text='query ($after: String) {
     folder { folders(first: 100, after: $after) { items { name } pageInfo { hasNextPage endCursor } } } }'
   local variables='{}'
   while
-    ask "$query" "$variables"
+    query "$text" "$variables"
     jq -r '.data.folder.folders.items[].name' "$work/body"
     jq -e '.data.folder.folders.pageInfo.hasNextPage' "$work/body" >/dev/null
   do
@@ -106,12 +106,12 @@ list_folders() {
 }
 
 for program in curl jq; do
-  command -v "$program" >/dev/null || fail "$program is needed, and not installed."
+  command -v "$program" >/dev/null || fail "This script needs $program. Install it first."
 done
 
 password=${ESPALIER_PASSWORD-}
 if [[ -z $password ]]; then
-  [[ -t 0 ]] || fail 'Set ESPALIER_PASSWORD, or run it in a terminal, which asks for the password.'
+  [[ -t 0 ]] || fail 'Set ESPALIER_PASSWORD, or run this script in a terminal to enter the password.'
   read -rsp "Password of $username: " password
   echo >&2
 fi
@@ -120,4 +120,4 @@ log_in "$password"
 echo "Logged in at $api as $username." >&2
 list_folders
 refresh
-echo 'Refreshed.' >&2
+echo 'Refreshed the tokens.' >&2

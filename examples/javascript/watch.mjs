@@ -1,24 +1,26 @@
-// Reads the tree, then follows its changes over a WebSocket without a gap: across lost connections, and across the end
-// of its auth token. Needs Node 22 or newer, and no library.
+// Reads the tree, then prints every change over a WebSocket without a gap: across lost connections and expired tokens. Needs
+// Node.js 22 or newer, and no library.
 //
 //   ESPALIER_PASSWORD=… npx node examples/javascript/watch.mjs http://127.0.0.1:8080 admin
 
 const [api = 'http://127.0.0.1:8080', username = 'admin'] = process.argv.slice(2);
-// Not an argument: those, everybody on the machine can read.
+// Never pass a password as an argument: every user of the machine can read it.
 const password = process.env.ESPALIER_PASSWORD ?? '';
 
 if (!globalThis.WebSocket) {
-  console.error('This needs Node 22 or newer. In the repository: npx node examples/javascript/watch.mjs …');
+  console.error(
+    'This needs Node.js 22 or newer. In the repository, run: npx node examples/javascript/watch.mjs …',
+  );
   process.exit(1);
 }
 
 const post = async (path, body, authToken) => {
   const headers = { 'content-type': 'application/json' };
   if (authToken) headers.authorization = `Bearer ${authToken}`;
-  const answer = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (answer.status === 401) exit(`Logged out: ${path} answered 401.`);
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  const response = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (response.status === 401) exit(`Logged out: ${path} returned 401.`);
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+  return response.json();
 };
 
 const exit = (text) => {
@@ -29,13 +31,13 @@ const exit = (text) => {
 if (!password) exit('Set ESPALIER_PASSWORD to the password.');
 
 let tokens = await post('/login', { username, password }).catch((error) =>
-  exit(`${api} cannot be reached: ${error.cause?.code ?? error.message}.`),
+  exit(`Cannot reach ${api}: ${error.cause?.code ?? error.message}.`),
 );
 
-// One at a time: a refresh token can be exchanged once.
+// One refresh at a time, because a refresh token can be used only once.
 let refreshing;
-const refresh = () => (refreshing ??= exchange().finally(() => (refreshing = undefined)));
-const exchange = async () => {
+const refresh = () => (refreshing ??= fetchTokens().finally(() => (refreshing = undefined)));
+const fetchTokens = async () => {
   tokens = await post('/login/refresh', { refreshToken: tokens.refreshToken }, tokens.authToken);
 };
 
@@ -73,7 +75,7 @@ const watch = () => {
       applying = applying.then(() => apply(payload)).catch(() => socket.close());
     } else if (type === 'ping') {
       const isWarning = payload?.reason === 'TOKEN_EXPIRES';
-      // If it fails, the socket is closed at the end of the token, and it is tried again then.
+      // If the refresh fails, the server closes the socket when the token expires, and `onclose` tries again.
       const isRefreshed =
         isWarning &&
         (await refresh().then(
@@ -88,10 +90,10 @@ const watch = () => {
   socket.onclose = async ({ code, reason }) => {
     console.log(`The connection was closed: ${code} ${reason}`);
     await applying;
-    // A server that stops tells how far it has told us.
+    // A server that stops names the cursor up to which it has sent every change.
     cursor = /cursor=(\S+)$/.exec(reason)?.[1] ?? cursor;
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    // 4403: the auth token is not good any more.
+    // 4403: the auth token is no longer valid.
     if (code === 4403) await refresh().catch(() => undefined);
     watch();
   };

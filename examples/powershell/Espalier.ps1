@@ -1,10 +1,10 @@
 #Requires -Version 7.0
 <#
 .SYNOPSIS
-  Logs in to Espalier, lists the folders of the top page by page, refreshes and logs out.
+  Logs in to Espalier, lists the subfolders of the root page by page, refreshes the tokens and logs out.
 .DESCRIPTION
-  UNTESTED: unlike the other examples, no test runs this one. Please tell us when something in it does not work.
-  Needs PowerShell 7 and no module. Asks for the password, unless the variable ESPALIER_PASSWORD has it.
+  UNTESTED: unlike the other examples, no test runs this one. Please report errors.
+  Needs PowerShell 7 and no module. Asks for the password unless ESPALIER_PASSWORD is set.
 .EXAMPLE
   ./Espalier.ps1 -Api http://127.0.0.1:8080 -Username admin
 #>
@@ -16,10 +16,10 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 
-# The current pair, in memory only.
+# The current tokens, in memory only.
 $script:Tokens = $null
 
-# Answers with the status, the headers and the body, whatever the status is.
+# Returns the status, the headers and the body, also of an error response.
 function Send-Post {
   param([string] $Path, [hashtable] $Body, [string] $AuthToken)
   $request = @{
@@ -33,32 +33,32 @@ function Send-Post {
   }
   if ($AuthToken) { $request.Headers = @{ Authorization = "Bearer $AuthToken" } }
   try { $response = Invoke-WebRequest @request }
-  catch { throw "$Api cannot be reached: $($_.Exception.Message)" }
+  catch { throw "Cannot reach ${Api}: $($_.Exception.Message)" }
   $text = [Text.Encoding]::UTF8.GetString($response.RawContentStream.ToArray())
   try { $value = if ($text) { ConvertFrom-Json $text -AsHashtable } else { @{} } }
-  catch { throw "$Api$Path answered something that is not JSON. Is it Espalier?" }
+  catch { throw "$Api$Path returned no JSON. Is it an Espalier server?" }
   @{ Status = [int] $response.StatusCode; Headers = $response.Headers; Body = $value }
 }
 
-# Refusals are problem+json (RFC 9457), those of /graphql are GraphQL errors.
+# Errors are problem+json (RFC 9457), those of /graphql are GraphQL errors.
 function Assert-Status {
-  param([hashtable] $Answer, [int] $Status)
-  $body = $Answer.Body
-  if ($Answer.Status -eq $Status -and -not $body.ContainsKey('errors')) { return }
+  param([hashtable] $Response, [int] $Status)
+  $body = $Response.Body
+  if ($Response.Status -eq $Status -and -not $body.ContainsKey('errors')) { return }
   if ($body.ContainsKey('errors')) { throw $body.errors[0].message }
   if ($body.ContainsKey('detail')) { throw $body.detail }
-  throw "The server answered $($Answer.Status)."
+  throw "The server returned $($Response.Status)."
 }
 
 function Save-Tokens {
-  param([hashtable] $Answer)
-  Assert-Status $Answer 200
-  $script:Tokens = $Answer.Body
-  # Early, after 80 % of its time, so that no request meets the end of the token.
-  $script:RefreshAt = [DateTime]::UtcNow.AddSeconds($Answer.Body.expires_in * 0.8)
+  param([hashtable] $Response)
+  Assert-Status $Response 200
+  $script:Tokens = $Response.Body
+  # After 80 % of the lifetime, so that no request is sent with an expired token.
+  $script:RefreshAt = [DateTime]::UtcNow.AddSeconds($Response.Body.expires_in * 0.8)
 }
 
-# The auth token goes along, expired or not. Both are replaced: a refresh token can be exchanged once.
+# Sends both tokens, and replaces both. The auth token may have expired. A refresh token can be used only once.
 function Update-Tokens {
   Save-Tokens (Send-Post '/login/refresh' @{ refreshToken = $Tokens.refreshToken } $Tokens.authToken)
 }
@@ -67,16 +67,16 @@ function Invoke-Query {
   param([string] $Query, [hashtable] $Variables = @{})
   if ([DateTime]::UtcNow -ge $RefreshAt) { Update-Tokens }
   $body = @{ query = $Query; variables = $Variables }
-  $answer = Send-Post '/graphql' $body $Tokens.authToken
-  if ($answer.Status -eq 401 -and $answer.Headers['token-expired'] -contains 'true') {
+  $response = Send-Post '/graphql' $body $Tokens.authToken
+  if ($response.Status -eq 401 -and $response.Headers['token-expired'] -contains 'true') {
     Update-Tokens
-    $answer = Send-Post '/graphql' $body $Tokens.authToken
+    $response = Send-Post '/graphql' $body $Tokens.authToken
   }
-  Assert-Status $answer 200
-  $answer.Body.data
+  Assert-Status $response 200
+  $response.Body.data
 }
 
-function Get-TopFolder {
+function Get-RootSubfolder {
   $query = 'query ($after: String) {
     folder { folders(first: 100, after: $after) { items { id name } pageInfo { hasNextPage endCursor } } } }'
   $after = $null
@@ -95,14 +95,14 @@ if (-not $password) {
 try {
   Save-Tokens (Send-Post '/login' @{ username = $Username; password = $password })
   try {
-    Get-TopFolder
+    Get-RootSubfolder
     Update-Tokens
   }
   finally {
-    # The refresh token alone will do, also when the auth token has expired.
-    $answer = Send-Post '/logout' @{ refreshToken = $Tokens.refreshToken }
+    # Sends only the refresh token, so it works also if the auth token has expired.
+    $response = Send-Post '/logout' @{ refreshToken = $Tokens.refreshToken }
   }
-  Assert-Status $answer 204
+  Assert-Status $response 204
 }
 catch {
   [Console]::Error.WriteLine("Espalier.ps1: $($_.Exception.Message)")

@@ -79,7 +79,7 @@ class EspalierClient:
 
     def login(self, username: str, password: str) -> None:
         """Log in. The password is not stored."""
-        self._keep(self._post("/login", {"username": username, "password": password}))
+        self._store_tokens(self._post("/login", {"username": username, "password": password}))
 
     def logout(self) -> None:
         """End the session, if there is one. Works also if the auth token has expired."""
@@ -123,10 +123,10 @@ class EspalierClient:
         with self._refreshing:
             tokens = self._current()
             if tokens is used:
-                tokens = self._keep(self._post("/login/refresh", {"refreshToken": used.refresh_token}, used))
+                tokens = self._store_tokens(self._post("/login/refresh", {"refreshToken": used.refresh_token}, used))
             return tokens
 
-    def _keep(self, response: _Response) -> _Tokens:
+    def _store_tokens(self, response: _Response) -> _Tokens:
         body = _require(response, 200).body
         try:
             # After 80 % of the lifetime, so that no request is sent with an expired token.

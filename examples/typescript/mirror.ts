@@ -1,6 +1,6 @@
-// Mirrors a folder and all that is inside into a JSON file: reads it, then follows its changes without a gap, across lost
-// connections, restarts of the server and the end of tokens. The file is always whole. Stop it with Ctrl-C. Needs Node
-// 24 and the package @espalier/client; in the repository, that is its source:
+// Copies a folder with everything inside to a JSON file and keeps the file current: across lost connections, restarts of the
+// server and expired tokens. The file is always complete. Stop it with Ctrl-C. Needs Node.js 24 and the package @espalier/client.
+// In the repository, the flag loads its source:
 //
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/typescript/mirror.ts http://127.0.0.1:8080 admin /Places places.json
 
@@ -8,19 +8,19 @@ import { rename, writeFile } from 'node:fs/promises';
 import { createClient, EspalierError, type Client, type WatchedTree } from '@espalier/client';
 
 const [url, username, path, file, ...more] = process.argv.slice(2);
-// Not an argument: those, everybody on the machine can read.
+// Never pass a password as an argument: every user of the machine can read it.
 const password = process.env['ESPALIER_PASSWORD'];
 
 if (!url || !username || !path || !file || more.length > 0) {
   complain('Usage: mirror.ts <url> <user name> <path of a folder> <file>');
   process.exitCode = 2;
 } else if (!password) {
-  complain('Set ESPALIER_PASSWORD.');
+  complain('Set ESPALIER_PASSWORD to the password.');
   process.exitCode = 1;
 } else {
   let client: Client | undefined;
   try {
-    // What can wait, waits for longer by itself: this is for the login and the first look.
+    // This limits the login and the first read. After that, `watch` retries until it succeeds.
     client = createClient({ url, retrySeconds: 3 });
     await client.login({ username, password });
     await mirror(client, path, file);
@@ -28,66 +28,70 @@ if (!url || !username || !path || !file || more.length > 0) {
     complain(lineOf(error));
     process.exitCode = 1;
   } finally {
-    await client?.logout().catch((error: unknown) => complain(`Could not log out: ${lineOf(error)}`));
+    await client?.logout().catch((error: unknown) => complain(`Cannot log out: ${lineOf(error)}`));
     client?.close();
   }
 }
 
-/** Until it is told to stop, or cannot go on. */
+/** Keeps the file current until a signal stops it, or until it fails. */
 async function mirror(client: Client, path: string, file: string): Promise<void> {
   const stopping = new AbortController();
-  // Once: whoever presses Ctrl-C again does not want to wait.
+  // Once, so that a second Ctrl-C ends the program at once.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
   const { signal } = stopping;
   try {
     const folder = await client.folders.byPath(path);
-    if (!folder) throw new EspalierError('NOT_FOUND', `There is no folder ${path}, or you may not see it.`);
+    if (!folder)
+      throw new EspalierError(
+        'NOT_FOUND',
+        `The folder ${path} does not exist, or you do not have access to it.`,
+      );
     const tree = await client.watch({ under: folder.id, signal });
-    const save = keepFile(file, () => contentOf(tree));
+    const save = fileWriter(file, () => contentOf(tree));
     const broken = new Promise<never>((_, reject) => tree.onChange(() => void save().catch(reject)));
-    const over = Promise.race([tree.closed, broken]);
-    await Promise.race([save(), over]);
-    console.log(`Mirrors ${path} into ${file}, ${tree.size} folders now. Stop with Ctrl-C.`);
+    const ended = Promise.race([tree.closed, broken]);
+    await Promise.race([save(), ended]);
+    console.log(`Mirrors ${path} to ${file}: ${tree.size} folders. Press Ctrl-C to stop.`);
     reportConnection(client, signal);
     try {
-      await over;
+      await ended;
     } finally {
       await save();
     }
-    console.log(`Stopped. ${file} has ${tree.size} folders.`);
+    console.log(`Stopped. ${file} contains ${tree.size} folders.`);
   } catch (error) {
-    // It was stopped before it had begun.
+    // The user stopped it before the first read was complete.
     if (error !== signal.reason) throw error;
   }
 }
 
 /**
- * Answers with what writes the file as things are then: one at a time, and once more if it was called meanwhile, so that
- * the last write is never an old one. It is written beside and put in its place at once: readers find the old or the new.
+ * Returns a function that writes the current content. One write runs at a time. A call during a write causes one more, so the last
+ * write is never stale. Each write goes to a new file that then replaces the old one, so readers see either the old or the new content.
  */
-function keepFile(file: string, content: () => unknown): () => Promise<void> {
-  const beside = `${file}.new`;
-  let isOld = false;
+function fileWriter(file: string, content: () => unknown): () => Promise<void> {
+  const newFile = `${file}.new`;
+  let isStale = false;
   let writing: Promise<void> | undefined;
   const write = async () => {
     try {
-      while (isOld) {
-        isOld = false;
-        await writeFile(beside, `${JSON.stringify(content(), null, 2)}\n`, { flush: true });
-        await rename(beside, file);
+      while (isStale) {
+        isStale = false;
+        await writeFile(newFile, `${JSON.stringify(content(), null, 2)}\n`, { flush: true });
+        await rename(newFile, file);
       }
     } finally {
-      // Here, not when the promise is told of: whoever comes in between would be forgotten.
+      // Here and not in a later callback: a call in between would be lost.
       writing = undefined;
     }
   };
   return () => {
-    isOld = true;
+    isStale = true;
     return (writing ??= write());
   };
 }
 
-/** The folder with what is inside, in the order of the server; null while it is not there. */
+/** The folder with everything inside, in the order of the server. Null while the folder does not exist. */
 function contentOf(tree: WatchedTree): unknown {
   const inside = (id: string): unknown => {
     const { name, title, icon, description, properties, version, updatedAt } = tree.get(id)!;
@@ -97,24 +101,26 @@ function contentOf(tree: WatchedTree): unknown {
   return tree.root ? inside(tree.root.id) : null;
 }
 
-/** For whoever wonders why nothing changes. The client comes back by itself. */
+/** Reports lost connections. The client connects again by itself. */
 function reportConnection({ socket }: Client, signal: AbortSignal): void {
   let isLost = false;
   socket.on('closed', () => {
-    if (!isLost && !signal.aborted) console.log('The connection is lost. It will be back.');
+    if (!isLost && !signal.aborted) console.log('The connection is lost. Connecting again…');
     isLost = true;
   });
   socket.on('connected', () => {
-    if (isLost) console.log('The connection is back.');
+    if (isLost) console.log('Connected again.');
     isLost = false;
   });
 }
 
 function lineOf(error: unknown): string {
   const { message, code } = error as { message: string; code?: string };
-  // Whatever has no code is a mistake of this program.
+  // An error without a code is a bug in this program.
   if (code === undefined) throw error;
-  return code === 'LOGGED_OUT' ? 'Logged out: the server has ended the session.' : message;
+  return code === 'LOGGED_OUT'
+    ? 'The server has ended the session. Start the program again to log in.'
+    : message;
 }
 
 function complain(line: string): void {

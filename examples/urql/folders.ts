@@ -1,5 +1,5 @@
-// Shows the folders at the top, makes one more, and keeps showing what they are now as others change them. Stop it with
-// Ctrl-C. Needs Node 24 and the packages @espalier/client and @urql/core; in the repository:
+// Prints the subfolders of the root with urql, creates one more, and prints them again after every change. Stop it with Ctrl-C.
+// Needs Node.js 24 and the packages @espalier/client and @urql/core. In the repository:
 //
 //   ESPALIER_PASSWORD=… npx node --conditions=espalier-source examples/urql/folders.ts http://127.0.0.1:8080 admin Garden
 
@@ -7,13 +7,13 @@ import { gql, type TypedDocumentNode } from '@urql/core';
 import { createClient } from '@espalier/client';
 import { connectUrql } from './connect.ts';
 
-// By hand here; a code generator writes the same from the schema, which `espalier schema` prints.
+// A code generator can create these types from the schema, which `espalier schema` prints.
 interface Folder {
   readonly __typename: 'Folder';
   readonly id: string;
   readonly name: string;
 }
-interface Top {
+interface RootSubfolders {
   readonly cursor: string;
   readonly folder: { readonly id: string; readonly folders: { readonly items: readonly Folder[] } };
 }
@@ -24,8 +24,8 @@ interface Changed {
   readonly folderChanges: { readonly kind: string; readonly folder: { readonly path: string } | null };
 }
 
-const topFolders: TypedDocumentNode<Top, Record<string, never>> = gql`
-  query TopFolders {
+const rootSubfolders: TypedDocumentNode<RootSubfolders, Record<string, never>> = gql`
+  query RootSubfolders {
     cursor
     folder {
       id
@@ -65,7 +65,7 @@ const client = createClient({ url });
 const urql = connectUrql(client);
 const running: { unsubscribe(): void }[] = [];
 
-const namesOf = ({ folder }: Top) => folder.folders.items.map(({ name }) => name).join(', ');
+const namesOf = ({ folder }: RootSubfolders) => folder.folders.items.map(({ name }) => name).join(', ');
 const stop = async () => {
   for (const each of running) each.unsubscribe();
   await client.logout();
@@ -78,29 +78,29 @@ const fail = async (error: Error) => {
 };
 
 try {
-  // Not an argument: those, everybody on the machine can read.
+  // Never pass a password as an argument: every user of the machine can read it.
   await client.login({ username, password: process.env['ESPALIER_PASSWORD'] ?? '' });
   process.once('SIGINT', () => void stop());
 
-  const first = await urql.query(topFolders, {}).toPromise();
+  const first = await urql.query(rootSubfolders, {}).toPromise();
   if (first.error || !first.data) throw first.error!;
-  const watched = urql.query(topFolders, {}).subscribe(({ data, stale }) => {
+  const watched = urql.query(rootSubfolders, {}).subscribe(({ data, stale }) => {
     if (data && !stale) console.log(namesOf(data));
   });
   running.push(watched);
-  const made = await urql.mutation(createFolder, { name }).toPromise();
-  // A refusal has data, too: that of a field that is null.
-  if (made.error || !made.data) throw made.error!;
-  console.log(`Made ${made.data.createFolder.folder.name}.`);
+  const created = await urql.mutation(createFolder, { name }).toPromise();
+  // A refused mutation also has data: its field is null.
+  if (created.error || !created.data) throw created.error!;
+  console.log(`Created ${created.data.createFolder.folder.name}.`);
 
-  // From before what was read: nothing is missed. After a lost connection some changes are told twice, which does no harm.
+  // The cursor is from before the read, so no change is missed. After a lost connection, some changes may arrive twice.
   const changes = urql.subscription(folderChanges, { after: first.data.cursor });
   const following = changes.subscribe(({ data, error }) => {
     if (error) return void fail(error);
     if (!data) return;
     console.log(`${data.folderChanges.kind} ${data.folderChanges.folder?.path ?? ''}`);
-    // urql notices mutations of its own; what others do, it is told here. Whoever shows the query gets the answer.
-    void urql.query(topFolders, {}, { requestPolicy: 'network-only' }).toPromise();
+    // urql notices only its own mutations. This updates every subscriber of the query after changes by other users.
+    void urql.query(rootSubfolders, {}, { requestPolicy: 'network-only' }).toPromise();
   });
   running.push(following);
 } catch (error) {

@@ -150,10 +150,12 @@ describe('examples/browser/index.html on SQLite', () => {
     await logIn();
     await page.getByText('Live').waitFor();
     await tree.mutate('revokeSessions', {});
-    await alert.getByText('Your session is over').waitFor();
+    await alert.getByText('Your session has ended').waitFor();
 
     await page.getByLabel('Server').fill('http://127.0.0.1:9');
     await page.getByRole('button', { name: 'Log in' }).click();
-    await alert.getByText(`cannot be reached, or lacks ${pages.origin}`).waitFor();
+    await alert
+      .getByText(`Cannot reach http://127.0.0.1:9. Start it with ESPALIER_CORS_ORIGINS=${pages.origin}`)
+      .waitFor();
   });
 });

@@ -34,7 +34,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
       const names = Array.from({ length: 250 }, (_, number) => `Folder ${number + 1}`);
       await tree.import(names);
       const { code, output, errors, remainingFiles } = await run();
-      assert.equal(errors, `Logged in at ${relay.url} as admin.\nRefreshed.\nLogged out.\n`);
+      assert.equal(errors, `Logged in at ${relay.url} as admin.\nRefreshed the tokens.\nLogged out.\n`);
       assert.deepEqual(output.trimEnd().split('\n'), names);
       assert.equal(code, 0);
       assert.deepEqual(relay.responses, [
@@ -69,14 +69,14 @@ describe('examples/curl/espalier.sh on SQLite', () => {
       for (const [ending, expected] of [
         [
           run('walnut cabin wrong'),
-          /^espalier\.sh: \/login answered 401: The user name or the password is wrong/,
+          /^espalier\.sh: \/login returned 401: The user name or the password is wrong/,
         ],
-        [run(undefined, page.origin), /^espalier\.sh: \/login answered 404: Is it Espalier\?/],
-        [run(undefined, `${page.origin}/?`), /^espalier\.sh: \/login answered 200: Is it Espalier\?/],
+        [run(undefined, page.origin), /^espalier\.sh: \/login returned 404: Is it an Espalier server\?/],
         [
-          run(undefined, 'http://127.0.0.1:9'),
-          /^espalier\.sh: http:\/\/127\.0\.0\.1:9 cannot be reached: curl: /,
+          run(undefined, `${page.origin}/?`),
+          /^espalier\.sh: \/login returned 200: Is it an Espalier server\?/,
         ],
+        [run(undefined, 'http://127.0.0.1:9'), /^espalier\.sh: Cannot reach http:\/\/127\.0\.0\.1:9: curl: /],
         [run(''), /^espalier\.sh: Set ESPALIER_PASSWORD/],
       ] as const) {
         const { code, output, errors, remainingFiles } = await ending;
@@ -91,7 +91,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
         if (path === '/graphql') tree.testbed.clock.advanceSeconds(86_400 * 61);
       };
       const { code, errors } = await run();
-      assert.match(errors, /espalier\.sh: \/login\/refresh answered 401: .*\n$/);
+      assert.match(errors, /espalier\.sh: \/login\/refresh returned 401: .*\n$/);
       assert.equal(code, 1);
       assert.deepEqual(relay.responses.slice(-2), ['/login/refresh 401', '/logout 400']);
     });

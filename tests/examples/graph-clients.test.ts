@@ -34,7 +34,7 @@ for (const library of ['apollo', 'urql']) {
       };
       const running = start();
       try {
-        await running.waitForOutput('Orchard\nMade Garden.\n');
+        await running.waitForOutput('Orchard\nCreated Garden.\n');
         await running.waitForOutput('CREATE /Garden\n');
         await running.waitForOutput('\nGarden, Orchard\n');
         assert.deepEqual(relay.responses.slice(0, 4), [

@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       const command = nodeCommand('typescript/mirror.ts', tree.testbed.url, username, '/Places', file);
       const running = new RunningExample(command, { ESPALIER_PASSWORD: password });
       try {
-        await running.waitForOutput(`Mirrors /Places into ${file}, 4 folders now.`);
+        await running.waitForOutput(`Mirrors /Places to ${file}: 4 folders.`);
         assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), await readExpected(tree, id));
 
         const garden = await tree.idOf('/Elsewhere/Garden');
@@ -111,8 +111,8 @@ for (const kind of databaseKinds) {
         await tree.create('The last', id);
         const { code, output, errors, remainingFiles } = await running.stop();
         assert.deepEqual({ code, errors, remainingFiles }, { code: 0, errors: '', remainingFiles: [] });
-        assert.match(output, /\nThe connection is back\.\n/);
-        const [, size] = /\nStopped\. \S+ has (\d+) folders\.\n$/.exec(output)!;
+        assert.match(output, /\nConnected again\.\n/);
+        const [, size] = /\nStopped\. \S+ contains (\d+) folders\.\n$/.exec(output)!;
         assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
         assert.ok(!existsSync(`${file}.new`));
         assert.ok(tree.testbed.logLines.some((line) => line.includes('"route":"/logout"')));
@@ -149,8 +149,8 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
       [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
       [run({ url: 'nonsense' }), 'The url of a client must be the API root', 1],
       [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
-      [run({}, ''), 'Set ESPALIER_PASSWORD.', 1],
-      [run({ path: '/Nowhere' }), 'There is no folder /Nowhere, or you may not see it.', 1],
+      [run({}, ''), 'Set ESPALIER_PASSWORD to the password.', 1],
+      [run({ path: '/Nowhere' }), 'The folder /Nowhere does not exist, or you do not have access to it.', 1],
       [
         runExample(command(join(folder, 'missing/x.json')), { ESPALIER_PASSWORD: password }),
         'ENOENT: no such file or directory',
@@ -174,7 +174,7 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     const running = await begin(file, { user: 'visitor' });
     await tree.mutate('updateUser', { id, isDisabled: true });
     const { code, errors } = await running.ended;
-    assert.equal(errors, 'mirror.ts: Logged out: the server has ended the session.\n');
+    assert.equal(errors, 'mirror.ts: The server has ended the session. Start the program again to log in.\n');
     assert.equal(code, 1);
     assert.match(readFileSync(file, 'utf8'), /"name": "Root"/);
   });
@@ -199,9 +199,9 @@ describe('failures of examples/typescript/mirror.ts on SQLite', { timeout: 60_00
     const { code, output, errors } = await running.stop();
     assert.match(
       errors,
-      /^mirror\.ts: Could not log out: Cannot connect to \S+: no program listens on the port\.\n$/,
+      /^mirror\.ts: Cannot log out: Cannot connect to \S+: no program listens on the port\.\n$/,
     );
-    assert.match(output, /\nStopped\. \S+ has 1 folders\.\n$/);
+    assert.match(output, /\nStopped\. \S+ contains 1 folders\.\n$/);
     assert.equal(code, 0);
   });
 });
