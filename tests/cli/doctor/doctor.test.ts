@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
         [],
       );
       for (const expected of [
-        /signing key can be opened with the master key/,
+        /signing key can be decrypted with the master key/,
         /The schema is up to date/,
         /ESPALIER_ADMIN_PASSWORD is ignored after/,
         /The server is ready/,

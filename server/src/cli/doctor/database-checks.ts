@@ -171,7 +171,7 @@ async function* checkKeys(stored: Reader, masterKey: string | undefined): Findin
   for (const row of rows) encryption.decrypt(row);
   const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
   const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;
-  yield ok(`${which} can be opened${isSealed ? ' with the master key' : ''}.`);
+  yield ok(`${which} can be ${isSealed ? 'decrypted with the master key' : 'read'}.`);
 }
 
 const { R_OK, W_OK, X_OK } = constants;
