@@ -59,7 +59,7 @@ function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
 /** Only the owner can read a database file, but a database server may have more users. */
 export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | undefined {
   if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return undefined;
-  return 'The private signing keys are stored unsealed: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run openssl rand -base64 32.';
+  return 'The private signing keys are stored unencrypted: anyone who can read the database or a backup can create tokens. Set ESPALIER_MASTER_KEY_FILE on every node. To create a key, run openssl rand -base64 32.';
 }
 
 /** More workers than cores only wait for each other. */
