@@ -29,7 +29,7 @@ test('has a scenario for every row of the contract', () => {
   );
 });
 
-test('scenario titles are unique', () => {
+test('has unique scenario titles', () => {
   assert.equal(new Set(scenarios.map(({ title }) => title)).size, scenarios.length);
 });
 

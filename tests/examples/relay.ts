@@ -1,5 +1,5 @@
 /**
- * A proxy between an example and a server: it records requests, lets a test act before forwarding, and detects
+ * A proxy between an example and a server. It records requests, and lets a test act before it forwards them. It also detects
  * passwords and tokens in process arguments, which every user of the machine can read.
  */
 

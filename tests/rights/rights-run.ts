@@ -1,6 +1,6 @@
 /**
- * One run: administrators change grants, groups and folders, while users read, change and subscribe on every
- * node, and one of them fills its queue of long reads. All responses are then compared with the model.
+ * One run: administrators change grants, groups and folders. Users read, change and subscribe on every
+ * node, and one user fills its queue of long reads. All responses are then compared with the model.
  */
 
 import type { LoginResponse } from '@espalier/contract';

@@ -1,6 +1,6 @@
 /**
- * Dialogs: a plain one, a form that performs an action and can be copied as a script, a form for a name, and the
- * confirmation of an action on several items.
+ * Dialogs: a plain dialog, a form that performs an action, a form for a name, and the confirmation of an action on several
+ * items. The form can be copied as a script.
  */
 
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';

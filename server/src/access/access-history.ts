@@ -1,6 +1,6 @@
 /**
- * Differences of access: whether a user's access is still the same as at an earlier entry of the journal, which folders a change of
- * access shows or hides, and whose level on a folder differs between two paths.
+ * Compares access. Is a user's access still the same as at an earlier entry of the journal? Which folders does a change of access
+ * show or hide? Which users have different levels on a folder at two paths?
  */
 
 import { readUsers, userKey, type User } from '../accounts/users.ts';

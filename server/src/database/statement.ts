@@ -153,9 +153,9 @@ export function writeListQuery(part: ListForEach, write: (statement: Statement) 
 }
 
 /**
- * A table `possible` with the column `number`: in ascending order the numbers of at most `limit` folders after the
- * number `after` whose folded name or title may contain `text`, which has at least three characters. An index selects
- * them and may return too many: the caller compares.
+ * A table `possible` with the column `number`: the numbers of folders whose folded name or title may contain `text`. They are
+ * greater than `after`, in ascending order, and at most `limit`. The text has at least three characters. An index selects the
+ * folders and may return too many, so the caller compares the texts.
  */
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };

@@ -1,6 +1,6 @@
 /**
- * What requests and responses have: an id, a normalized URL, security headers, the state that the server stores with a
- * request as properties of Fastify's request and reply, and bearer tokens.
+ * The parts of every request and response: the id, the normalized URL, the security headers and the bearer token. Declares the
+ * state that the server stores as properties of Fastify's request and reply.
  */
 
 import { randomBytes } from 'node:crypto';

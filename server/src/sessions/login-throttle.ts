@@ -45,9 +45,9 @@ interface Limit {
   /** The number of failures without a pause. */
   readonly maxFailures: number;
   /**
-   * How many attempts one node admits at the same time. Below the limit, attempts run concurrently and nodes do not see the attempts
-   * in progress on other nodes, so each other node can exceed the limit once by this number. Above the limit, `countIfUnchanged`
-   * admits one attempt on all nodes. How many passwords are hashed at the same time has another limit: `countSpareCores()`.
+   * How many attempts one node admits at the same time. A node does not see the attempts in progress on other nodes. So each other
+   * node can exceed the limit once by this number. Above the limit, `countIfUnchanged` admits one attempt on all nodes.
+   * `countSpareCores()` limits how many passwords are hashed at the same time.
    */
   readonly maxConcurrent: number;
 }

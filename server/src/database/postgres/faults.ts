@@ -1,6 +1,6 @@
 /**
- * Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients, and records the faults
- * that this process has met: damage, connections to servers of different age, and failed writes.
+ * Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients. Records the faults of
+ * this process: damage, connections to servers of different age, and failed writes.
  */
 
 import { Refusal } from '../../refusal.ts';

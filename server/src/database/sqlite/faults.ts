@@ -1,5 +1,5 @@
 /**
- * Translates errors of SQLite and of the disk into messages for the operator and refusals for clients, and prevents writes to a
+ * Translates errors of SQLite and of the disk into messages for the operator and refusals for clients. Prevents writes to a
  * file that is damaged, moved or replaced.
  */
 

@@ -193,7 +193,7 @@ describe('an open database', () => {
   });
 
   for (const side of ['', '-wal']) {
-    test(`nothing is written to a file that is no longer in its place: espalier.db${side}`, async () => {
+    test(`writes nothing to a file that is no longer in its place: espalier.db${side}`, async () => {
       await add('a');
       renameSync(file + side, `${file}.away`);
       const moved = 'The database cannot be written right now. Try again later.';

@@ -1,6 +1,6 @@
 /**
- * Imports many folders at once, all or none. A large import is checked, written in slices outside of the tree, so that other
- * changes can run in between, and attached to the tree in one transaction. The folders of an interrupted import stay invisible
+ * Imports many folders at once, all or none. A large import is checked and then written in slices outside of the tree, so that
+ * other changes can run in between. One transaction attaches it to the tree. The folders of an interrupted import stay invisible
  * and are purged later. An import can merge with existing folders; their texts change in that last transaction.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Every table of an installation with its columns, the statements that read and write its rows in pages, and a digest of rows
- * that is the same on every database. A test compares this list with the schema that the migrations create.
+ * Every table of an installation: its columns, and the statements that read and write its rows in pages. The digest of a row is
+ * the same on every database. A test compares this list with the schema that the migrations create.
  */
 
 import { createHash } from 'node:crypto';

@@ -70,8 +70,8 @@ export class Subscriber extends Follower {
   }
 
   /**
-   * Compares a subscription that lacks a change with a new one at the same node, because a busy machine and a database
-   * that is away delay both. It is silent if only the new one receives the change, or if neither does.
+   * Compares a subscription that lacks a change with a new one at the same node. A busy machine or an unreachable
+   * database delays both. The subscription is silent if only the new one receives the change, or if neither does.
    */
   async #isSilent({ client, url, at }: OpenSocket): Promise<boolean> {
     const lacksSince = this.#lacksSince(at, Infinity);

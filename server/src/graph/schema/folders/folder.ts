@@ -4,7 +4,7 @@
  *
  * - `ownFields` in `graph/plan/plan-first-read.ts`, if the folder and its ancestors alone determine the field
  * - `graph/plan/folder-plan.ts`; without it, queries with the field run on graphql-js, correctly but slower
- * - `child-connection.ts`, which lists the columns that a list reads for it: by default, all columns except the long texts
+ * - `child-connection.ts`, which names the columns that a list reads for the field; by default, all except the long texts
  * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement
  *
  * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow: see
