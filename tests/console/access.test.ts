@@ -140,7 +140,7 @@ describe('access in the console on SQLite', () => {
     await tree.mutate('grantAccess', { folderId: vaultId, userId, level: 'NONE' });
     await tree.mutate('grantAccess', { folderId: safeId, userId, level: 'READ' });
     await page.goto(testbed.address(`/users/${userId}?folder=${vaultId}`));
-    await page.getByText('this folder gives No access. The user sees its name, because').waitFor();
+    await page.getByText('this folder gives no access. The user sees its name, because').waitFor();
   });
 
   test('ends in a tab whose session is revoked', async () => {

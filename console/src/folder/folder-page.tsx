@@ -90,7 +90,7 @@ function FolderTabs({ folder }: { folder: CurrentFolder }) {
       <FolderHeader folder={folder} />
       {accessLevel === 'NONE' && (
         <p className="hint">
-          You see only the name of this folder, because it contains folders that you have access to.
+          You see only the name of this folder and the subfolders that lead to folders that you can read.
         </p>
       )}
       <Tabs

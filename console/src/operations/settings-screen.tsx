@@ -45,8 +45,9 @@ export function SettingsScreen() {
         <h1>Settings</h1>
       </header>
       <p className="page-about settings-about">
-        The settings that this node uses since its start. To change a setting, set its environment variable or
-        its flag (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and restart the node.
+        The settings that this node has used since it started. To change a setting, set its environment
+        variable or its flag (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and restart the
+        node.
       </p>
       <div className="settings-tools">
         <SearchField

@@ -65,14 +65,14 @@ describe('palette', () => {
       item('Keys', { group: 'Recent' }),
       item('Users'),
       item('Keys'),
-      item('Sign out', { group: 'Do' }),
+      item('Sign out', { group: 'Actions' }),
     ]);
     assert.deepEqual(
       groups.map(({ name, items }) => [name, labels(items)]),
       [
         ['Recent', ['Keys']],
         ['Go to', ['Users']],
-        ['Do', ['Sign out']],
+        ['Actions', ['Sign out']],
       ],
     );
   });

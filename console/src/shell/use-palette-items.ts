@@ -113,7 +113,7 @@ function createSearchOptions(enabled: boolean) {
 }
 
 const isScreen = ({ group }: PaletteItem) => group === 'Go to';
-const isPageCommand = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
+const isPageCommand = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Actions';
 
 /** Returns the items that need no search on the server. */
 function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly NavigableItem[] {
@@ -169,7 +169,7 @@ function createCommand(
   keywords: string,
   run: () => void,
 ): NavigableItem {
-  return { id, group: 'Do', label, icon, keywords, run };
+  return { id, group: 'Actions', label, icon, keywords, run };
 }
 
 /** A command of another screen: opens that screen and runs the command there. */

@@ -34,6 +34,7 @@ export function LevelChip({ level }: { level: AccessLevel }) {
 export function formatReason(reason: string): string {
   return curlQuotes(reason).replace(
     / gives (NONE|READ|WRITE|MANAGE)\.(?= The user sees its name,|$)/,
-    (_, level: AccessLevel) => ` gives ${formatLevel(level)}.`,
+    (_, level: AccessLevel) =>
+      ` gives ${formatLevel(level).toLowerCase()}${level === 'NONE' ? '' : ' access'}.`,
   );
 }

@@ -175,7 +175,7 @@ function KindsField({ kinds, onChange }: KindsFieldProps) {
 }
 
 function chosenText(kinds: readonly JournalKind[]): string {
-  if (kinds.length === 0) return 'Anything';
+  if (kinds.length === 0) return 'Any change';
   const labels = kindGroups.flatMap((group) => group.kinds).filter(({ id }) => kinds.includes(id));
   return labels.length === 1 ? labels[0]!.label : `${labels.length} kinds`;
 }

@@ -178,7 +178,7 @@ function Now({ activity: { liveSessions, sockets, subscriptions } }: { activity:
       label="Now"
       gauges={[
         {
-          label: 'Live sessions',
+          label: 'Active sessions',
           value: liveSessions.toLocaleString('en'),
           help: 'on all nodes',
           to: '/sessions',

@@ -48,12 +48,12 @@ export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
               <strong>
                 <Name>{first.user.username}</Name>
               </strong>{' '}
-              is signed out on {deviceName(first.agent)} at once and must sign in again there.
+              will be signed out immediately ({deviceName(first.agent)}) and must sign in again.
             </>
           )}
         </p>
       ) : (
-        <p>The users are signed out on these devices at once and must sign in again there.</p>
+        <p>The users will be signed out immediately on these devices and must sign in again.</p>
       )}
     </BulkDialog>
   );

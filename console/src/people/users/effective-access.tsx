@@ -82,7 +82,7 @@ export function EffectiveAccess({ user }: { user: UserSummary }) {
       </header>
       {folderId === null ? (
         <p className="hint">
-          Choose a folder to see the access of <Name>{user.username}</Name> to it, and the grant that decides.
+          Choose a folder to see the access of <Name>{user.username}</Name> and the grant that decides.
         </p>
       ) : (
         <QueryResult query={answer} loading={<Loading lines={2} />}>

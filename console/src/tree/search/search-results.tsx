@@ -27,8 +27,8 @@ export function SearchResults({ id, results, activeIndex, canPick, onPick }: Sea
     return (
       <Empty icon="search" title={`No folder matches “${searchText}”`}>
         <p>
-          Search for a name or title, for a path or for an id. Words of the folders above narrow the search if
-          they come first. For example “harbour floor” finds /Places/Harbour Campus/Floor 2.
+          Search for a name, a title, a path or an id. To narrow the search, start with words from the folders
+          above. For example, “harbour floor” finds /Places/Harbour Campus/Floor 2.
         </p>
       </Empty>
     );
