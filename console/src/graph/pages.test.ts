@@ -32,7 +32,7 @@ function createList() {
   });
   const stop = list.subscribe(() => {});
   ends.push(stop, () => queries.clear());
-  /** Lets all answers go until nothing is cursors any readMore. */
+  /** Delivers pending responses until no request is left. */
   const settle = async () => {
     for (let idle = 0; idle < 3; idle++) {
       await new Promise((resolve) => setImmediate(resolve));

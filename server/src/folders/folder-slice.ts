@@ -49,7 +49,7 @@ export interface Slice {
   readonly upTo?: ListPosition | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
-  /** `withoutTexts` by default, which orders other than the natural one need at least. A column that is not read is undefined. */
+  /** Default: `withoutTexts`, the minimum for orders other than the natural order. A column that is not read is undefined. */
   readonly columns?: FolderColumns | undefined;
 }
 
