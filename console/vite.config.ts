@@ -1,14 +1,28 @@
 /** Builds the console into static files with precompressed copies, so that the server does not compress them. */
 
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { compressFiles } from './compress-files.ts';
+
+const compressible = /\.(?:html|js|css|svg|json)$/;
 
 /** The server that `npm run dev` uses. */
 const devServer = 'http://127.0.0.1:8080';
 
-function compressBuild(): Plugin {
-  return { name: 'compressed-forms', apply: 'build', writeBundle: ({ dir }) => compressFiles(dir!) };
+function compressFiles(): Plugin {
+  return {
+    name: 'compressed-forms',
+    apply: 'build',
+    async writeBundle({ dir }) {
+      const names = await readdir(dir!, { recursive: true });
+      await Promise.all(
+        names.filter((name) => compressible.test(name)).map((name) => compress(join(dir!, name))),
+      );
+    },
+  };
 }
 
 /** Drops the texts of react-aria in thirty other languages: the console is in English. */
@@ -23,10 +37,18 @@ function keepEnglish(): Plugin {
   };
 }
 
+async function compress(path: string): Promise<void> {
+  const content = await readFile(path);
+  if (content.length < 1024) return;
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: content.length > 1_000_000 ? 5 : 9 } };
+  await writeFile(`${path}.br`, await promisify(brotliCompress)(content, quality));
+  await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+}
+
 export default defineConfig({
   // Relative, because a server behind a proxy can have a base path, which it writes into index.html.
   base: './',
-  plugins: [react(), keepEnglish(), compressBuild()],
+  plugins: [react(), keepEnglish(), compressFiles()],
   resolve: { conditions: ['espalier-source', 'module', 'browser', 'production'] },
   build: {
     target: 'es2024',

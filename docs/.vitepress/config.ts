@@ -1,11 +1,8 @@
 /** The documentation site: the pages of docs/ and a few others, as static files below /docs/. */
 
-import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import type * as Compression from '../../console/compress-files.ts';
 import { convertMarkdown, headingAnchor } from './markdown.ts';
 import { iconFile, publish, servePublishedFiles, writePublishedFiles } from './published-files.ts';
-import { loadSource } from './repository.ts';
 import { createSidebar, otherPages } from './sidebar.ts';
 
 const base = '/docs/';
@@ -59,7 +56,5 @@ export default defineConfig({
   },
   async buildEnd({ outDir }) {
     await writePublishedFiles(outDir);
-    const { compressFiles } = await loadSource<typeof Compression>('console/compress-files.ts');
-    await compressFiles(join(outDir, 'assets'));
   },
 });

@@ -71,12 +71,15 @@ function fileOf({ realPath, path }: PageEnvironment): string {
 function convertFences(md: MarkdownRenderer): void {
   const fence = md.renderer.rules.fence!;
   md.renderer.rules.fence = (tokens, index, ...rest) => {
-    const { info, content } = tokens[index]!;
-    const [language, ...words] = info.trim().split(/\s+/);
-    if (language === 'mermaid') return `<MermaidDiagram text="${encodeURIComponent(content.trim())}" />\n`;
+    const token = tokens[index]!;
+    const [language = '', ...words] = token.info.trim().split(/\s+/);
+    if (language === 'mermaid')
+      return `<MermaidDiagram text="${encodeURIComponent(token.content.trim())}" />\n`;
     const values = new Map(words.map((word) => word.split('=', 2) as [string, string | undefined]));
     const terminal = values.get('terminal');
     const title = values.get('file') ?? (terminal && language === 'sh' ? `Terminal ${terminal}` : undefined);
+    // VitePress would take a number for a line to mark.
+    token.info = language;
     const code = fence(tokens, index, ...rest);
     return title === undefined ? code : `<p class="code-title">${md.utils.escapeHtml(title)}</p>\n${code}`;
   };

@@ -15,6 +15,13 @@ export const otherPages: Readonly<Record<string, string>> = {
   'examples/README.md': 'examples.md',
 };
 
+/** Pages with a title that says too little between others. */
+const shortTitles: Readonly<Record<string, string>> = {
+  'README.md': 'Overview',
+  'docs/README.md': 'All pages',
+  'bench/RESULTS.md': 'Benchmark results',
+};
+
 interface Item {
   readonly text: string;
   readonly link: string;
@@ -79,7 +86,7 @@ function folder(text: string, name: string): Group {
 }
 
 function toItem(file: string): Item {
-  const title = /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? file;
+  const title = shortTitles[file] ?? /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? file;
   return { text: title.replaceAll('`', ''), link: sitePath(file)! };
 }
 

@@ -135,7 +135,8 @@ async function addRoutes(app: FastifyInstance, services: HttpServices): Promise<
   const routes = [addProbes, addTokenRoutes, addKeySet, addIntrospection, addGraphRoute, addGraphSocket];
   await app.register(
     (instance, _, done) => {
-      for (const addRoute of [...routes, addServiceRoot, addConsole, addDocumentation]) addRoute(instance, services);
+      for (const addRoute of [...routes, addServiceRoot, addConsole, addDocumentation])
+        addRoute(instance, services);
       done();
     },
     { prefix: services.settings.basePath },

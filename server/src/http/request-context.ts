@@ -48,7 +48,7 @@ export function addRequestState(app: FastifyInstance, version: string): void {
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'";
 const twoYearsSeconds = 63_072_000;
 
-/** The headers of every response. A page of the console replaces `content-security-policy` with its own. */
+/** The headers of every response. A page of the console or of the documentation replaces `content-security-policy` with its own. */
 export function securityHeaders(isTls: boolean): Readonly<Record<string, string>> {
   return {
     'x-content-type-options': 'nosniff',

@@ -27,7 +27,7 @@ export function addConsole(app: FastifyInstance, { consoleFolder, settings }: Ht
     folder: consoleFolder,
     notFound: 'The console does not contain this file.',
     findPage: (path) => (isPage(path) ? page : undefined),
-    containsRoot: (name) => name === page,
+    isPrecompressed: true,
     setRoot,
     policy: (path) => (isExplorer(path) ? explorerPolicy : consolePolicy),
   });

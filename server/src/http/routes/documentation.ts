@@ -19,7 +19,7 @@ export function addDocumentation(
     folder: documentationFolder,
     notFound: 'The documentation does not contain this page.',
     findPage: (path) => (path === '' || path.endsWith('/') ? `${path}index.html` : undefined),
-    containsRoot: (name) => basePath !== '' && /\.(?:html|js|css)$/.test(name),
+    isPrecompressed: false,
     setRoot: (text, root) => text.replaceAll(/(?<=["'(])\/docs\//g, root),
     policy: (_, text = '') => pagePolicy({ scripts: `'self'${inlineScriptHashes(text)}`, styles }),
   });

@@ -21,9 +21,9 @@ export interface StaticSite {
   readonly notFound: string;
   /** Returns the name of the file for a path below the address. A path that names a file is not asked for. */
   readonly findPage: (path: string) => string | undefined;
-  /** Whether the text of a file contains the address of the site. Then `setRoot` replaces it. */
-  readonly containsRoot: (name: string) => boolean;
-  /** `root` is the path of the site, with a slash at its end. */
+  /** Whether the build wrote compressed copies of assets, and assets do not contain the address of the site. */
+  readonly isPrecompressed: boolean;
+  /** Replaces the address of the site in a text. `root` is its path with the base path and a slash at its end. */
   readonly setRoot: (text: string, root: string) => string;
   /** The Content Security Policy of the response. `text` is undefined for a file whose name contains its digest. */
   readonly policy: (path: string, text: string | undefined) => string;
@@ -120,11 +120,11 @@ class StaticFiles {
   }
 
   async send(path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { findPage, containsRoot, notFound } = this.#site;
+    const { findPage, isPrecompressed, notFound } = this.#site;
     const name = this.#isServed(path) ? path : findPage(path);
     if (name === undefined || !this.#isServed(name)) throw new Refusal('NOT_FOUND', notFound);
     try {
-      return name.startsWith(assetFolder) && !containsRoot(name)
+      return name.startsWith(assetFolder) && (isPrecompressed || !isText(name))
         ? await this.#sendAsset(name, request, reply)
         : await this.#sendCached(name, path, request, reply);
     } catch (error) {
@@ -184,11 +184,10 @@ class StaticFiles {
   }
 
   async #read(name: string): Promise<CachedFile> {
-    const { folder, containsRoot, setRoot } = this.#site;
+    const { folder, setRoot } = this.#site;
     const content = await readFile(join(folder, name));
     if (!isText(name)) return { text: undefined, encodings: new Map([encode('identity', content)]) };
-    const text = content.toString();
-    return encodeText(containsRoot(name) ? setRoot(text, this.#root) : text);
+    return encodeText(setRoot(content.toString(), this.#root));
   }
 }
 
