@@ -6,6 +6,7 @@ import { TransientFailure, type Requests } from './requests.ts';
 import type { Session } from './session/session.ts';
 import { readClaims } from './session/token-storage.ts';
 
+/** Options of a query or a mutation. */
 export interface CallOptions {
   /** Aborts the call: it rejects with the reason of the signal. The server may already have run a mutation. */
   readonly signal?: AbortSignal | undefined;
@@ -14,8 +15,8 @@ export interface CallOptions {
   /** Timeout of each attempt, in seconds. Default: the client's `timeoutSeconds`, and 600 for imports and exports. */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * For a mutation: the `Idempotency-Key`, to repeat it later without making the change twice. Default: a new key for each
-   * call, which its retries share.
+   * The `Idempotency-Key` of a mutation. Pass your own key to repeat the mutation later without making the change twice. Default: a
+   * new key for each call, which its retries share.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -95,7 +96,7 @@ export async function call(requests: Requests, session: Session, options: Call):
   return (await requests.retry(send, { signal })).data;
 }
 
-/** A random UUID. Replaces `crypto.randomUUID`, which browsers offer only on pages with TLS. */
+/** Returns a random UUID to use as `idempotencyKey`. Also works on pages without TLS, where browsers have no `crypto.randomUUID`. */
 export function newIdempotencyKey(): string {
   return '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) => {
     const random = crypto.getRandomValues(new Uint8Array(1))[0]! & 15;

@@ -24,6 +24,7 @@ export type {
   SubscribeOptions,
 };
 
+/** Options of `createClient`. */
 export interface ClientOptions {
   /**
    * The API root, for example `https://example.com` or `https://example.com/espalier`. In a browser it can be relative to
@@ -54,12 +55,15 @@ export interface ClientOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** A view of the tree as another user. */
 export interface StartedView {
+  /** Pass it as `viewAs` to `createClient`. */
   readonly viewToken: string;
-  /** ISO 8601 in UTC, for example `2026-01-31T12:15:00.000Z`. */
+  /** The end of the view, in ISO 8601 in UTC, for example `2026-01-31T12:15:00.000Z`. */
   readonly expiresAt: string;
 }
 
+/** A session with one server, with everything that you can do in it. Create it with `createClient`. */
 export interface Client {
   /** The API root, without a trailing slash. */
   readonly url: string;
@@ -76,20 +80,31 @@ export interface Client {
   /**
    * Starts a session and replaces the current one, which stays valid on the server. If the new session belongs to another
    * user, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
+   *
+   * @example
+   * try {
+   *   await client.login({ username: 'admin', password });
+   * } catch (error) {
+   *   if (error instanceof EspalierError && error.code === 'INVALID_CREDENTIALS') askAgain();
+   *   else throw error;
+   * }
    */
   login(credentials: Credentials, options?: SignalOptions): Promise<void>;
   /**
-   * Ends the session. Does nothing if there is none. If the server cannot be reached, the tokens are deleted here, the
-   * promise rejects, and the session stays valid on the server until it expires.
+   * Ends the session. Does nothing if there is none. If the client cannot reach the server, it deletes its tokens and rejects. The
+   * session then stays valid on the server until it expires.
    */
   logout(options?: SignalOptions): Promise<void>;
   /** Checks whether this client has a session. Sends no request. */
   isLoggedIn(options?: SignalOptions): Promise<boolean>;
-  /** Sends the auth token to the server and resolves to whether it is valid now. */
+  /** Asks the server whether the auth token is valid now. */
   verify(options?: SignalOptions): Promise<boolean>;
   /**
    * Returns a valid auth token for your own requests, and refreshes it when it is about to expire. If the server rejected a
    * token, pass it as `refused` to get another one.
+   *
+   * @example
+   * const headers = { authorization: `Bearer ${await client.authToken()}` };
    */
   authToken(options?: SignalOptions & { refused?: string | undefined }): Promise<string>;
   /**
@@ -159,6 +174,11 @@ export interface Client {
   /**
    * Calls the listener after a login, a refresh and the end of the session, including those of other tabs. Returns a
    * function that removes the listener.
+   *
+   * @example
+   * client.onSession(({ type }) => {
+   *   if (type === 'logout' || type === 'ended') showLogin();
+   * });
    */
   onSession(listener: (event: SessionEvent) => void): () => void;
   /** The state of the socket that subscriptions and watched trees share. */
@@ -257,7 +277,10 @@ function parseApiRoot(input: string | URL): string {
     );
   }
   if (url.username || url.password) {
-    throw new EspalierError('BAD_INPUT', 'The url of a client must not contain a user name or a password.');
+    throw new EspalierError(
+      'BAD_INPUT',
+      'The url of a client must not contain a user name or a password. Pass them to login instead.',
+    );
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

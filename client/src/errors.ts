@@ -1,6 +1,6 @@
 /** The error that the client throws. Programs check its code; the message is for people. */
 
-/** The codes of the server's refusals and GraphQL errors. The client itself adds the last four. */
+/** The code of an error. The last four codes are from the client itself, all others from the server. */
 export type ErrorCode =
   | 'BAD_INPUT'
   | 'INVALID_CREDENTIALS'
@@ -40,8 +40,9 @@ export interface GraphErrorShape {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
+/** Further details of an error. Each is missing if it is unknown. */
 export interface ErrorDetails {
-  /** HTTP status of the response. */
+  /** The HTTP status of the response. */
   readonly status?: number | undefined;
   /** The request id under which the server logged the error. */
   readonly requestId?: string | undefined;
@@ -66,12 +67,18 @@ export interface ErrorDetails {
  * }
  */
 export class EspalierError extends Error {
+  /** The reason. Check it in your program: messages can change. */
   readonly code: ErrorCode;
   // `declare` creates no properties: a printed error lists only the details that it has.
+  /** The HTTP status of the response. */
   declare readonly status?: number;
+  /** The request id under which the server logged the error. */
   declare readonly requestId?: string;
+  /** How long the server asks you to wait before you try again. */
   declare readonly retryAfterSeconds?: number;
+  /** All errors of a GraphQL response. */
   declare readonly errors?: readonly GraphErrorShape[];
+  /** Partial data of a GraphQL response. */
   declare readonly data?: unknown;
 
   // Set explicitly, because minified code has another class name and stack traces print this one.
@@ -89,7 +96,14 @@ export class EspalierError extends Error {
 }
 
 export function loggedOutError(hasEnded = false): EspalierError {
-  return new EspalierError('LOGGED_OUT', hasEnded ? 'The session has ended.' : 'You are not logged in.');
+  return new EspalierError(
+    'LOGGED_OUT',
+    hasEnded ? 'The session has ended. Log in again.' : 'You are not logged in. Log in first.',
+  );
+}
+
+export function folderNotFound(id: string | undefined): EspalierError {
+  return new EspalierError('NOT_FOUND', `There is no folder ${id}, or you do not have access to it.`);
 }
 
 /** Checks whether a later attempt can succeed: the server is unreachable or temporarily unavailable. */
@@ -118,9 +132,14 @@ export function subscriptionError(error: unknown): unknown {
   if (isGraphErrors(error)) return graphError(error);
   const { code, reason } = error as { code?: unknown; reason?: string };
   if (typeof code !== 'number') return error;
-  if (isViewEnd({ reason })) return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended.');
-  const message = `The socket was closed with ${code} ${reason}`.trim();
-  return new EspalierError(code === 1009 ? 'TOO_LARGE' : 'NOT_ESPALIER', message);
+  if (isViewEnd({ reason }))
+    return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended. Start a new one with startViewAs.');
+  if (code === 1009) {
+    const message = 'The subscription is larger than the 64 KiB of a socket message. Send a smaller one.';
+    return new EspalierError('TOO_LARGE', message);
+  }
+  const message = `The server closed the socket with code ${code}${reason ? `: ${reason}` : ''}.`;
+  return new EspalierError('NOT_ESPALIER', message);
 }
 
 /** The server has closed the socket because the view token is no longer valid. The auth token is. */

@@ -45,30 +45,38 @@ export interface FolderDetails extends Folder {
 
 /** The optional texts and properties of a folder. */
 export interface FolderTexts {
+  /** The name for display, of at most 255 characters. Without it, the title is the name. */
   readonly title?: string | null | undefined;
+  /** A text of at most 255 characters, for example an emoji or a URL. */
   readonly icon?: string | null | undefined;
+  /** A text of at most 10,000 characters. */
   readonly description?: string | null | undefined;
+  /** A JSON object of at most 16 KiB, for other data of your program. */
   readonly properties?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
+/** A folder to create. */
 export interface NewFolder extends FolderTexts {
+  /** 1 to 255 characters without slashes and control characters. Unique among the subfolders of the parent. */
   readonly name: string;
-  /** Default: the root. */
+  /** The id of the parent. Default: the root. */
   readonly parentId?: string | undefined;
 }
 
-/** The fields to change. A missing field is left unchanged; null removes a text or all properties. */
+/** The fields to change. A missing field does not change. Null removes a text or all properties. */
 export interface FolderChanges extends FolderTexts {
   readonly name?: string | undefined;
   /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** A folder below another one. */
 export interface Descendant extends Folder {
   /** Number of levels below the requested folder. A subfolder has depth 1. */
   readonly depth: number;
 }
 
+/** A deleted folder that you can restore. */
 export interface TrashedFolder {
   /** The id to pass to `restore`. */
   readonly folderId: string;
@@ -76,11 +84,11 @@ export interface TrashedFolder {
   readonly title: string;
   readonly version: number;
   readonly deletedAt: string;
-  /** From this time on it cannot be restored; the server deletes it soon after. */
+  /** The end of the time in which you can restore it. The server then purges it. */
   readonly purgedAt: string;
   /** You need WRITE to restore the folder, and MANAGE to purge it. */
   readonly accessLevel: AccessLevel;
-  /** The parent it had, or null if that no longer exists. */
+  /** The id of the former parent. Null if that was deleted or if you do not see it. */
   readonly formerParentId: string | null;
 }
 

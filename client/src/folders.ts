@@ -1,7 +1,7 @@
 /** Methods that read and change folders, for programs that do not write their own GraphQL. */
 
 import type { CallOptions, DocumentRunner } from './calls.ts';
-import { EspalierError } from './errors.ts';
+import { folderNotFound } from './errors.ts';
 import {
   detailFields,
   folderFields,
@@ -19,6 +19,7 @@ import {
 import { createPersonalFolders, type PersonalFolders } from './personal-folders.ts';
 import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
+/** Options of `importTree` and `importList`. */
 export interface ImportOptions extends CallOptions {
   /** The folder to import into. Default: the root. */
   readonly parentId?: string | undefined;
@@ -27,13 +28,15 @@ export interface ImportOptions extends CallOptions {
    * folders inside. `UPDATE` also sets the texts and properties that the import contains; null removes one.
    */
   readonly onExisting?: 'FAIL' | 'KEEP' | 'UPDATE' | undefined;
-  /** Only counts what the import would do. Rejects like the import itself. */
+  /** Returns the counts of the import, or rejects like it, but changes nothing. */
   readonly dryRun?: boolean | undefined;
   /** Rejects with CONFLICT if the folder to import into has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** The counts of an import. Together they are the number of folders in it. */
 export interface ImportResult {
+  /** New folders, including the folders that are only on a path. */
   readonly createdCount: number;
   /** Existing folders whose texts or properties changed. */
   readonly updatedCount: number;
@@ -43,6 +46,7 @@ export interface ImportResult {
   readonly isDryRun: boolean;
 }
 
+/** Reads and changes folders. Every method sends the auth token, refreshes it and retries. */
 export interface Folders extends PersonalFolders {
   /** Returns the root of the tree, which every user can see. */
   root(options?: CallOptions): Promise<FolderDetails>;
@@ -53,16 +57,31 @@ export interface Folders extends PersonalFolders {
    * it.
    */
   byPath(path: string, options?: CallOptions): Promise<FolderDetails | undefined>;
-  /** Lists the subfolders in natural order. Pages are read while you iterate. */
+  /**
+   * Lists the subfolders in natural order. Reads each page when you need it.
+   *
+   * @example
+   * for await (const { name } of client.folders.children(id)) console.log(name);
+   */
   children(id: string, options?: ListOptions): AsyncIterableIterator<Folder>;
-  /** Lists all descendants. Each folder comes directly before its own descendants. */
+  /**
+   * Lists all descendants. Each folder comes directly before its own descendants.
+   *
+   * @example
+   * for await (const { name, depth } of client.folders.descendants(id, { depth: 2 })) {
+   *   console.log('  '.repeat(depth) + name);
+   * }
+   */
   descendants(
     id: string,
     options?: ListOptions & { readonly depth?: number | undefined },
   ): AsyncIterableIterator<Descendant>;
   /**
    * Lists the folders that match the text, best matches first: by name or title, by id, by path, or by several words that match the
-   * folder and its ancestors, for example "harbour floor". `under` limits it to a subtree.
+   * folder and its ancestors, for example "harbour floor". `under` is the id of a folder to search in.
+   *
+   * @example
+   * for await (const { path } of client.folders.search('harbour floor')) console.log(path);
    */
   search(
     text: string,
@@ -70,11 +89,16 @@ export interface Folders extends PersonalFolders {
   ): AsyncIterableIterator<FolderDetails>;
   /** Creates a folder. Rejects with CONFLICT if a sibling has the same name. */
   create(folder: NewFolder, options?: CallOptions): Promise<FolderDetails>;
-  /** Changes the fields that you pass. Null removes a text or all properties. */
+  /**
+   * Changes the fields that you pass. Null removes a text or all properties.
+   *
+   * @example
+   * await client.folders.update(id, { title: 'Third floor', expectedVersion: folder.version });
+   */
   update(id: string, changes: FolderChanges, options?: CallOptions): Promise<FolderDetails>;
   /**
-   * Moves a folder with its descendants, and renames it if you pass a `name`. Rejects with CYCLE if the new parent is one of these,
-   * and with CONFLICT if the new parent has a subfolder with the same name.
+   * Moves a folder with its descendants, and renames it if you pass a `name`. Rejects with CYCLE if the new parent is the folder
+   * itself or a descendant, and with CONFLICT if the new parent has a subfolder with the same name.
    */
   move(id: string, parentId: string, options?: MoveOptions): Promise<FolderDetails>;
   /**
@@ -82,9 +106,16 @@ export interface Folders extends PersonalFolders {
    * `recursive` is not set.
    */
   delete(id: string, options?: DeleteOptions): Promise<number>;
-  /** Lists the deleted folders that you can restore, most recently deleted first. */
+  /**
+   * Lists the deleted folders that you can restore, most recently deleted first.
+   *
+   * @example
+   * for await (const { folderId, name } of client.folders.trash()) {
+   *   if (name === 'Floor 3') await client.folders.restore(folderId);
+   * }
+   */
   trash(options?: ListOptions): AsyncIterableIterator<TrashedFolder>;
-  /** Restores a deleted folder. Default: under its former parent and name. */
+  /** Restores a deleted folder with everything inside. Default: to its former parent, with its former name. */
   restore(id: string, options?: RestoreOptions): Promise<FolderDetails>;
   /**
    * Permanently deletes a folder in the trash, with everything inside. You cannot restore it. Rejects with FORBIDDEN if you do
@@ -101,42 +132,66 @@ export interface Folders extends PersonalFolders {
    * "NAME (copy)". In another parent, the copy keeps the name if it is free.
    */
   duplicate(id: string, options?: DuplicateOptions): Promise<FolderDetails>;
-  /** Imports all folders or none. Use `onExisting` to merge them with existing folders. */
+  /**
+   * Imports all folders or none. Use `onExisting` to merge them with existing folders.
+   *
+   * @example
+   * const tree = [{ name: 'Harbour Campus', folders: [{ name: 'Floor 1' }, { name: 'Floor 2' }] }];
+   * const { createdCount } = await client.folders.importTree(tree, { onExisting: 'KEEP' });
+   */
   importTree(tree: readonly FolderToImport[], options?: ImportOptions): Promise<ImportResult>;
-  /** Like `importTree`, with the paths that `export` returns, in any order. Missing parent folders are created. */
+  /**
+   * Imports folders by their paths, in any order, as `export` returns them. Creates missing parents. Imports all folders or none.
+   *
+   * @example
+   * await client.folders.importList([{ path: 'Harbour Campus/Floor 3', title: 'Third floor' }]);
+   */
   importList(list: readonly PathToImport[], options?: ImportOptions): Promise<ImportResult>;
   /** Returns all descendants of a folder, or of the root, in one response. */
   export(id?: string, options?: ExportOptions): Promise<readonly PathToImport[]>;
 }
 
+/** Options of `move`. */
 export interface MoveOptions extends CallOptions {
-  /** The new name. Default: the same. */
+  /** The new name. Default: the folder keeps its name. */
   readonly name?: string | undefined;
+  /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** Options of `delete`. */
 export interface DeleteOptions extends CallOptions {
   /** Also deletes everything inside. */
   readonly recursive?: boolean | undefined;
+  /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** Options of `restore`. */
 export interface RestoreOptions extends CallOptions {
+  /** The new parent. Default: the former parent. */
   readonly parentId?: string | undefined;
+  /** A new name, for example if the former name is in use. Default: the former name. */
   readonly name?: string | undefined;
 }
 
+/** Options of `duplicate`. */
 export interface DuplicateOptions extends CallOptions {
+  /** The parent of the copy. Default: the parent of the folder. */
   readonly parentId?: string | undefined;
+  /** The name of the copy. */
   readonly name?: string | undefined;
+  /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** Options of `emptyTrash`. */
 export interface EmptyTrashOptions extends CallOptions {
   /** Purges only folders that were deleted before this time. */
   readonly deletedBefore?: Date | string | undefined;
 }
 
+/** Options of `export`. */
 export interface ExportOptions extends CallOptions {
   /** Maximum number of levels. 1 exports only the subfolders. */
   readonly depth?: number | undefined;
@@ -194,7 +249,7 @@ function createLists(client: DocumentRunner): Pick<Folders, 'children' | 'descen
       const query = `query(${declared}){folder(id:$id){list:${list}}}`;
       type Data = { folder: { list: Page<Item> } | null };
       const { folder } = await run<Data>(query, { id, ...variables, ...page }, options);
-      if (!folder) throw new EspalierError('NOT_FOUND', `There is no folder ${id}.`);
+      if (!folder) throw folderNotFound(id);
       return folder.list;
     });
 

@@ -2,10 +2,11 @@
 
 import { EspalierError } from './errors.ts';
 
+/** Options of a list that is read page by page. */
 export interface ListOptions {
   /** Page size. Default: 500, and 100 for a search. Halved while the server rejects a page as TOO_EXPENSIVE. */
   readonly pageSize?: number | undefined;
-  /** Ends the list: it throws the reason of the signal. */
+  /** Ends the list when it is aborted: the iteration throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 

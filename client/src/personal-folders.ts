@@ -1,7 +1,7 @@
 /** Methods for access to folders: everyone who has access to a folder, and the folders that concern only this user. */
 
 import type { CallOptions, DocumentRunner } from './calls.ts';
-import { EspalierError } from './errors.ts';
+import { folderNotFound } from './errors.ts';
 import {
   detailFields,
   toFolder,
@@ -11,6 +11,7 @@ import {
 } from './folder.ts';
 import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
+/** Folders that concern one user: shared folders, favorites and recent folders. */
 export interface PersonalFolders {
   /** Lists everyone who has access to a folder, ordered by user name. Requires MANAGE on the folder. */
   effectiveAccess(id: string, options?: ListOptions): AsyncIterableIterator<EffectiveAccess>;
@@ -64,7 +65,7 @@ export function createPersonalFolders(client: DocumentRunner): PersonalFolders {
       type Data = { folder: { effectiveAccess: Page<AccessResult> } | null };
       const read = async (page: object) => {
         const { folder } = await client.query<Data, object>(query, { id, ...page }, options);
-        if (!folder) throw new EspalierError('NOT_FOUND', `There is no folder ${id}.`);
+        if (!folder) throw folderNotFound(id);
         return folder.effectiveAccess;
       };
       for await (const { grant, ...access } of readPages(options, defaultPageSize, read)) {

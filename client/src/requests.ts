@@ -144,11 +144,11 @@ export class Requests {
   notEspalier(path: string, status: number, headers: Headers): EspalierError {
     const type = headers.get('content-type')?.split(';')[0];
     const target = headers.get('location');
-    const what =
+    const outcome =
       status === 0 || (status > 299 && status < 400)
         ? `redirects${target ? ` to ${target}` : ''}`
         : `returned ${status} with ${type ?? 'no content type'}`;
-    const message = `This is not an Espalier server: ${this.#options.url}${path} ${what}.`;
+    const message = `This is not an Espalier server: ${this.#options.url}${path} ${outcome}.`;
     return new EspalierError('NOT_ESPALIER', message, { status });
   }
 
@@ -171,7 +171,11 @@ export class Requests {
       value = isJson ? JSON.parse(text) : undefined;
     } catch {
       return new TransientFailure(
-        new EspalierError('UNREACHABLE', `The response of ${url} was cut off.`, details),
+        new EspalierError(
+          'UNREACHABLE',
+          `The response of ${url} is incomplete. The connection may have been interrupted.`,
+          details,
+        ),
       );
     }
     const isObject = typeof value === 'object' && value !== null;

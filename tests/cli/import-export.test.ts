@@ -153,7 +153,7 @@ describe('import and export', () => {
     );
     await refused(
       1,
-      /2 folders are invalid:\n {2}Entry 1: There is no field "titel".*\n {2}In "b": It has no `name`\.\n$/,
+      /2 folders are invalid:\n {2}Entry 1: There is no field "titel".*\n {2}In "b": The folder has no `name`\.\n$/,
       [file('y.json', '[{"name":"a","titel":"b"},{"name":"b","folders":[{}]}]')],
     );
     await refused(1, / {2}Line 2: The line is not valid JSON: /, [

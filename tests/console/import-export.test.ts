@@ -218,7 +218,7 @@ describe('import and export in the console on SQLite', () => {
       rows.map((row) => row.replace(/\s+/g, ' ').trim()),
       [
         'Position Folder Error',
-        'Line 3 It has more cells than the first line.',
+        'Line 3 The line has more cells than the first line.',
         'Line 4 c\\u{a}d A folder name must not contain a slash or a control character.',
         'Line 6 a It appears twice.',
       ],

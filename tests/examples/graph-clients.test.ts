@@ -80,7 +80,7 @@ for (const library of ['apollo', 'urql']) {
       await running.waitForOutput('CREATE /Garden\n');
       await tree.mutate('updateUser', { id, isDisabled: true });
       const { code, errors } = await running.ended;
-      assert.match(errors, /^folders\.ts: .*The session has ended\.\n$/);
+      assert.match(errors, /^folders\.ts: .*The session has ended\. Log in again\.\n$/);
       assert.equal(code, 1);
     });
   });

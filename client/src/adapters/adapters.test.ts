@@ -117,7 +117,7 @@ describe('authorizedFetch', () => {
   test('rejects when the session has ended, whatever reason the response gives', async () => {
     for (const headers of [undefined, { 'token-expired': 'true' }]) {
       const { client, send, sent } = scripted([refused(headers)]);
-      const over = new EspalierError('LOGGED_OUT', 'The session has ended.');
+      const over = new EspalierError('LOGGED_OUT', 'The session has ended. Log in again.');
       const authToken: Client['authToken'] = ({ refused: token } = {}) =>
         token ? Promise.reject(over) : Promise.resolve('token');
       await assert.rejects(authorizedFetch({ ...client, authToken }, send)(url), over);

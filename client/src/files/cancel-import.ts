@@ -8,6 +8,7 @@ import type { Client } from '../client.ts';
  */
 const mutation = `mutation($input: UpdateFolderInput!) { importFolders: updateFolder(input: $input) { folder { id } } }`;
 
+/** Options of `cancelImport`. */
 export interface CancelOptions {
   /** The `idempotencyKey` of the call that imports. */
   readonly idempotencyKey: string;
@@ -16,8 +17,8 @@ export interface CancelOptions {
 }
 
 /**
- * Returns true if nothing was imported; then the server refuses the import from now on. Returns false if the import was
- * completed before. Rejects if the server cannot be reached.
+ * Cancels an import whose request may already be on the server. Returns true if nothing was imported: the server then refuses the
+ * import from now on. Returns false if the import was complete before. Rejects if the client cannot reach the server.
  */
 export async function cancelImport(
   client: Pick<Client, 'mutate'>,
@@ -27,7 +28,10 @@ export async function cancelImport(
     type Answer = { importFolders: object | null } | null;
     const variables = { input: { id: parentId } };
     const answer = await client.mutate<Answer, object>(mutation, variables, { idempotencyKey });
-    if (!answer?.importFolders) throw new Error('The response to the cancel request is empty.');
+    if (!answer?.importFolders)
+      throw new Error(
+        'The response to the cancel request is empty. Check whether the folders were imported.',
+      );
     return true;
   } catch (error) {
     // The key was used for the import. This entry point has no class of errors of its own.

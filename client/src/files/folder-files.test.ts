@@ -56,15 +56,15 @@ test('ignores further fields in the output of commands, and reports each row wit
   const rows = '[{"name":"a","titel":"x"},{"name":"b"},{"name":"c","title":1},{"name":"d","folders":{}},3]';
   assert.deepEqual(problemsOf('json', rows), [
     'Entry 1||There is no field "titel". The fields of a folder are name, title, icon, description, properties.',
-    'Entry 3||`title` is not a string.',
-    'Entry 4||`folders` is not a list.',
-    'Entry 5||It is not a JSON object.',
+    'Entry 3||`title` must be a string.',
+    'Entry 4||`folders` must be a list.',
+    'Entry 5||A folder must be a JSON object.',
   ]);
   assert.deepEqual(problemsOf('json', '{"name":"a","folders":[{"name":"b/c"},{}]}'), [
     'In "a"||The `name` of a folder must not contain a slash.',
-    'In "a"||It has no `name`.',
+    'In "a"||The folder has no `name`.',
   ]);
-  assert.match(problemsOf('ndjson', '\n{"name": "a"}\n{')[0]!, /^Line 2\|\|It has no `path`/);
+  assert.match(problemsOf('ndjson', '\n{"name": "a"}\n{')[0]!, /^Line 2\|\|The folder has no `path`/);
   assert.match(problemsOf('ndjson', '\n{"name": "a"}\n{')[1]!, /^Line 3\|\|The line is not valid JSON/);
 });
 
@@ -78,7 +78,7 @@ test('reads CSV with its columns in any order, and properties by name or as JSON
   fails('csv', 'path,path\n', /appears twice/);
   fails('csv', 'path;title\n', /separated by commas/);
   assert.deepEqual(problemsOf('csv', 'path\na,b\n"c\n"\nd\n'), [
-    'Line 2||It has more cells than the first line.',
+    'Line 2||The line has more cells than the first line.',
     'Line 3|c\\u{a}|A folder name must not contain a slash or a control character.',
   ]);
 });

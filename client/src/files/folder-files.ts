@@ -73,7 +73,7 @@ function* rowsOfJson(text: string): Generator<FileRow> {
       if (isFlat) return toFolder(object, below + textOf(object, 'path'), ['path', 'name']);
       const name = textOf(object, 'name');
       if (name.includes('/')) throw new FileError('The `name` of a folder must not contain a slash.');
-      if (!Array.isArray(object['folders'] ?? [])) throw new FileError('`folders` is not a list.');
+      if (!Array.isArray(object['folders'] ?? [])) throw new FileError('`folders` must be a list.');
       return toFolder(object, below + name, ['name', 'path', 'folders']);
     });
     yield row;
@@ -108,7 +108,7 @@ function* rowsOfCsv(text: string): Generator<FileRow> {
   checkColumns(columns);
   for (const { line, cells } of rows) {
     yield rowAt(`Line ${line}`, () => {
-      if (cells.length > columns.length) throw new FileError('It has more cells than the first line.');
+      if (cells.length > columns.length) throw new FileError('The line has more cells than the first line.');
       return toFolder(inputOf(columns, cells), cells[columns.indexOf('path')] ?? '', ['path']);
     });
   }
@@ -180,7 +180,7 @@ function toFolder(input: InputObject, path: string, own: readonly string[]): Pat
         `There is no field ${quote(name)}. The fields of a folder are ${[own[0], ...texts, 'properties'].join(', ')}.`,
       );
     }
-    if (isText && typeof value !== 'string') throw new FileError(`\`${name}\` is not a string.`);
+    if (isText && typeof value !== 'string') throw new FileError(`\`${name}\` must be a string.`);
     folder[name] = isText ? value : toProperties(value);
   }
   return folder as unknown as PathToImport;
@@ -192,20 +192,20 @@ function objectOf(value: unknown): InputObject | undefined {
 }
 
 function requireObject(input: InputObject | undefined): InputObject {
-  if (!input) throw new FileError('It is not a JSON object.');
+  if (!input) throw new FileError('A folder must be a JSON object.');
   return input;
 }
 
 function toProperties(value: unknown): InputObject {
   const properties = objectOf(value);
-  if (!properties) throw new FileError('`properties` is not a JSON object.');
+  if (!properties) throw new FileError('`properties` must be a JSON object.');
   return properties;
 }
 
 function textOf(input: InputObject, name: string): string {
   const value = input[name];
   if (typeof value === 'string') return value;
-  throw new FileError(`It has no \`${name}\`.`);
+  throw new FileError(`The folder has no \`${name}\`.`);
 }
 
 function parseJson(text: string, what: string): unknown {

@@ -10,16 +10,19 @@ import { TransientFailure, type ApiResponse, type Requests } from '../requests.t
 import { readClaims, type Tokens, type TokenStorage } from './token-storage.ts';
 import { abortable, after, wait } from '../timers.ts';
 
+/** The user name and the password of a login. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
 }
 
+/** Options of a call that you can abort. */
 export interface SignalOptions {
   /** Aborts the call: it rejects with the reason of the signal. Other calls, and a refresh that they share, continue. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A change of the session, for `onSession`. */
 export type SessionEvent =
   | { readonly type: 'login' }
   | { readonly type: 'refresh' }
@@ -303,7 +306,9 @@ async function withinGracePeriod(refreshing: Promise<Tokens>, leftMs: number): P
   if (leftMs <= 0) return refreshing;
   let cancel: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = after(Math.min(maxEarlyWaitMs, leftMs / 2), () => reject(new Error('Later.')));
+    cancel = after(Math.min(maxEarlyWaitMs, leftMs / 2), () =>
+      reject(new Error('The refresh takes too long.')),
+    );
   });
   return Promise.race([refreshing, late]).finally(cancel);
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../clock.ts';
 import { after, afterEvents } from '../timers.ts';
 import type { Tokens, TokenStorage } from './token-storage.ts';
 
+/** Options of `tabStorage`. */
 export interface TabStorageOptions {
   /** Tabs with the same name share a session. Default: `espalier`. Use one name per server if a page has several. */
   readonly name?: string | undefined;

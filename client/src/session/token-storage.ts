@@ -6,11 +6,20 @@ export interface Tokens {
   readonly refreshToken: string;
   /** When the auth token expires, in milliseconds since 1970 by the client's clock. */
   readonly expiresAt: number;
-  /** Total lifetime of the auth token. */
+  /** The total lifetime of the auth token, in seconds. */
   readonly lifetimeSeconds: number;
 }
 
-/** Implement this interface to store tokens elsewhere, for example in a file or a keychain. */
+/**
+ * Stores the tokens of a session. Implement it to store them elsewhere, for example in a file or a keychain.
+ *
+ * @example
+ * const file = 'tokens.json'; // Readable only by its owner.
+ * const storage: TokenStorage = {
+ *   read: () => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined),
+ *   write: (tokens) => (tokens ? writeFileSync(file, JSON.stringify(tokens), { mode: 0o600 }) : rmSync(file, { force: true })),
+ * };
+ */
 export interface TokenStorage {
   /** Returns the stored tokens, or undefined if there is no session. */
   read(): Tokens | undefined | Promise<Tokens | undefined>;
@@ -21,7 +30,7 @@ export interface TokenStorage {
   write(tokens: Tokens | undefined, hasEnded?: boolean): void | Promise<void>;
   /**
    * Runs `work` while no other tab or process with the same storage runs its own. The client reads the tokens again and
-   * refreshes them inside, so each refresh token is used once. Leave it out if nothing else shares the storage.
+   * refreshes them inside, so that each refresh token is used once. Omit it if no other tab or process uses the storage.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
   /** Calls the listener when another tab or process has written. Returns a function that removes the listener. */

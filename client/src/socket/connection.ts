@@ -2,6 +2,7 @@
 
 import { Listeners } from '../listeners.ts';
 
+/** The state of the socket that subscriptions and watched trees share. */
 export type ConnectionState =
   /** No socket is needed: there are no subscriptions. */
   | 'idle'

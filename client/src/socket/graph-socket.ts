@@ -25,10 +25,11 @@ import { after, backoffMs, wait } from '../timers.ts';
 import { readClaims } from '../session/token-storage.ts';
 import { requireWebSocket, trackSockets } from './tracked-socket.ts';
 
+/** Options of a subscription. */
 export interface SubscribeOptions extends CallOptions {
   /**
-   * Called with the cursor of the last delivered event when the server shuts down. A subscription with a cursor continues
-   * there: this runs before the client calls your `variables` function again.
+   * Receives the cursor of the last delivered event when the server shuts down. It runs before the client calls your `variables`
+   * function again, so return this cursor there to continue without a gap.
    */
   readonly onGoingAway?: ((cursor: string) => void) | undefined;
 }

@@ -1,17 +1,18 @@
 /** Keeps a part of the tree in memory equal to the server's: reads it once, then follows its changes without a gap. */
 
 import { ChangeEmitter } from './change-emitter.ts';
-import { EspalierError } from '../errors.ts';
+import { folderNotFound } from '../errors.ts';
 import type { Folder } from '../folder.ts';
 import { ChangeFollower, type TreeChange, type WatchingClient } from './follow-changes.ts';
 import { readTree } from './read-tree.ts';
 
 export type { TreeChange };
 
+/** Options of `watch`. */
 export interface WatchOptions {
   /** The id of the folder to watch. Default: the root. */
   readonly under?: string | undefined;
-  /** Closes the tree. */
+  /** Closes the tree when it is aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Page size of the first read. Default: 2,000. Halved while the server rejects a page as TOO_EXPENSIVE. */
   readonly pageSize?: number | undefined;
@@ -20,6 +21,11 @@ export interface WatchOptions {
 /**
  * A live copy of a part of the tree. Iterate over it to receive each change after it was applied. It stays current even if
  * you do not iterate.
+ *
+ * @example
+ * const tree = await client.watch({ under: places.id });
+ * tree.onChange(({ kind, path }) => console.log(kind, path));
+ * for (const { id, name } of tree.children(places.id)) console.log(name, tree.children(id).length);
  */
 export interface WatchedTree extends AsyncIterable<TreeChange> {
   /** The watched folder. Undefined while it does not exist or you cannot see it. */
@@ -30,8 +36,10 @@ export interface WatchedTree extends AsyncIterable<TreeChange> {
   get(id: string): Folder | undefined;
   /** Returns the subfolders in the server's order. */
   children(id: string): readonly Folder[];
-  /** Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. Undefined if
-   * the tree does not contain it. */
+  /**
+   * Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. Returns
+   * undefined if the tree does not contain the folder.
+   */
   path(id: string): string | undefined;
   /** The cursor of the last applied change. You can pass it as `after` to `folderChanges`. */
   readonly cursor: string;
@@ -75,7 +83,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   let first;
   try {
     first = await read(under);
-    if (!first) throw new EspalierError('NOT_FOUND', `There is no folder ${under}.`);
+    if (!first) throw folderNotFound(under);
     stopping.signal.throwIfAborted();
   } catch (error) {
     end();
