@@ -61,7 +61,7 @@ export function toTable(results: readonly Result[]): string {
 
 /** bench/RESULTS.md: a summary, which README repeats, and every result. */
 export function createResultsPage(results: readonly Result[], run: ResultsRun): string {
-  return `# Results
+  return `# Benchmark results
 
 Written by \`npm run bench -- --results\` on ${run.date}, with ${run.rounds} rounds. [README.md](README.md) explains the figures.
 

@@ -47,12 +47,9 @@ export function createSidebar(): Group[] {
     {
       text: 'Start',
       items: [
-        'README.md',
-        'docs/README.md',
-        'docs/tutorial.md',
-        'docs/concepts.md',
-        'examples/README.md',
-      ].map(toItem),
+        { text: 'Overview', link: sitePath('README.md')! },
+        ...['docs/README.md', 'docs/tutorial.md', 'docs/concepts.md', 'examples/README.md'].map(toItem),
+      ],
     },
     folder('Developers of clients', 'clients'),
     folder('Operators', 'operators'),

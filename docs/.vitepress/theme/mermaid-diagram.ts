@@ -1,4 +1,4 @@
-/** Draws a Mermaid diagram in the browser. Only pages with a diagram load Mermaid. Without scripts, its text is shown. */
+/** Draws a Mermaid diagram in the browser. Only pages with a diagram load Mermaid. Without scripts, the page has its text. */
 
 import mermaidUrl from '@mermaid-js/tiny/dist/mermaid.tiny.js?url';
 import { useData } from 'vitepress';
@@ -29,6 +29,8 @@ async function draw(id: string, text: string, isDark: boolean): Promise<string> 
     securityLevel: 'strict',
     theme: isDark ? 'dark' : 'neutral',
     fontFamily: 'inherit',
+    // Narrow, so that the texts stay readable in the width of a page.
+    sequence: { width: 110, actorMargin: 20, mirrorActors: false },
   });
   return (await mermaid.render(id, text)).svg;
 }
