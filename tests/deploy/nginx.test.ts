@@ -24,13 +24,17 @@ interface Cursor {
   readonly data: { readonly cursor: string };
 }
 
+const pageOrigin = 'https://app.example.com';
+
 describe(`one node behind the nginx of the page on reverse proxies on ${sqlite.name}`, () => {
   let testbed: Testbed;
   let nginx: Nginx;
   let headers: Readonly<Record<string, string>>;
   let authToken: string;
   before(async () => {
-    testbed = await Testbed.start(sqlite, { settings: { TRUST_PROXY: '127.0.0.1' } });
+    testbed = await Testbed.start(sqlite, {
+      settings: { TRUST_PROXY: '127.0.0.1', CORS_ORIGINS: pageOrigin },
+    });
     nginx = await Nginx.start([Number(new URL(testbed.url).port)]);
   });
   after(async () => {
@@ -82,8 +86,8 @@ describe(`one node behind the nginx of the page on reverse proxies on ${sqlite.n
     await socket.close();
   });
 
-  test('passes the checks of espalier doctor', async () => {
-    const { output } = await runEspalier(['doctor', '--url', nginx.url, '--json'], {
+  test('passes the checks of espalier doctor, also for web pages of another origin', async () => {
+    const { output } = await runEspalier(['doctor', '--url', nginx.url, '--origin', pageOrigin, '--json'], {
       environment: {
         NODE_EXTRA_CA_CERTS: nginx.certificateFile,
         ESPALIER_DATABASE_URL: testbed.database.url,
@@ -91,8 +95,8 @@ describe(`one node behind the nginx of the page on reverse proxies on ${sqlite.n
       },
     });
     const { findings } = JSON.parse(output) as { findings: { subject: string; state: string }[] };
-    const ofServer = findings.filter(({ subject }) => subject === 'Server');
-    assert.ok(ofServer.length > 5, output);
+    const ofServer = findings.filter(({ subject }) => ['Server', 'Web pages'].includes(subject));
+    assert.ok(ofServer.length > 8, output);
     assert.deepEqual(
       ofServer.filter(({ state }) => state === 'problem'),
       [],

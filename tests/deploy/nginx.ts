@@ -4,6 +4,7 @@
  * loopback only.
  */
 
+import { randomUUID } from 'node:crypto';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,10 +54,15 @@ export class Nginx {
       writeFileSync(join(folder, 'nginx.conf'), configuration(folder, ports));
       checkConfiguration(folder);
       const nginx = new Nginx(folder, ports);
-      await nginx.#waitUntilServing();
+      try {
+        await nginx.#waitUntilServing();
+      } catch (error) {
+        await nginx.stop();
+        throw error;
+      }
       return nginx;
     } catch (error) {
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
       throw error;
     }
   }
@@ -96,18 +102,29 @@ export class Nginx {
   }
 
   async #waitUntilServing(): Promise<void> {
+    let lastProblem = 'no response';
     await eventually(async () => {
       if (this.#process.exitCode !== null) throw new Error(`nginx did not start: ${this.errorLog}`);
       return fetch(`${this.url}/livez`).then(
-        ({ ok }) => ok,
-        () => false,
+        ({ ok, status }) => {
+          if (!ok) lastProblem = String(status);
+          return ok;
+        },
+        (error: Error) => {
+          lastProblem = String(error.cause ?? error);
+          return false;
+        },
       );
-    }, 'nginx serves');
+    }, 'nginx serves').catch((error: unknown) => {
+      throw new Error(`nginx does not serve: ${lastProblem}; ${this.errorLog}`, { cause: error });
+    });
   }
 }
 
 async function makeCertificate(folder: string): Promise<void> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+  // A process may trust several of these certificates, which OpenSSL finds by their name.
+  const name = `nginx ${randomUUID()}`;
+  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
   });
   writeFileSync(join(folder, 'fullchain.pem'), cert);
