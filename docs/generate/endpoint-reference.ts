@@ -73,7 +73,7 @@ export function createEndpointReference(
 
 # Endpoints
 
-Look up each HTTP endpoint: its request, its response and its errors. The [schema](../../contract/schema.graphql) has the queries and mutations of \`/graphql\`, and
+Look up each HTTP endpoint: its request, its response and its errors. The [schema](schema.md) has the queries and mutations of \`/graphql\`, and
 [Errors](errors.md) the error codes. The server has the same reference as an OpenAPI 3.1 document at \`GET /openapi.json\`.
 
 - Paths are relative to the address that the server prints when it starts, for example \`http://127.0.0.1:8080\`. A doubled slash counts as one.

@@ -95,29 +95,32 @@ export type NamedRefOf<Shape> = ImplementableObjectRef<ExtendedTypes, Shape>;
 export const builder = new SchemaBuilder<GraphTypes>({ defaultFieldNullability: false });
 
 builder.scalarType('DateTime', {
-  description: 'A date and time in UTC, in the format of RFC 3339. For example: 2026-01-31T12:00:00.000Z',
+  description:
+    'A date and time in the format of RFC 3339. For example: 2026-01-31T12:00:00.000Z. The server returns UTC, and accepts any offset.',
   serialize: (milliseconds) => new Date(milliseconds).toISOString(),
   parseValue: toMilliseconds,
 });
 builder.scalarType('JSON', {
-  description: 'Any JSON value.',
+  description: 'Any JSON value. For example: {"area": 120, "tags": ["north"]}.',
   serialize: (text) => JSON.parse(text) as unknown,
   parseValue: (value) => value as NonNullable<unknown> | null,
 });
 
-builder.queryType({});
+builder.queryType({
+  description: 'Each query reads one consistent state of the tree, with your rights at that moment.',
+});
 builder.mutationType({
   description: 'Each mutation runs in its own transaction. Several mutations in one request run in order.',
 });
 builder.subscriptionType({ description: 'Subscriptions run over a WebSocket or as server-sent events.' });
 
 export const AccessLevel = builder.enumType('AccessLevel', {
-  description: 'The rights of a user on a folder. Each level includes the levels before it.',
+  description: 'The access level of a user on a folder. Each level includes the levels before it.',
   values: {
     NONE: {
       value: accessLevels.NONE,
       description:
-        'No rights. You may still see the name of the folder, as an ancestor of a folder that you see.',
+        'No access. You may still see the name of the folder, if it is an ancestor of a folder that you may read.',
     },
     READ: { value: accessLevels.READ, description: 'See the folder and the folders inside it.' },
     WRITE: { value: accessLevels.WRITE, description: 'Change the folder and the folders inside it.' },

@@ -103,10 +103,17 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
 ): void {
   const { description, change, seenIn, toPayload, last = [] } = mutation;
   const typeName = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-  const defineInput = () => builder.inputType(`${typeName}Input`, { fields: mutation.input });
+  const defineInput = () =>
+    builder.inputType(`${typeName}Input`, {
+      description: `The input of \`${name}\`.`,
+      fields: mutation.input,
+    });
   // Pothos cannot resolve the type of a generic payload.
   const definePayload = (): ObjectRefOf<unknown> =>
-    builder.objectRef<Payload>(`${typeName}Payload`).implement({ fields: mutation.payload });
+    builder.objectRef<Payload>(`${typeName}Payload`).implement({
+      description: `The result of \`${name}\`.`,
+      fields: mutation.payload,
+    });
   const inputType = last.includes('input') ? undefined : defineInput();
   const payloadType = last.includes('payload') ? undefined : definePayload();
   builder.mutationField(name, (t) =>
@@ -114,7 +121,13 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
       type: payloadType ?? definePayload(),
       nullable: true,
       description,
-      args: { input: t.arg({ type: inputType ?? defineInput(), required: true }) },
+      args: {
+        input: t.arg({
+          type: inputType ?? defineInput(),
+          required: true,
+          description: 'The values of the change.',
+        }),
+      },
       resolve: async (_, args, context) => {
         // Pothos cannot resolve the type of a generic input. All resolvers have one type of context; this one is that of a root field.
         const { input } = args as unknown as { input: InputShapeFromFields<Fields> };
@@ -129,6 +142,6 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
 /** The field `cursor` of a mutation's payload. The position in the context is that of the mutation. */
 export const changeCursor = {
   description:
-    'The position of this change in the journal, for the argument `after` of `changes` and `folderChanges`: they return only later changes.',
+    'The position of this change in the journal. Pass it as `after` to `changes` or `folderChanges` to receive only later changes.',
   resolve: (_: unknown, __: object, { position }: GraphContext) => toJournalCursor(position),
 };

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   getNullableType,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
   isListType,
   isNonNullType,
   isObjectType,
+  isSpecifiedScalarType,
   type GraphQLType,
 } from 'graphql';
 import { createSchema } from './schema.ts';
@@ -89,4 +91,24 @@ test('gives every connection the arguments `first` and `after`', () => {
       assert.ok(names.includes('first') && names.includes('after'), `${type.name}.${field.name}`);
     }
   }
+});
+
+test('describes every type, field, argument and enum value with a sentence', () => {
+  const missing: string[] = [];
+  const check = (name: string, { description }: { readonly description?: string | null | undefined }) => {
+    if (!description?.trim().endsWith('.')) missing.push(name);
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
+    check(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      check(`${type.name}.${field.name}`, field);
+      for (const argument of 'args' in field ? field.args : []) {
+        check(`${type.name}.${field.name}(${argument.name})`, argument);
+      }
+    }
+  }
+  assert.deepEqual(missing, []);
 });

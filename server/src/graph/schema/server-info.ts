@@ -15,12 +15,17 @@ import { builder, type ServerFacts } from './builder.ts';
 import { chargeList } from './charges.ts';
 
 const DatabaseKind = builder.enumType('DatabaseKind', {
-  values: { SQLITE: { description: 'An embedded database in one file.' }, POSTGRESQL: {} },
+  description: 'The kind of the database.',
+  values: {
+    SQLITE: { description: 'SQLite: an embedded database in one file.' },
+    POSTGRESQL: { description: 'PostgreSQL.' },
+  },
 });
 
 const DatabaseInfo = builder.objectRef<ServerFacts>('DatabaseInfo').implement({
+  description: 'The database of the server.',
   fields: (t) => ({
-    kind: t.expose('databaseKind', { type: DatabaseKind }),
+    kind: t.expose('databaseKind', { type: DatabaseKind, description: 'The kind of the database.' }),
     schemaVersion: t.int({
       description: 'The number of migrations of the database.',
       resolve: (_, __, { reader }) => readSchemaVersion(reader),
@@ -29,16 +34,18 @@ const DatabaseInfo = builder.objectRef<ServerFacts>('DatabaseInfo').implement({
 });
 
 const HealthCheck = builder.objectRef<CheckResult>('HealthCheck').implement({
+  description: 'A health check and its result.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    isOk: t.exposeBoolean('isOk'),
-    detail: t.exposeString('detail', { description: 'A sentence to display.' }),
+    name: t.exposeString('name', { description: 'The name of the check. For example: database.' }),
+    isOk: t.exposeBoolean('isOk', { description: 'Whether the check succeeded.' }),
+    detail: t.exposeString('detail', { description: 'A sentence about the result, for display.' }),
   }),
 });
 
 const SettingSource = builder.enumType('SettingSource', {
+  description: 'The source of the value of a setting.',
   values: {
-    DEFAULT: { description: 'The setting is not set.' },
+    DEFAULT: { description: 'The default, because the setting is not set.' },
     ENVIRONMENT: { description: 'An environment variable.' },
     FILE: { description: 'A file that an environment variable or a flag names.' },
     COMMAND_LINE: { description: 'A flag of the command line.' },
@@ -46,27 +53,36 @@ const SettingSource = builder.enumType('SettingSource', {
 });
 
 const Setting = builder.objectRef<DisplayedSetting>('Setting').implement({
+  description: 'A setting of the server.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the environment variable.' }),
+    name: t.exposeString('name', {
+      description: 'The name of the environment variable. For example: ESPALIER_PORT.',
+    }),
     subject: t.exposeString('subject', { description: 'The subject of the setting, for example Network.' }),
-    description: t.exposeString('description'),
-    accepts: t.exposeString('accepts', { description: 'The accepted values.' }),
+    description: t.exposeString('description', { description: 'What the setting does.' }),
+    accepts: t.exposeString('accepts', {
+      description: 'The accepted values. For example: a whole number from 0 to 65535.',
+    }),
     value: t.exposeString('value', {
       nullable: true,
       description:
-        'The value as it was set, without passwords, or else the default. Null for a secret, and if there is neither.',
+        'The value without passwords, or the default if the setting is not set. Null for a secret, and if there is no value.',
     }),
-    default: t.exposeString('default', { nullable: true, description: 'Null if there is no default.' }),
-    source: t.expose('source', { type: SettingSource }),
+    default: t.exposeString('default', {
+      nullable: true,
+      description: 'The default. Null if there is none.',
+    }),
+    source: t.expose('source', { type: SettingSource, description: 'The source of the value.' }),
     givenBy: t.exposeString('givenBy', {
       nullable: true,
       description: 'The environment variable or the flag that sets the value.',
     }),
-    isSecret: t.exposeBoolean('isSecret', { description: 'Whether the value is hidden.' }),
+    isSecret: t.exposeBoolean('isSecret', { description: 'Whether the value is a secret, which is hidden.' }),
   }),
 });
 
 const SigningKeyState = builder.enumType('SigningKeyState', {
+  description: 'The state of a signing key.',
   values: {
     PUBLISHED: { value: 'published', description: 'The key verifies tokens, and will sign later.' },
     SIGNS: { value: 'signs', description: 'The key signs new tokens.' },
@@ -77,34 +93,38 @@ const SigningKeyState = builder.enumType('SigningKeyState', {
 const SigningKey = builder.objectRef<KeyStatus>('SigningKey').implement({
   description: 'A key that signs or verifies auth tokens.',
   fields: (t) => ({
-    id: t.exposeID('id'),
-    state: t.expose('state', { type: SigningKeyState }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    signsFrom: t.expose('signsFrom', { type: 'DateTime' }),
+    id: t.exposeID('id', { description: 'The id, which is the `kid` of its tokens.' }),
+    state: t.expose('state', { type: SigningKeyState, description: 'The state of the key.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
+    signsFrom: t.expose('signsFrom', {
+      type: 'DateTime',
+      description: 'When the key starts to sign new tokens.',
+    }),
     neededUntil: t.expose('neededUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'From this time on, no token that the key has signed can be in use. Null until the key stops signing.',
+        'The time after which no valid token can have the signature of this key. Null until the key stops signing.',
     }),
     sealedWith: t.exposeString('sealedWith', {
       nullable: true,
-      description: 'The master key that seals this key. Null if none does.',
+      description: 'The master key that encrypts this key. Null if none does.',
     }),
   }),
 });
 
 const ActivityMinute = builder.objectRef<MinuteCounts>('ActivityMinute').implement({
+  description: 'The activity of a node in one minute.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'The start of the minute.' }),
-    requests: t.exposeInt('requests', { description: 'HTTP requests received.' }),
-    errors: t.exposeInt('errors', { description: 'Requests with a response status of 500 or higher.' }),
-    logins: t.exposeInt('logins'),
+    requests: t.exposeInt('requests', { description: 'The number of HTTP requests.' }),
+    errors: t.exposeInt('errors', { description: 'The number of responses with status 500 or higher.' }),
+    logins: t.exposeInt('logins', { description: 'The number of successful logins.' }),
     failedLogins: t.exposeInt('failedLogins', {
       description:
-        'Logins with a wrong name or password, and logins that were refused after too many failures.',
+        'The number of logins with a wrong name or password, or during a pause after too many failures.',
     }),
-    refreshes: t.exposeInt('refreshes'),
+    refreshes: t.exposeInt('refreshes', { description: 'The number of successful refreshes.' }),
   }),
 });
 
@@ -138,10 +158,10 @@ const Gauges = builder.objectRef<GaugeValues>('ServerGauges').implement({
       description: 'The number of stored folders, including deleted folders that are not purged.',
     }),
     users: t.exposeInt('users', { description: 'The number of users, including disabled users.' }),
-    databaseBytes: t.exposeFloat('databaseBytes', { description: 'The size of the database.' }),
+    databaseBytes: t.exposeFloat('databaseBytes', { description: 'The size of the database, in bytes.' }),
     freeDiskBytes: t.exposeFloat('freeDiskBytes', {
       nullable: true,
-      description: 'The free space on the disk of the database file. Null with PostgreSQL.',
+      description: 'The free space on the disk of the database file, in bytes. Null with PostgreSQL.',
     }),
     lastBackupAt: t.expose('lastBackupAt', {
       type: 'DateTime',
@@ -152,18 +172,26 @@ const Gauges = builder.objectRef<GaugeValues>('ServerGauges').implement({
 });
 
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
-  description: 'The state of the server, as seen by the node that responds.',
+  description: 'The state of the server. Some values describe only the node that responds.',
   fields: (t) => ({
-    version: t.exposeString('version'),
+    version: t.exposeString('version', { description: 'The version of the server. For example: 1.2.0.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When this node started.' }),
     node: t.exposeString('node', { description: 'The name of the machine of this node.' }),
-    database: t.field({ type: DatabaseInfo, resolve: (server) => server }),
+    database: t.field({
+      type: DatabaseInfo,
+      description: 'The database of the server.',
+      resolve: (server) => server,
+    }),
     health: t.field({
       type: [HealthCheck],
       description: 'The health checks of this node.',
       resolve: chargeList((server) => server.checkHealth()),
     }),
-    gauges: t.field({ type: Gauges, resolve: (server) => server.readGauges() }),
+    gauges: t.field({
+      type: Gauges,
+      description: 'The size of the installation.',
+      resolve: (server) => server.readGauges(),
+    }),
     settings: t.field({
       type: [Setting],
       description: 'The settings of this node.',
@@ -199,7 +227,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
 builder.queryField('server', (t) =>
   t.field({
     type: ServerInfo,
-    description: 'The state of the server. For administrators.',
+    description: 'The state of the server. Only for administrators.',
     resolve: (_, __, { access, server }) => {
       requireAdministrator(access);
       return server;

@@ -10,12 +10,29 @@ import { defaultPageSize, maxKeysetPageSize, type Connection, type Edge } from '
 PageInfo.implement({
   description: 'Whether a list has more pages, and the cursors to continue from.',
   fields: (t) => ({
-    hasNextPage: t.boolean({ resolve: (page) => page.hasNextPage }),
-    hasPreviousPage: t.boolean({ resolve: (page) => page.hasPreviousPage }),
-    startCursor: t.string({ nullable: true, resolve: chargeText((page) => page.startCursor) }),
-    endCursor: t.string({ nullable: true, resolve: chargeText((page) => page.endCursor) }),
+    hasNextPage: t.boolean({
+      description: 'Whether there are results after this page.',
+      resolve: (page) => page.hasNextPage,
+    }),
+    hasPreviousPage: t.boolean({
+      description: 'Whether there are results before this page.',
+      resolve: (page) => page.hasPreviousPage,
+    }),
+    startCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the first result, for the argument `before`. Null if the page is empty.',
+      resolve: chargeText((page) => page.startCursor),
+    }),
+    endCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the last result, for the argument `after`. Null if there is none.',
+      resolve: chargeText((page) => page.endCursor),
+    }),
   }),
 });
+
+export const edgeCursor = 'The position in the list, for the argument `after`.';
+export const edgeNode = 'The result at this position.';
 
 /** Defines the types of a connection and its edges. `plural` is the word for its nodes. */
 export function defineConnection<Node>(
@@ -29,18 +46,26 @@ export function defineConnection<Node>(
   return Connection.implement({
     description: `A page of a list of ${plural}.`,
     fields: (t) => ({
-      edges: t.field({ type: [Edge], resolve: chargeLongList(({ edges }) => edges) }),
+      edges: t.field({
+        type: [Edge],
+        description: 'The results with their cursors.',
+        resolve: chargeLongList(({ edges }) => edges),
+      }),
       items: t.field({
         // Pothos cannot resolve the type of a generic node.
         type: [Node as ObjectRefOf<unknown>],
-        description: 'The nodes of the edges.',
+        description: 'The results without their cursors: the nodes of the edges.',
         resolve: ({ edges }, _, context, info) =>
           whenDone(edges, (all) => {
             const nodes = context.budget.spend(all, info).map(({ node }) => node);
             return completeInSlices(nodes, context, info);
           }),
       }),
-      pageInfo: t.field({ type: PageInfo, resolve: (connection) => connection }),
+      pageInfo: t.field({
+        type: PageInfo,
+        description: 'Whether there are more pages, and the cursors to continue from.',
+        resolve: (connection) => connection,
+      }),
       totalCount: t.int({
         description: `The number of ${plural} in the whole list.`,
         resolve: ({ totalCount }) => totalCount,
@@ -55,8 +80,8 @@ function defineEdge<Node>(Node: ObjectRefOf<Node>, plural: string) {
   return builder.objectRef<Edge<Node>>(`${Node.name}Edge`).implement({
     description: `An element of a list of ${plural}, with its cursor.`,
     fields: (t) => ({
-      cursor: t.exposeString('cursor'),
-      node: t.field({ type: nodeRef, resolve: ({ node }) => node }),
+      cursor: t.exposeString('cursor', { description: edgeCursor }),
+      node: t.field({ type: nodeRef, description: edgeNode, resolve: ({ node }) => node }),
     }),
   });
 }

@@ -30,7 +30,7 @@ const ImportedPath = builder.inputType('ImportedPath', {
   fields: (t) => ({
     path: t.string({
       required: true,
-      description: 'The names, separated by slashes. For example: "Places/Floor 2".',
+      description: 'The names, with slashes between them. For example: "Places/Floor 2".',
     }),
     ...newTexts(t),
   }),
@@ -55,12 +55,12 @@ defineMutation('importFolders', {
     parentId: t.id({ description: parentOrRoot }),
     tree: t.field({
       type: [ImportedFolder],
-      description: 'Folders with the folders inside them. Give either `tree` or `list`.',
+      description: 'Folders with the folders inside them. Set either `tree` or `list`.',
     }),
     list: t.field({
       type: [ImportedPath],
       description:
-        'A flat list of folders with their paths, in any order, as `exportFolders` returns it. Give either `tree` or `list`.',
+        'A flat list of folders with their paths, in any order, as `exportFolders` returns it. Set either `tree` or `list`.',
     }),
     onExisting: t.field({
       type: OnExistingFolder,
@@ -88,7 +88,7 @@ defineMutation('importFolders', {
       description: 'Whether this was a dry run: nothing was changed.',
     }),
     folderCount: t.exposeInt('createdCount', {
-      description: 'The number of new folders, as `createdCount`.',
+      description: 'The number of new folders: the same as `createdCount`.',
     }),
     createdCount: t.exposeInt('createdCount', {
       description: 'The number of new folders, including those that are only on a path of the input.',
@@ -114,10 +114,10 @@ defineMutation('duplicateFolder', {
   description:
     'Copy a folder, with all folders inside it that you see. Folders that you see only on the path to others are copied without their texts. Grants are not copied. After an error, nothing is copied. Requires READ on the folder and WRITE on the parent of the copy.',
   input: (t) => ({
-    id: t.id({ required: true, description: 'The folder to copy.' }),
-    parentId: t.id({ description: 'The parent of the copy: the parent of the folder by default.' }),
+    id: t.id({ required: true, description: 'The id of the folder to copy.' }),
+    parentId: t.id({ description: 'The id of the parent of the copy: the parent of the folder by default.' }),
     name: t.string({
-      description: `The name of the copy: ${limits.name} By default, the name of the folder in another parent, and otherwise the first free name of "NAME (copy)", "NAME (copy 2)" and so on.`,
+      description: `${limits.name} By default, the copy has the name of the folder if you set another parent, and otherwise the first free name of "NAME (copy)", "NAME (copy 2)" and so on.`,
     }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),

@@ -32,9 +32,9 @@ interface AccessChangeNode {
 const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
   description: 'A user whose access level on a folder changes with a move.',
   fields: (t) => ({
-    user: t.expose('user', { type: User }),
-    before: t.expose('before', { type: AccessLevel }),
-    after: t.expose('after', { type: AccessLevel }),
+    user: t.expose('user', { type: User, description: 'The user.' }),
+    before: t.expose('before', { type: AccessLevel, description: 'The access level before the move.' }),
+    after: t.expose('after', { type: AccessLevel, description: 'The access level after the move.' }),
   }),
 });
 const AccessChangeConnection = defineConnection(AccessChange, 'access changes');
@@ -43,17 +43,18 @@ defineMutation('moveFolder', {
   description:
     'Move a folder to another parent, and optionally rename it in the same change. Requires WRITE on the folder, its parent and the new parent. Also requires MANAGE on the folder if the move gives a user more access to it. CYCLE if the new parent is the folder itself or inside it.',
   input: (t) => ({
-    id: t.id({ required: true }),
+    id: t.id({ required: true, description: 'The id of the folder.' }),
     parentId: t.id({
       required: true,
-      description: 'The new parent. With the current parent, only the name changes.',
+      description: 'The id of the new parent. With the current parent, only the name changes.',
     }),
-    name: t.string({ description: `A new name: ${limits.name} By default, the folder keeps its name.` }),
+    name: t.string({ description: `${limits.name} By default, the folder keeps its name.` }),
     expectedVersion: t.int({ description: expectedVersion }),
     dryRun: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Only return the effects of the move, or the error that it would have.',
+      description:
+        'If true, moves nothing: returns only the effects of the move, or the error that it would have.',
     }),
   }),
   change: ({ folders }, caller, { dryRun: isDryRun, ...move }) => folders.move(caller, move, { isDryRun }),
@@ -63,7 +64,7 @@ defineMutation('moveFolder', {
     paths: moved.paths,
   }),
   payload: (t) => ({
-    folder: t.expose('node', { type: Folder }),
+    folder: t.expose('node', { type: Folder, description: 'The folder after the move.' }),
     isDryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run: nothing was moved.' }),
     folderCount: t.int({
       description: 'The number of moved folders that you see: the folder itself and all folders inside.',

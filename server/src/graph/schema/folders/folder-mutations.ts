@@ -19,17 +19,17 @@ import { changeCursor, defineMutation, type MutationResponse } from '../mutation
 import { toFolderNode, type FolderNode } from './folder-batch.ts';
 
 const otherVersion = 'has another version. The error contains the current version.';
-export const expectedVersion = `Refuse with CONFLICT if the folder ${otherVersion}`;
-export const expectedParentVersion = `Refuse with CONFLICT if the parent ${otherVersion}`;
-export const parentOrRoot = 'The parent folder: the root by default.';
+export const expectedVersion = `The version that you have read. CONFLICT if the folder ${otherVersion}`;
+export const expectedParentVersion = `The version of the parent that you have read. CONFLICT if the parent ${otherVersion}`;
+export const parentOrRoot = 'The id of the parent: the root by default.';
 
 /** Descriptions of the limits of a folder's texts. The domain checks them. */
 export const limits = {
-  name: '1 to 255 characters, without slashes and control characters. Unique among the subfolders of the same parent.',
-  title: 'At most 255 characters.',
-  icon: 'At most 255 characters.',
-  description: 'At most 10,000 characters.',
-  properties: 'A JSON object of at most 16 KiB.',
+  name: 'The name: 1 to 255 characters, without slashes and control characters. Unique among the subfolders of the same parent.',
+  title: 'The title: at most 255 characters.',
+  icon: 'The icon: at most 255 characters.',
+  description: 'The description: at most 10,000 characters.',
+  properties: 'The properties: a JSON object of at most 16 KiB. For example: {"area": 120}.',
 };
 
 /** The fields of an input for the texts of a new folder. */
@@ -45,7 +45,11 @@ export function newTexts(t: InputFieldBuilder<ExtendedTypes, 'InputObject'>) {
 /** The fields of a payload with the changed folder. */
 export function folderPayload(t: ObjectFieldBuilder<ExtendedTypes, FolderNode>): FieldMap {
   return {
-    folder: t.field({ type: Folder, resolve: (node) => node }),
+    folder: t.field({
+      type: Folder,
+      description: 'The folder after the change.',
+      resolve: (node) => node,
+    }),
     cursor: t.string(changeCursor),
   };
 }
@@ -71,7 +75,7 @@ defineMutation('updateFolder', {
   description:
     'Change the name and the texts of a folder. Fields that you omit do not change. Requires WRITE.',
   input: (t) => ({
-    id: t.id({ required: true }),
+    id: t.id({ required: true, description: 'The id of the folder.' }),
     name: t.string({ description: `${limits.name} Null changes nothing.` }),
     title: t.string({ description: `${limits.title} ${removed} The title is then the name.` }),
     icon: t.string({ description: `${limits.icon} ${removed}` }),
@@ -98,11 +102,12 @@ defineMutation('deleteFolder', {
   description:
     'Delete a folder. Requires WRITE on the folder and on its parent. You can restore a deleted folder for some days; then it is purged.',
   input: (t) => ({
-    id: t.id({ required: true }),
+    id: t.id({ required: true, description: 'The id of the folder.' }),
     recursive: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Also delete everything inside. Without it, a folder with subfolders is refused.',
+      description:
+        'If true, also deletes the folders inside. If false, a folder with subfolders is refused with CONFLICT.',
     }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),

@@ -27,7 +27,10 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'Find a folder by its id or by its path, for example "/Places/Harbour Campus". Without arguments, this is the root.',
-    args: { id: t.arg.id(), path: t.arg.string() },
+    args: {
+      id: t.arg.id({ description: 'The id of the folder. Set either `id` or `path`.' }),
+      path: t.arg.string({ description: 'The path of the folder, with exact names. "/" is the root.' }),
+    },
     resolve: (_, { id, path }, { view }) =>
       whenDone(findFolder(view, id, path), (folder) => (folder ? toFolderNode(view, folder) : null)),
   }),
@@ -35,15 +38,22 @@ builder.queryFields((t) => ({
     type: Node,
     nullable: true,
     description: 'Find an object by its id. Only folders are nodes.',
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'The id of the object.' }) },
     resolve: (_, { id }, { view }) => findFolderNode(view, id),
   }),
   search: t.field({
     type: FolderConnection,
-    description:
-      'Find the folders whose name or title contains the text, without regard to case and accents. Exact matches come first, then names and titles that start with the text, then those with a word that starts with it, then all others. A text of fewer than three characters matches only the start of a name or title. Of several words, the last must be in the name or title of the folder itself, and the others there or in those of its ancestors; such matches come after the matches of the whole text. A text that is the id or the path of a folder finds this folder first. A page examines a limited number of folders that you do not see. So it can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` counts the matches that were found so far.',
+    description: [
+      'Find the folders whose name or title contains the text. Case and accents do not matter.',
+      'Order: first exact matches, then names and titles that start with the text, then those with a word that starts with it, then all others. A folder whose id or path is the text comes before all of them.',
+      'A text of fewer than three characters matches only the start of a name or title. With several words, the last word must be in the name or title of the folder, and each other word there or in the name or title of an ancestor. For example, "harbour floor" finds "/Places/Harbour Campus/Floor 2".',
+      'A page can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` is the number of matches that were found so far.',
+    ].join('\n\n'),
     args: {
-      text: t.arg.string({ required: true }),
+      text: t.arg.string({
+        required: true,
+        description: 'The text to find: at most 255 characters, or 4,096 for a path. For example: "floor 2".',
+      }),
       under: t.arg.id({ description: 'Search only inside this folder.' }),
       ...pageArguments(t.arg, '50 by default'),
     },
@@ -62,12 +72,25 @@ const ExportedFolder = builder.objectRef<Exported>('ExportedFolder').implement({
       description: 'The path below the exported folder.',
       resolve: chargeText(({ path }) => path),
     }),
-    title: t.string({ nullable: true, resolve: chargeText(({ title }) => title) }),
-    icon: t.string({ nullable: true, resolve: chargeText(({ icon }) => icon) }),
-    description: t.string({ nullable: true, resolve: chargeText(({ description }) => description) }),
+    title: t.string({
+      nullable: true,
+      description: 'The title. Null if none is set.',
+      resolve: chargeText(({ title }) => title),
+    }),
+    icon: t.string({
+      nullable: true,
+      description: 'The icon. Null if none is set.',
+      resolve: chargeText(({ icon }) => icon),
+    }),
+    description: t.string({
+      nullable: true,
+      description: 'The description. Null if none is set.',
+      resolve: chargeText(({ description }) => description),
+    }),
     properties: t.field({
       type: 'JSON',
       nullable: true,
+      description: 'The properties. Null if none are set.',
       resolve: chargeText(({ properties }) => properties),
     }),
   }),

@@ -19,7 +19,12 @@ import { Refusal } from '../../../refusal.ts';
 import { longField } from '../../field-marks.ts';
 import { AccessLevel, builder, Folder, FolderConnection, Node } from '../builder.ts';
 import { chargeList, chargeText, chargeTextIn } from '../charges.ts';
-import { defineConnection, pageArguments } from '../connections/relay-connection-types.ts';
+import {
+  defineConnection,
+  edgeCursor,
+  edgeNode,
+  pageArguments,
+} from '../connections/relay-connection-types.ts';
 import type { Edge } from '../connections/relay-connection.ts';
 import { ChildConnection } from './child-connection.ts';
 import type { FolderNode } from './folder-batch.ts';
@@ -28,7 +33,7 @@ import { openDescendants } from './descendants-and-search.ts';
 Node.implement({
   description: 'An object that the query `node` finds by its id.',
   resolveType: () => 'Folder',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'The id never changes.' }) }),
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The id, a UUID that never changes.' }) }),
 });
 
 Folder.implement({
@@ -42,7 +47,7 @@ const ofPassage = 'if your `accessLevel` is NONE';
 
 builder.objectFields(Folder, (t) => ({
   name: t.string({
-    description: 'Unique among the subfolders of the same parent.',
+    description: 'The name, which is unique among the subfolders of the same parent. For example: "Floor 2".',
     resolve: chargeText(({ folder }) => folder.name),
   }),
   title: t.string({
@@ -56,11 +61,12 @@ builder.objectFields(Folder, (t) => ({
   }),
   description: t.string({
     nullable: true,
+    description: 'A text of at most 10,000 characters, which can contain line breaks.',
     resolve: chargeTextIn(textsOf, ({ description }) => description),
   }),
   properties: t.field({
     type: 'JSON',
-    description: 'A JSON object for other data of the clients.',
+    description: 'A JSON object for other data of the clients. For example: {"area": 120}.',
     resolve: chargeTextIn(textsOf, ({ properties }) => properties ?? '{}'),
   }),
   parent: t.field({
@@ -72,12 +78,12 @@ builder.objectFields(Folder, (t) => ({
   }),
   ancestors: t.field({
     type: [Folder],
-    description: 'The folders from the root to the parent.',
+    description: 'The folders above this folder, from the root to the parent.',
     resolve: chargeList(({ ancestors }) => ancestors),
   }),
   path: t.string({
     description:
-      'The names of the folders below the root and of this folder, each after a slash. "/" for the root.',
+      'The names of the folders from the root to this folder, each after a slash. For example: "/Places/Floor 2", or "/" for the root.',
     resolve: chargeTextIn(
       ({ ancestors }) => ancestors,
       (ancestors, node) => node.pathAfter(ancestors),
@@ -90,28 +96,44 @@ builder.objectFields(Folder, (t) => ({
 }));
 
 const OrderField = builder.enumType('FolderOrderField', {
+  description: 'The order of a list of folders.',
   values: {
-    NAME: { description: 'Natural order: "Floor 2" before "Floor 10".' },
-    CREATED: {},
-    UPDATED: {},
+    NAME: { description: 'By name in natural order: "Floor 2" before "Floor 10".' },
+    CREATED: { description: 'By `createdAt`.' },
+    UPDATED: { description: 'By `updatedAt`.' },
   },
 });
 
-const Direction = builder.enumType('OrderDirection', { values: ['ASC', 'DESC'] as const });
+const Direction = builder.enumType('OrderDirection', {
+  description: 'The direction of an order.',
+  values: {
+    ASC: { description: 'Ascending: the first name or the earliest time first.' },
+    DESC: { description: 'Descending: the last name or the latest time first.' },
+  },
+});
 
 const FolderOrder = builder.inputType('FolderOrder', {
+  description: 'The order of a list of folders.',
   fields: (t) => ({
-    field: t.field({ type: OrderField, required: true }),
-    direction: t.field({ type: Direction, required: true, defaultValue: 'ASC' }),
+    field: t.field({ type: OrderField, required: true, description: 'The value to order by.' }),
+    direction: t.field({
+      type: Direction,
+      required: true,
+      defaultValue: 'ASC',
+      description: 'Ascending or descending.',
+    }),
   }),
 });
 
 const FolderFilter = builder.inputType('FolderFilter', {
-  description: 'A folder must meet all of the conditions. Names are compared without case and accents.',
+  description:
+    'Conditions that a folder must meet, all at the same time. Case and accents do not matter: "cafe" finds "Café".',
   fields: (t) => ({
-    nameContains: t.string(),
-    nameStartsWith: t.string(),
-    hasChildren: t.boolean({ description: 'Whether the folder has subfolders that you see.' }),
+    nameContains: t.string({ description: 'Folders whose name contains this text.' }),
+    nameStartsWith: t.string({ description: 'Folders whose name starts with this text.' }),
+    hasChildren: t.boolean({
+      description: 'If true, folders with subfolders that you see. If false, folders without.',
+    }),
     updatedSince: t.field({ type: 'DateTime', description: 'Folders changed at this time or later.' }),
   }),
 });
@@ -126,7 +148,7 @@ builder.objectFields(Folder, (t) => ({
       last: t.arg.int({ description: 'The maximum number of results, from the end of the list.' }),
       before: t.arg.string({ description: 'Return only the results before this cursor.' }),
       filter: t.arg({ type: FolderFilter, description: 'Return only the folders that match this filter.' }),
-      orderBy: t.arg({ type: FolderOrder, description: 'By default, by name in ascending order.' }),
+      orderBy: t.arg({ type: FolderOrder, description: 'The order: by name by default.' }),
       skip: t.arg.int({
         description: 'Skip this number of results, for random access to a long list. Requires `first`.',
       }),
@@ -160,14 +182,18 @@ builder.objectFields(Folder, (t) => ({
 builder.objectFields(Folder, (t) => ({
   accessLevel: t.field({
     type: AccessLevel,
-    description: 'Your rights on this folder.',
+    description: 'Your access level on this folder.',
     resolve: ({ folder }) => folder.accessLevel,
   }),
   version: t.int({
     description: `Increases with every change of the folder itself. Pass it as \`expectedVersion\` of a mutation. 0 ${ofPassage}.`,
     resolve: ({ folder }) => folder.version,
   }),
-  createdAt: t.field({ type: 'DateTime', resolve: ({ folder }) => folder.createdAt }),
+  createdAt: t.field({
+    type: 'DateTime',
+    description: 'When the folder was created.',
+    resolve: ({ folder }) => folder.createdAt,
+  }),
   updatedAt: t.field({
     type: 'DateTime',
     description: `When the folder itself was last changed or moved. The time of its creation ${ofPassage}.`,
@@ -180,13 +206,13 @@ defineConnection(Folder, 'folders', { Connection: FolderConnection, Edge: Folder
 FolderEdge.implement({
   description: 'An element of a list of folders, with its cursor.',
   fields: (t) => ({
-    cursor: t.string({ resolve: chargeText(({ cursor }) => cursor) }),
+    cursor: t.string({ description: edgeCursor, resolve: chargeText(({ cursor }) => cursor) }),
     depth: t.exposeInt('depth', {
       nullable: true,
       description:
         'The number of levels below the folder of the list: 1 for a subfolder. Null in the results of a search.',
     }),
-    node: t.expose('node', { type: Folder }),
+    node: t.expose('node', { type: Folder, description: edgeNode }),
   }),
 });
 

@@ -35,11 +35,22 @@ const Grant = builder.objectRef<GrantNode>('Grant').implement({
   description:
     'The access level of a user or a group on a folder. It also holds for everything inside, except where a grant on a deeper folder overrides it.',
   fields: (t) => ({
-    folder: t.expose('folder', { type: Folder }),
-    user: t.expose('user', { type: User, nullable: true, description: 'Set if the grant is to a user.' }),
-    group: t.expose('group', { type: Group, nullable: true, description: 'Set if the grant is to a group.' }),
-    level: t.expose('level', { type: AccessLevel }),
-    grantedAt: t.expose('grantedAt', { type: 'DateTime' }),
+    folder: t.expose('folder', { type: Folder, description: 'The folder of the grant.' }),
+    user: t.expose('user', {
+      type: User,
+      nullable: true,
+      description: 'The user who has the grant. Null for a grant to a group.',
+    }),
+    group: t.expose('group', {
+      type: Group,
+      nullable: true,
+      description: 'The group that has the grant. Null for a grant to a user.',
+    }),
+    level: t.expose('level', {
+      type: AccessLevel,
+      description: 'The granted access level. NONE removes the access from the ancestors.',
+    }),
+    grantedAt: t.expose('grantedAt', { type: 'DateTime', description: 'The time of the grant.' }),
   }),
 });
 const GrantConnection = defineConnection(Grant, 'grants');
@@ -69,13 +80,16 @@ builder.objectField(Folder, 'access', (t) =>
 const EffectiveAccess = builder.objectRef<EffectiveAccessNode>('EffectiveAccess').implement({
   description: 'The access level of one user on a folder, and the grant that decides it.',
   fields: (t) => ({
-    user: t.expose('user', { type: User }),
-    level: t.expose('level', { type: AccessLevel, description: 'READ, WRITE or MANAGE.' }),
+    user: t.expose('user', { type: User, description: 'The user who has access.' }),
+    level: t.expose('level', {
+      type: AccessLevel,
+      description: 'The access level of the user: READ, WRITE or MANAGE.',
+    }),
     grant: t.expose('grant', {
       type: Grant,
       nullable: true,
       description:
-        'The grant that decides: the one on the nearest folder, and of several on that folder the highest. Null for administrators, who have MANAGE on every folder.',
+        'The grant that decides: the highest grant on the nearest folder. Null for administrators, who have MANAGE on every folder.',
     }),
   }),
 });
@@ -86,7 +100,7 @@ builder.objectField(Folder, 'effectiveAccess', (t) =>
     type: EffectiveAccessConnection,
     nullable: true,
     description:
-      'Everyone who has access to this folder, ordered by user name: administrators, and users to whom or to whose groups a grant on this folder or on an ancestor gives READ or more. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE. Otherwise null, with the error FORBIDDEN.',
+      'The users who have access to this folder, ordered by user name: administrators, and users who have READ or more by a grant on this folder or on an ancestor, to them or to their groups. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE; without it null, with the error FORBIDDEN.',
     args: pageArguments(t.arg),
     extensions: longField,
     resolve: (node, page, context, info) => {
@@ -142,21 +156,24 @@ interface ExplanationNode {
 const AccessExplanation = builder.objectRef<ExplanationNode>('AccessExplanation').implement({
   description: 'The access level of a user on a folder, and the reason for it.',
   fields: (t) => ({
-    user: t.expose('user', { type: User }),
-    folder: t.expose('folder', { type: Folder }),
-    level: t.expose('level', { type: AccessLevel }),
+    user: t.expose('user', { type: User, description: 'The user.' }),
+    folder: t.expose('folder', { type: Folder, description: 'The folder.' }),
+    level: t.expose('level', {
+      type: AccessLevel,
+      description: 'The access level of the user on the folder.',
+    }),
     grant: t.expose('grant', {
       type: Grant,
       nullable: true,
       description:
-        'The grant that decides: the one on the nearest folder, and of several on that folder the highest. Null if no grant decides.',
+        'The grant that decides: the highest grant on the nearest folder. Null if no grant decides.',
     }),
     isPassage: t.exposeBoolean('isPassage', {
       nullable: true,
       description:
         'Whether the user sees the name of the folder although the level is NONE, because the user may see a folder inside it. Null for other users than yourself, unless you are an administrator.',
     }),
-    reason: t.exposeString('reason', { description: 'A sentence to display.' }),
+    reason: t.exposeString('reason', { description: 'A sentence with the reason, for display.' }),
   }),
 });
 
@@ -165,7 +182,10 @@ builder.queryField('explainAccess', (t) =>
     type: AccessExplanation,
     description:
       'Explain the access of a user to a folder. Requires MANAGE on the folder, except for your own access.',
-    args: { userId: t.arg.id({ required: true }), folderId: t.arg.id({ required: true }) },
+    args: {
+      userId: t.arg.id({ required: true, description: 'The id of the user.' }),
+      folderId: t.arg.id({ required: true, description: 'The id of the folder.' }),
+    },
     resolve: (_, { userId, folderId }, context) => explain(context, userId, folderId),
   }),
 );
@@ -186,25 +206,26 @@ const grantPayload = (t: ObjectFieldBuilder<ExtendedTypes, { folderId: string }>
   folder: t.field({
     type: Folder,
     nullable: true,
-    description: 'Null if you no longer see the folder.',
+    description: 'The folder. Null if you no longer see it.',
     resolve: ({ folderId }, _, { view }) => findFolderNode(view, folderId),
   }),
   cursor: t.string(changeCursor),
 });
 
-const oneSubject = 'Give either `userId` or `groupId`.';
+const ofUser = 'The id of the user. Set either `userId` or `groupId`.';
+const ofGroup = 'The id of the group. Set either `userId` or `groupId`.';
 
 defineMutation('grantAccess', {
   description:
     'Grant a user or a group access to a folder. Replaces their current grant on this folder. Requires MANAGE.',
   input: (t) => ({
-    folderId: t.id({ required: true }),
-    userId: t.id({ description: oneSubject }),
-    groupId: t.id({ description: oneSubject }),
+    folderId: t.id({ required: true, description: 'The id of the folder.' }),
+    userId: t.id({ description: ofUser }),
+    groupId: t.id({ description: ofGroup }),
     level: t.field({
       type: AccessLevel,
       required: true,
-      description: 'NONE removes the access that the user or group has from the ancestors.',
+      description: 'The access level. NONE removes the access that the user or group has from the ancestors.',
     }),
   }),
   change: ({ grants }, caller, input) => grants.set(caller, input),
@@ -217,9 +238,9 @@ defineMutation('revokeAccess', {
   description:
     'Remove the grant of a user or a group on a folder. The grants on the ancestors then apply. Requires MANAGE.',
   input: (t) => ({
-    folderId: t.id({ required: true }),
-    userId: t.id({ description: oneSubject }),
-    groupId: t.id({ description: oneSubject }),
+    folderId: t.id({ required: true, description: 'The id of the folder.' }),
+    userId: t.id({ description: ofUser }),
+    groupId: t.id({ description: ofGroup }),
   }),
   change: ({ grants }, caller, input) => grants.remove(caller, input),
   toPayload: (_, __, { folderId }) => ({ folderId }),

@@ -107,19 +107,22 @@ const folderPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly folderId:
   folder: t.field({
     type: Folder,
     nullable: true,
-    description: 'Null if you do not see the folder.',
+    description: 'The folder. Null if you do not see it.',
     resolve: ({ folderId }, _, { view }) => findFolderNode(view, folderId),
   }),
 });
 
 const isUnrecorded =
-  'Only you see it: it is not part of the journal. Sending it again has no further effect, so it needs no `Idempotency-Key`.';
+  'Only you see this list, and the journal does not contain the change. You can safely send the mutation again without an `Idempotency-Key`.';
 
 defineMutation('setFavorite', {
   description: `Add a folder to your favorites, or remove it. ${isUnrecorded} CONFLICT if you have ${maxFavorites} favorites.`,
   input: (t) => ({
-    folderId: t.id({ required: true }),
-    isFavorite: t.boolean({ required: true }),
+    folderId: t.id({ required: true, description: 'The id of the folder.' }),
+    isFavorite: t.boolean({
+      required: true,
+      description: 'True to add the folder, false to remove it.',
+    }),
   }),
   change: ({ personalFolders }, caller, input) => personalFolders.setFavorite(caller, input),
   toPayload: (_, __, { folderId }) => ({ folderId }),
@@ -128,7 +131,7 @@ defineMutation('setFavorite', {
 
 defineMutation('visitFolder', {
   description: `Put a folder first in your recent folders. ${isUnrecorded}`,
-  input: (t) => ({ folderId: t.id({ required: true }) }),
+  input: (t) => ({ folderId: t.id({ required: true, description: 'The id of the folder.' }) }),
   change: ({ personalFolders }, caller, input) => personalFolders.visit(caller, input),
   toPayload: (_, __, { folderId }) => ({ folderId }),
   payload: folderPayload,

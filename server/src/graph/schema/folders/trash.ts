@@ -41,13 +41,18 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
   description: 'A deleted folder, with everything that was inside.',
   fields: (t) => ({
     folderId: t.exposeID('id', { description: 'The id of the folder, for `restoreFolder`.' }),
-    name: t.exposeString('name'),
-    title: t.string({ resolve: ({ title, name }) => title ?? name }),
-    version: t.exposeInt('version'),
-    deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
+    name: t.exposeString('name', { description: 'The name of the folder.' }),
+    title: t.string({
+      description: 'The name for display. If no title is set, this is the name.',
+      resolve: ({ title, name }) => title ?? name,
+    }),
+    version: t.exposeInt('version', {
+      description: 'The version of the folder, for the `expectedVersion` of `restoreFolder`.',
+    }),
+    deletedAt: t.expose('deletedAt', { type: 'DateTime', description: 'When the folder was deleted.' }),
     purgedAt: t.field({
       type: 'DateTime',
-      description: 'The end of the time in which you can restore the folder.',
+      description: 'When the folder can be purged. Until then, you can restore it.',
       resolve: ({ deletedAt }, _, { trashDays }) => purgeTime(deletedAt, trashDays),
     }),
     accessLevel: t.expose('accessLevel', {
@@ -65,9 +70,17 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
 });
 
 const TrashPage = builder.objectRef<Page>('TrashPage').implement({
+  description: 'A page of the trash.',
   fields: (t) => ({
-    items: t.field({ type: [TrashedFolder], resolve: chargeLongList(({ items }) => items) }),
-    pageInfo: t.expose('pageInfo', { type: PageInfo }),
+    items: t.field({
+      type: [TrashedFolder],
+      description: 'The deleted folders, newest first.',
+      resolve: chargeLongList(({ items }) => items),
+    }),
+    pageInfo: t.expose('pageInfo', {
+      type: PageInfo,
+      description: 'Whether there are more pages, and the cursors to continue from.',
+    }),
   }),
 });
 
@@ -103,8 +116,8 @@ defineMutation('restoreFolder', {
   description:
     'Restore a deleted folder with everything that was inside. Requires WRITE on the folder and on its new parent.',
   input: (t) => ({
-    id: t.id({ required: true }),
-    parentId: t.id({ description: 'The new parent: the former parent by default.' }),
+    id: t.id({ required: true, description: 'The id of the folder in the trash.' }),
+    parentId: t.id({ description: 'The id of the new parent: the former parent by default.' }),
     name: t.string({ description: 'A new name, for example if the old name is already in use.' }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),

@@ -54,7 +54,7 @@ function toChangeNodes(
 
 const Kind = builder.enumType('FolderChangeKind', {
   description:
-    'The meaning of a change for you. You can safely apply a change twice, or after you have read its result.',
+    'The kind of a change, as it affects the folders that you see. You can safely apply a change twice, or after you have read its result.',
   values: {
     CREATE: {
       description:
@@ -72,7 +72,7 @@ const Kind = builder.enumType('FolderChangeKind', {
     IMPORT: { description: 'Many folders were created inside this folder at once. Read them.' },
     RESYNC: {
       description:
-        'The server cannot list the changes: there were too many, they are too old, or your access was changed while you were away, even without effect. Read again everything that you display. After `cursor` you miss nothing.',
+        'The server cannot list the changes: there were too many, they are too old, or your access was changed while you were disconnected. Read all folders of your copy again, and continue after `cursor`.',
     },
   } satisfies Record<FolderChangeKind, { description: string }>,
 });
@@ -80,10 +80,14 @@ const Kind = builder.enumType('FolderChangeKind', {
 const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
   description: 'A change of a folder that you see.',
   fields: (t) => ({
-    kind: t.field({ type: Kind, resolve: ({ change }) => change.kind }),
+    kind: t.field({
+      type: Kind,
+      description: 'The kind of the change, which says what to do with your copy.',
+      resolve: ({ change }) => change.kind,
+    }),
     cursor: t.string({
       description:
-        'For the argument `after`. If you have this change and all changes before it, you miss nothing after this cursor.',
+        'The position of the change. Store it when you have applied the change, and pass it as `after` to continue.',
       resolve: ({ change }) => toJournalCursor(change.position),
     }),
     folderId: t.id({
@@ -102,13 +106,13 @@ const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
     oldParent: t.field({
       type: Folder,
       nullable: true,
-      description: 'For MOVE, to display: the parent before the move. Null if you do not see it now.',
+      description: 'For MOVE: the parent before the move, for display. Null if you do not see it now.',
       resolve: ({ change, folderOf }) => folderOf(change.oldParentId),
     }),
     newParent: t.field({
       type: Folder,
       nullable: true,
-      description: 'For MOVE, to display: the parent after the move. Null if you do not see it now.',
+      description: 'For MOVE: the parent after the move, for display. Null if you do not see it now.',
       resolve: ({ change, folderOf }) => folderOf(change.newParentId),
     }),
     folderCount: t.int({
@@ -136,6 +140,7 @@ const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
 });
 
 const ChangePage = builder.objectRef<Page>('ChangePage').implement({
+  description: 'A page of changes.',
   fields: (t) => ({
     items: t.field({
       type: [FolderChange],

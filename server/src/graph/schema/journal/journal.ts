@@ -9,7 +9,6 @@ import type { TreeView } from '../../../folders/tree-view.ts';
 import {
   countJournal,
   fromJournalCursor,
-  journalKinds,
   listJournal,
   toJournalCursor,
   type JournalEntry as Entry,
@@ -32,24 +31,55 @@ interface EntryNode extends Entry {
   readonly groupOf: (id: string | null) => PromiseOrValue<GroupRow | null>;
 }
 
+const kindTexts = {
+  CREATE_FOLDER: { description: 'A folder was created.' },
+  UPDATE_FOLDER: { description: 'The name or the texts of a folder changed.' },
+  MOVE_FOLDER: { description: 'A folder was moved to another parent.' },
+  DELETE_FOLDER: { description: 'A folder was moved to the trash, with everything inside.' },
+  RESTORE_FOLDER: { description: 'A folder was restored from the trash.' },
+  DUPLICATE_FOLDER: { description: 'A folder was copied, with everything inside.' },
+  IMPORT_FOLDERS: { description: 'Folders were imported.' },
+  PURGE_FOLDER: { description: 'A deleted folder was purged.' },
+  GRANT_ACCESS: { description: 'A user or a group was granted access to a folder.' },
+  REVOKE_ACCESS: { description: 'The grant of a user or a group on a folder was removed.' },
+  CREATE_USER: { description: 'A user was created.' },
+  UPDATE_USER: {
+    description: 'A user was renamed, disabled or enabled, or became an administrator or no longer is one.',
+  },
+  CHANGE_PASSWORD: {
+    description: 'A password was changed. If `by` is another user than `user`, it was reset.',
+  },
+  DELETE_USER: { description: 'A user was deleted.' },
+  CREATE_GROUP: { description: 'A group was created.' },
+  UPDATE_GROUP: { description: 'A group was renamed.' },
+  DELETE_GROUP: { description: 'A group was deleted.' },
+  ADD_TO_GROUP: { description: 'Users were added to a group.' },
+  REMOVE_FROM_GROUP: { description: 'Users were removed from a group.' },
+  END_SESSION: { description: 'One session or several sessions of a user ended.' },
+  ROTATE_KEY: { description: 'A new signing key was created.' },
+  RETIRE_KEY: { description: 'A signing key was retired.' },
+  VIEW_AS: { description: 'An administrator started a view with `startViewAs`. `user` is the viewed user.' },
+} satisfies Record<Entry['kind'], { description: string }>;
+
 const JournalKind = builder.enumType('JournalKind', {
-  description:
-    'The kind of a change, with the name of its mutation. CHANGE_PASSWORD by another user is a reset. END_SESSION ends one session or several. PURGE_FOLDER purges a deleted folder. ROTATE_KEY and RETIRE_KEY are changes of signing keys. VIEW_AS is the start of a view by `startViewAs`; `user` is the viewed user.',
-  values: journalKinds,
+  description: 'The kind of a change in the journal.',
+  values: kindTexts,
 });
 
 const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
   description:
     'A change of the server. The numbers of the entries have no gaps and are in the order of the changes.',
   fields: (t) => ({
-    number: t.exposeFloat('number', { description: 'A whole number, which may exceed the range of an Int.' }),
+    number: t.exposeFloat('number', {
+      description: 'The number of the entry: a whole number, which may be larger than an Int.',
+    }),
     cursor: t.string({
       description:
         'For the argument `after` of `changes`, `folderChanges` and the subscription `journal`. The query `journal` has other cursors, in its edges.',
       resolve: (entry) => toJournalCursor(entry),
     }),
-    at: t.expose('at', { type: 'DateTime' }),
-    kind: t.expose('kind', { type: JournalKind }),
+    at: t.expose('at', { type: 'DateTime', description: 'The time of the change.' }),
+    kind: t.expose('kind', { type: JournalKind, description: 'The kind of the change.' }),
     byId: t.exposeID('byUserId', {
       nullable: true,
       description: 'The id of the user who made the change. Null for the server itself.',
@@ -141,11 +171,11 @@ builder.objectFields(JournalEntry, (t) => ({
 const JournalEntryConnection = defineConnection(JournalEntry, 'journal entries');
 
 const JournalFilter = builder.inputType('JournalFilter', {
-  description: 'An entry must meet all of the conditions.',
+  description: 'Conditions that an entry must meet, all at the same time.',
   fields: (t) => ({
     byId: t.id({ description: 'Changes by this user.' }),
     userId: t.id({ description: 'Changes that concern this user.' }),
-    groupId: t.id(),
+    groupId: t.id({ description: 'Changes that concern this group.' }),
     folderId: t.id({ description: 'Changes of this folder itself, not of the folders inside it.' }),
     kinds: t.field({ type: [JournalKind], description: 'Changes of one of these kinds.' }),
     from: t.field({ type: 'DateTime', description: 'Changes at this time or later.' }),
@@ -156,8 +186,11 @@ const JournalFilter = builder.inputType('JournalFilter', {
 builder.queryField('journal', (t) =>
   t.field({
     type: JournalEntryConnection,
-    description: 'All changes of the server, newest first. For administrators.',
-    args: { filter: t.arg({ type: JournalFilter }), ...pageArguments(t.arg) },
+    description: 'All changes of the server, newest first. Only for administrators.',
+    args: {
+      filter: t.arg({ type: JournalFilter, description: 'Return only the entries that match this filter.' }),
+      ...pageArguments(t.arg),
+    },
     resolve: (_, { filter, ...page }, { access, view }) => {
       requireAdministrator(access);
       return new KeysetConnection(journalList(view, toFilter(filter)), page);
@@ -169,9 +202,9 @@ builder.subscriptionField('journal', (t) =>
   t.field({
     type: JournalEntry,
     description:
-      'Receive all changes of the server, as they happen. For administrators: the subscription ends with FORBIDDEN when you lose this right. After a reconnect, pass the cursor of your last entry: you then miss nothing, or receive NOT_FOUND. In this case, read the query `journal` again.',
+      'Receive all changes of the server, as they happen. Only for administrators: the subscription ends with FORBIDDEN when you lose this right. After a reconnect, pass the cursor of your last entry: you then miss nothing, or receive NOT_FOUND. In this case, read the query `journal` again.',
     args: {
-      filter: t.arg({ type: JournalFilter }),
+      filter: t.arg({ type: JournalFilter, description: 'Send only the entries that match this filter.' }),
       after: t.arg.string({
         extensions: startArgument,
         description:

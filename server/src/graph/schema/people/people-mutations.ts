@@ -14,20 +14,25 @@ import { Group, User, type ExtendedTypes } from '../builder.ts';
 import { defineMutation, type MutationResponse } from '../mutation.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';
 
-const nameLimits = '1 to 128 characters without control characters. Unique, without regard to case.';
+const nameLimits =
+  '1 to 128 characters without control characters. No other may have this name, also in another case.';
 const passwordLimits =
   '8 to 128 characters of any kind. Not the user name, and none of the 10,000 most common passwords.';
 
 const userPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly user: UserNode }>) => ({
-  user: t.expose('user', { type: User }),
+  user: t.expose('user', { type: User, description: 'The user after the change.' }),
 });
 
 defineMutation('createUser', {
-  description: 'Create a user. For administrators. CONFLICT if the name is already in use.',
+  description: 'Create a user. Only for administrators. CONFLICT if the name is already in use.',
   input: (t) => ({
     username: t.string({ required: true, description: nameLimits }),
     password: t.string({ required: true, description: passwordLimits }),
-    isAdministrator: t.boolean({ required: true, defaultValue: false }),
+    isAdministrator: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Whether the user is an administrator, who has all rights.',
+    }),
   }),
   change: ({ users }, caller, input) => users.create(caller, input),
   toPayload: toCurrentUser,
@@ -36,12 +41,14 @@ defineMutation('createUser', {
 
 defineMutation('updateUser', {
   description:
-    'Change a user. Fields that you omit do not change. For administrators. CONFLICT if the name is already in use, or if you disable or demote yourself: this keeps at least one administrator.',
+    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, or if you disable or demote yourself: this keeps at least one administrator.',
   input: (t) => ({
-    id: t.id({ required: true }),
-    username: t.string({ description: nameLimits }),
-    isAdministrator: t.boolean(),
-    isDisabled: t.boolean({ description: 'If true, this also ends all sessions of the user.' }),
+    id: t.id({ required: true, description: 'The id of the user.' }),
+    username: t.string({ description: `The new name: ${nameLimits}` }),
+    isAdministrator: t.boolean({ description: 'Whether the user is an administrator.' }),
+    isDisabled: t.boolean({
+      description: 'Whether the user is disabled. If true, this also ends all sessions of the user.',
+    }),
   }),
   change: ({ users }, caller, input) => users.update(caller, input),
   toPayload: toCurrentUser,
@@ -50,11 +57,13 @@ defineMutation('updateUser', {
 
 defineMutation('deleteUser', {
   description:
-    'Delete a user with all sessions, group memberships and grants. For administrators. CONFLICT if you delete yourself.',
-  input: (t) => ({ id: t.id({ required: true }) }),
+    'Delete a user with all sessions, group memberships and grants. Only for administrators. CONFLICT if you delete yourself.',
+  input: (t) => ({ id: t.id({ required: true, description: 'The id of the user.' }) }),
   change: ({ users }, caller, { id }) => users.delete(caller, id),
   toPayload: (_, __, { id }) => ({ deletedUserId: id }),
-  payload: (t) => ({ deletedUserId: t.exposeID('deletedUserId') }),
+  payload: (t) => ({
+    deletedUserId: t.exposeID('deletedUserId', { description: 'The id of the deleted user.' }),
+  }),
 });
 
 const endedSessionsPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly endedSessions: number }>) => ({
@@ -63,9 +72,9 @@ const endedSessionsPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly en
 
 defineMutation('resetPassword', {
   description:
-    'Set a new password for another user, and end all sessions of the user. For administrators. CONFLICT for your own password: use `changePassword`.',
+    'Set a new password for another user, and end all sessions of the user. Only for administrators. CONFLICT for your own password: use `changePassword`.',
   input: (t) => ({
-    userId: t.id({ required: true }),
+    userId: t.id({ required: true, description: 'The id of the user.' }),
     password: t.string({ required: true, description: passwordLimits }),
   }),
   change: ({ users }, caller, input) => users.resetPassword(caller, input),
@@ -74,8 +83,8 @@ defineMutation('resetPassword', {
 });
 
 defineMutation('startViewAs', {
-  description: `View the tree as another user, for ${viewSeconds / 60} minutes. Send the view token in the header \`Espalier-View-As\`, next to the Authorization header of the same session, or as \`viewAs\` in the payload of \`connection_init\`. Requests are then answered with exactly the rights of that user, and mutations are refused with FORBIDDEN. For administrators. CONFLICT for yourself and for a disabled user. The view ends with the session, when you lose the administrator role, and when the user is disabled or deleted.`,
-  input: (t) => ({ userId: t.id({ required: true }) }),
+  description: `View the tree as another user, for ${viewSeconds / 60} minutes. Send the view token in the header \`Espalier-View-As\`, next to the Authorization header of the same session, or as \`viewAs\` in the payload of \`connection_init\`. Requests are then answered with exactly the rights of that user, and mutations are refused with FORBIDDEN. Only for administrators. CONFLICT for yourself and for a disabled user. The view ends with the session, when you lose the administrator role, and when the user is disabled or deleted.`,
+  input: (t) => ({ userId: t.id({ required: true, description: 'The id of the user to view as.' }) }),
   change: ({ views }, caller, input) => views.start(caller, input),
   toPayload: async ({ userId, token, expiresAt }, { context: { reader } }) => ({
     user: toUserNode(await requireUser(reader, userId)),
@@ -83,9 +92,10 @@ defineMutation('startViewAs', {
     expiresAt,
   }),
   payload: (t) => ({
-    user: t.expose('user', { type: User }),
+    user: t.expose('user', { type: User, description: 'The viewed user.' }),
     viewToken: t.exposeString('token', {
-      description: 'Of no use without an auth token of this session. Keep it secret nevertheless.',
+      description:
+        'The view token. It works only together with an auth token of this session. Keep it secret.',
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the view ends.' }),
   }),
@@ -95,7 +105,7 @@ defineMutation('changePassword', {
   description:
     'Change your password, and end your other sessions. FORBIDDEN if the old password is wrong. After 50 wrong attempts, UNAVAILABLE for a time, with `retryAfterSeconds`.',
   input: (t) => ({
-    oldPassword: t.string({ required: true }),
+    oldPassword: t.string({ required: true, description: 'Your current password.' }),
     newPassword: t.string({ required: true, description: passwordLimits }),
   }),
   change: ({ users }, caller, input) => users.changePassword(caller, input),
@@ -111,11 +121,11 @@ async function toCurrentUser({ id, user }: ChangedUser, { context: { reader } }:
 }
 
 const groupPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly group: GroupRow }>) => ({
-  group: t.expose('group', { type: Group }),
+  group: t.expose('group', { type: Group, description: 'The group after the change.' }),
 });
 
 defineMutation('createGroup', {
-  description: 'Create a group. For administrators. CONFLICT if the name is already in use.',
+  description: 'Create a group. Only for administrators. CONFLICT if the name is already in use.',
   input: (t) => ({ name: t.string({ required: true, description: nameLimits }) }),
   change: ({ groups }, caller, input) => groups.create(caller, input),
   toPayload: withCurrentGroup,
@@ -123,10 +133,10 @@ defineMutation('createGroup', {
 });
 
 defineMutation('updateGroup', {
-  description: 'Rename a group. For administrators. CONFLICT if the name is already in use.',
+  description: 'Rename a group. Only for administrators. CONFLICT if the name is already in use.',
   input: (t) => ({
-    id: t.id({ required: true }),
-    name: t.string({ description: `${nameLimits} If you omit it, the name does not change.` }),
+    id: t.id({ required: true, description: 'The id of the group.' }),
+    name: t.string({ description: `The new name: ${nameLimits} If you omit it, the name does not change.` }),
   }),
   change: ({ groups }, caller, input) => groups.update(caller, input),
   toPayload: withCurrentGroup,
@@ -134,36 +144,38 @@ defineMutation('updateGroup', {
 });
 
 defineMutation('deleteGroup', {
-  description: 'Delete a group with its grants. The users in it remain. For administrators.',
-  input: (t) => ({ id: t.id({ required: true }) }),
+  description: 'Delete a group with its grants. The users in it remain. Only for administrators.',
+  input: (t) => ({ id: t.id({ required: true, description: 'The id of the group.' }) }),
   change: ({ groups }, caller, { id }) => groups.delete(caller, id),
   toPayload: (_, __, { id }) => ({ deletedGroupId: id }),
-  payload: (t) => ({ deletedGroupId: t.exposeID('deletedGroupId') }),
+  payload: (t) => ({
+    deletedGroupId: t.exposeID('deletedGroupId', { description: 'The id of the deleted group.' }),
+  }),
 });
 
 const membershipInput = (t: InputFieldBuilder<ExtendedTypes, 'InputObject'>) => ({
-  groupId: t.id({ required: true }),
-  userIds: t.idList({ required: true, description: 'At most 1,000 users in one call.' }),
+  groupId: t.id({ required: true, description: 'The id of the group.' }),
+  userIds: t.idList({ required: true, description: 'The ids of the users, at most 1,000 in one call.' }),
 });
 
 defineMutation('addToGroup', {
-  description: 'Add users to a group. If a user does not exist, no user is added. For administrators.',
+  description: 'Add users to a group. If a user does not exist, no user is added. Only for administrators.',
   input: membershipInput,
   change: ({ groups }, caller, input) => groups.addMembers(caller, input),
   toPayload: (changed, response) => withCurrentGroup(changed, response),
   payload: (t) => ({
-    group: t.expose('group', { type: Group }),
+    group: t.expose('group', { type: Group, description: 'The group after the change.' }),
     added: t.exposeInt('count', { description: 'The number of users who were not in the group before.' }),
   }),
 });
 
 defineMutation('removeFromGroup', {
-  description: 'Remove users from a group. Ignores users who are not in the group. For administrators.',
+  description: 'Remove users from a group. Ignores users who are not in the group. Only for administrators.',
   input: membershipInput,
   change: ({ groups }, caller, input) => groups.removeMembers(caller, input),
   toPayload: (changed, response) => withCurrentGroup(changed, response),
   payload: (t) => ({
-    group: t.expose('group', { type: Group }),
+    group: t.expose('group', { type: Group, description: 'The group after the change.' }),
     removed: t.exposeInt('count', { description: 'The number of users who were in the group.' }),
   }),
 });
@@ -183,22 +195,25 @@ async function withCurrentGroup<T extends ChangedGroup>(
 defineMutation('revokeSession', {
   description:
     'End a session: its refresh token becomes invalid immediately. Only administrators may end the sessions of other users. NOT_FOUND if the session has already ended, or if you may not end it.',
-  input: (t) => ({ id: t.id({ required: true }) }),
+  input: (t) => ({ id: t.id({ required: true, description: 'The id of the session.' }) }),
   change: ({ sessions }, caller, { id }) => sessions.revoke(caller, id),
   toPayload: (_, __, { id }) => ({ revokedSessionId: id }),
-  payload: (t) => ({ revokedSessionId: t.exposeID('revokedSessionId') }),
+  payload: (t) => ({
+    revokedSessionId: t.exposeID('revokedSessionId', { description: 'The id of the ended session.' }),
+  }),
 });
 
 defineMutation('revokeSessions', {
   description: 'End all sessions of a user, with or without the session of this request.',
   input: (t) => ({
     userId: t.id({
-      description: 'The user: yourself by default. Only administrators may name other users.',
+      description:
+        'The id of the user: yourself by default. Only administrators may end the sessions of other users.',
     }),
     keepCurrent: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Keep the session of this request.',
+      description: 'If true, the session of this request continues.',
     }),
   }),
   change: ({ sessions }, caller, input) => sessions.revokeAll(caller, input),

@@ -36,7 +36,7 @@ function listArguments(arg: ArgBuilder<ExtendedTypes>) {
 builder.queryFields((t) => ({
   users: t.field({
     type: UserConnection,
-    description: 'All users, ordered by name. For administrators.',
+    description: 'All users, ordered by name. Only for administrators.',
     args: listArguments(t.arg),
     resolve: (_, { text, ...page }, { access, reader }) => {
       requireAdministrator(access);
@@ -47,8 +47,11 @@ builder.queryFields((t) => ({
     type: User,
     nullable: true,
     description:
-      'Find a user by id or by name. For administrators and users with MANAGE on a folder; others find only themselves.',
-    args: { id: t.arg.id(), username: t.arg.string() },
+      'Find a user by id or by name. Only for administrators and users with MANAGE on a folder; others find only themselves.',
+    args: {
+      id: t.arg.id({ description: 'The id of the user. Set either `id` or `username`.' }),
+      username: t.arg.string({ description: 'The name of the user, in any case.' }),
+    },
     resolve: (_, { id, username }, { access, reader }) => {
       requireOne({ id, username });
       const found = typeof id === 'string' ? readUser(reader, id) : readUserByName(reader, username!);
@@ -62,7 +65,7 @@ builder.queryFields((t) => ({
 builder.queryFields((t) => ({
   groups: t.field({
     type: GroupConnection,
-    description: 'All groups, ordered by name. For administrators and users with MANAGE on a folder.',
+    description: 'All groups, ordered by name. Only for administrators and users with MANAGE on a folder.',
     args: listArguments(t.arg),
     resolve: (_, { text, ...page }, { access, reader }) => {
       if (!access.managesSomething) {
@@ -78,8 +81,11 @@ builder.queryFields((t) => ({
     type: Group,
     nullable: true,
     description:
-      'Find a group by id or by name. For administrators and users with MANAGE on a folder; others find only their own groups.',
-    args: { id: t.arg.id(), name: t.arg.string() },
+      'Find a group by id or by name. Only for administrators and users with MANAGE on a folder; others find only their own groups.',
+    args: {
+      id: t.arg.id({ description: 'The id of the group. Set either `id` or `name`.' }),
+      name: t.arg.string({ description: 'The name of the group, in any case.' }),
+    },
     resolve: (_, { id, name }, { access, reader }) => {
       requireOne({ id, name });
       const found = typeof id === 'string' ? readGroup(reader, id) : readGroupByName(reader, name!);
@@ -91,7 +97,7 @@ builder.queryFields((t) => ({
   sessions: t.field({
     type: SessionConnection,
     description:
-      'The active sessions of all users or of one user, newest login first. For administrators. FORBIDDEN in a view.',
+      'The active sessions of all users or of one user, newest login first. Only for administrators. FORBIDDEN in a view.',
     args: {
       userId: t.arg.id({
         description: 'Return only the sessions of this user. NOT_FOUND if the user does not exist.',

@@ -36,8 +36,8 @@ defineConnection(User, 'users', { Connection: UserConnection });
 defineConnection(Group, 'groups', { Connection: GroupConnection });
 defineConnection(Session, 'sessions', { Connection: SessionConnection });
 
-export const forAdministrators = 'Only for administrators. Otherwise null, with the error FORBIDDEN.';
-export const orSelf = 'Only for administrators and the user. Otherwise null, with the error FORBIDDEN.';
+export const forAdministrators = 'Only for administrators; for others null, with the error FORBIDDEN.';
+export const orSelf = 'Only for administrators and the user; for others null, with the error FORBIDDEN.';
 
 /** The options of a field that only administrators and the user see. */
 function detail<T>(description: string, read: (user: UserNode) => T) {
@@ -52,15 +52,26 @@ function detail<T>(description: string, read: (user: UserNode) => T) {
 User.implement({
   description: 'A user who can log in.',
   fields: (t) => ({
-    id: t.exposeID('id'),
-    username: t.exposeString('username', { description: 'Unique, without regard to case.' }),
+    id: t.exposeID('id', { description: 'The id, a UUID that never changes.' }),
+    username: t.exposeString('username', {
+      description: 'The user name. No two users have names that differ only in case.',
+    }),
     isAdministrator: t.boolean(
-      detail('Administrators have all rights. ', ({ isAdministrator }) => isAdministrator),
+      detail(
+        'Whether the user is an administrator, who has all rights. ',
+        ({ isAdministrator }) => isAdministrator,
+      ),
     ),
     isDisabled: t.boolean(
-      detail('A disabled user cannot log in and has no sessions. ', ({ disabledAt }) => disabledAt !== null),
+      detail(
+        'Whether the user is disabled: then the user cannot log in and has no sessions. ',
+        ({ disabledAt }) => disabledAt !== null,
+      ),
     ),
-    createdAt: t.field({ type: 'DateTime', ...detail('', ({ createdAt }) => createdAt) }),
+    createdAt: t.field({
+      type: 'DateTime',
+      ...detail('When the user was created. ', ({ createdAt }) => createdAt),
+    }),
     lastLoginAt: t.field({
       type: 'DateTime',
       ...detail('The time of the last login. Null if there was none. ', ({ lastLoginAt }) => lastLoginAt),
@@ -116,9 +127,11 @@ export function requireNoView({ view }: ViewerShape): void {
 Group.implement({
   description: 'A group of users. A grant to the group applies to all members.',
   fields: (t) => ({
-    id: t.exposeID('id'),
-    name: t.exposeString('name', { description: 'Unique among groups, without regard to case.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    id: t.exposeID('id', { description: 'The id, a UUID that never changes.' }),
+    name: t.exposeString('name', {
+      description: 'The name. No two groups have names that differ only in case.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the group was created.' }),
     members: t.field({
       type: UserConnection,
       nullable: true,
@@ -136,7 +149,7 @@ const SessionRefresh = builder.objectRef<RefreshRow>('SessionRefresh').implement
   description:
     'The exchange of a refresh token for new tokens. The old token is then spent. If a client sends it again within one minute (by default), the server assumes a lost response or a second tab. Later, it assumes theft and ends the session.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime' }),
+    at: t.expose('at', { type: 'DateTime', description: 'The time of the exchange.' }),
     address: t.exposeString('address', { nullable: true, description: 'The IP address, if known.' }),
     agent: t.exposeString('agent', { nullable: true, description: 'The `User-Agent` header.' }),
     replays: t.exposeInt('replays', {
@@ -148,8 +161,14 @@ const SessionRefresh = builder.objectRef<RefreshRow>('SessionRefresh').implement
       nullable: true,
       description: 'The time of the last replay.',
     }),
-    replayAddress: t.exposeString('replayAddress', { nullable: true }),
-    replayAgent: t.exposeString('replayAgent', { nullable: true }),
+    replayAddress: t.exposeString('replayAddress', {
+      nullable: true,
+      description: 'The IP address of the last replay, if known.',
+    }),
+    replayAgent: t.exposeString('replayAgent', {
+      nullable: true,
+      description: 'The `User-Agent` header of the last replay.',
+    }),
   }),
 });
 
@@ -157,7 +176,7 @@ const SessionRefresh = builder.objectRef<RefreshRow>('SessionRefresh').implement
 Session.implement({
   description: 'The period from a login until the client logs out or stops refreshing its tokens.',
   fields: (t) => ({
-    id: t.exposeID('id'),
+    id: t.exposeID('id', { description: 'The id, a UUID that never changes.' }),
     user: t.field({ type: User, description: 'The user who logged in.', resolve: ({ user }) => user() }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The time of the login.' }),
     refreshedAt: t.expose('refreshedAt', {
@@ -232,4 +251,10 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   }),
 });
 
-builder.queryField('viewer', (t) => t.field({ type: Viewer, resolve: (_, __, { viewer }) => viewer }));
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: Viewer,
+    description: 'Yourself: the authenticated user, with the session of the request.',
+    resolve: (_, __, { viewer }) => viewer,
+  }),
+);
