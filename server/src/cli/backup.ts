@@ -76,7 +76,7 @@ The command copies and checks the backup before it changes anything, and keeps t
 it was when the backup was made, including passwords and keys. Sessions that have ended since then are valid again. Clients
 that follow the changes receive RESYNC and read everything again.
 
-If you run the command as root, the new file belongs to the owner of the replaced file, or else of its folder.`,
+If you run the command as root, the new file gets the owner of the replaced file. If there is none, it gets the owner of the folder.`,
   examples: ['espalier restore /backup/espalier.db --replace'],
   async run({ words: [file], options: { replace }, flags }) {
     const to = embeddedFileOf(flags, 'restore');

@@ -36,9 +36,9 @@ export const copy = command({
     toFile: { value: 'path', about: 'Read the destination URL from this file', completes: 'file' },
     json,
   },
-  details: `Copies an installation to a new database: SQLite to PostgreSQL, back, or to another database of the same kind. Users stay
-logged in, because sessions and keys are copied. Stop every server on the source first: a SQLite file in use is refused.
-The source is not changed.
+  details: `Copies an installation to a new database, for example from SQLite to PostgreSQL or back. Users stay logged in, because
+sessions and keys are copied. Stop every server on the source first. The command does not change the source, and refuses a
+SQLite file that is in use.
 
 To continue an interrupted copy, run the same command again. No server starts on the destination until the copy is
 complete. At the end, the command counts and compares the rows of both databases.

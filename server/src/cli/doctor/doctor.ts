@@ -31,8 +31,9 @@ export const doctor = command({
   hiddenSettings: Object.values(settingsTable),
   printsWarnings: true,
   details: `Checks the settings, the clock, the database, disk space, file modes, scheduled backups, certificates, the metrics port, the trace
-collector and a running server: the server at --url, through its proxies, or else the one that these settings would start. Changes
-nothing. Does not use the stored login.
+collector and a running server. Changes nothing. Does not use the stored login.
+
+Without --url, checks the server that runs with these settings. With --url, checks the server at this URL, including its proxies.
 
 Exits with 1 if there is a problem; warnings do not count. Run it on the machine of the server, as its user and with its settings.
 Also accepts every setting of the server as an option; see espalier serve --help.`,

@@ -28,8 +28,8 @@ export const watch = apiCommand({
   about: 'Print changes of a folder and its contents as they happen',
   words: [{ ...folderWord, isOptional: true }],
   options: { json: { about: 'Print one line of JSON per change' } },
-  details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes in between. RESYNC means that the single
-changes are not available. Without a path, watches the whole tree. For past changes, run espalier journal.`,
+  details: `Runs until Ctrl-C. Reconnects after a lost connection and then prints the changes that it missed. RESYNC means that the
+missed changes are no longer available: list the folders again. Without a path, watches the whole tree. For past changes, run espalier journal.`,
   examples: ['espalier folder watch /Places', 'espalier folder watch --json'],
   async run(connection, { words, options }) {
     const { client, signal } = connection;
