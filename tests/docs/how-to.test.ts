@@ -78,7 +78,7 @@ describe('the pages for operators', () => {
     const lines = ['install', 'backup', 'upgrade', 'signing-keys']
       .flatMap((page) => linesOf(`docs/operators/${page}.md`))
       .filter(({ args }) => testable.test(args.join(' ')));
-    assert.equal(lines.length, 12);
+    assert.equal(lines.length, 13);
     for (const { settings, args } of lines) {
       const ownArgs = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
