@@ -111,7 +111,7 @@ export class Nginx {
           return ok;
         },
         (error: Error) => {
-          lastProblem = String(error.cause ?? error);
+          lastProblem = error.cause instanceof Error ? error.cause.message : error.message;
           return false;
         },
       );
