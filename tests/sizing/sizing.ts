@@ -101,7 +101,7 @@ class SizingBench {
     }
   }
 
-  /** Alternates the kinds, so that other load on the machine affects all of them equally. */
+  /** Alternates the kinds, so that other load on the machine affects all kinds equally. */
   async #rounds<Name extends Kind>(
     clients: readonly SizingClient[],
     names: readonly Name[],
