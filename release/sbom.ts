@@ -39,7 +39,7 @@ export interface ShippedPackage {
   readonly name: string;
   readonly version: string;
   /** An SPDX expression. */
-  readonly licence: string;
+  readonly license: string;
   readonly comes: readonly ('installed' | 'bundled')[];
 }
 
@@ -103,7 +103,7 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
       {
         name: readName(component['bom-ref']),
         version: component.version,
-        licence: readLicence(component),
+        license: readLicense(component),
         comes: [
           ...(isInstalled(component) ? (['installed'] as const) : []),
           ...(bundled.has(component['bom-ref']) ? (['bundled'] as const) : []),
@@ -128,7 +128,7 @@ function isOwn(name: string): boolean {
   return name === 'espalier' || name.startsWith('@espalier/');
 }
 
-function readLicence({ licenses: [first] = [] }: Component): string {
+function readLicense({ licenses: [first] = [] }: Component): string {
   return first?.expression ?? first?.license?.id ?? first?.license?.name ?? 'unknown';
 }
 

@@ -1,10 +1,10 @@
-/** Creates the page of all metrics: those of the catalogue, and those that prom-client adds for the process. */
+/** Creates the page of all metrics: those of the catalog, and those that prom-client adds for the process. */
 
-import { catalogue, type MetricDescription } from '../../server/src/observability/metric-catalogue.ts';
+import { catalog, type MetricDescription } from '../../server/src/observability/metric-catalog.ts';
 import { Metrics } from '../../server/src/observability/metrics.ts';
 
 export async function createMetricsReference(
-  described: Readonly<Record<string, MetricDescription>> = catalogue,
+  described: Readonly<Record<string, MetricDescription>> = catalog,
 ): Promise<string> {
   const own = Object.values(described);
   const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();

@@ -1,4 +1,4 @@
-/** Converts a PNG to a palette of 256 colours, which halves its size. Nearly equal colours become one. */
+/** Converts a PNG to a palette of 256 colors, which halves its size. Nearly equal colors become one. */
 
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
@@ -10,8 +10,8 @@ interface Picture {
 }
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-const bytesOfColourType: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
-const maxColours = 256;
+const bytesOfColorType: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
+const maxColors = 256;
 
 /** Reads the PNG format of Chromium: eight bits per channel. It ignores alpha. */
 export function compressPng(png: Buffer): Buffer {
@@ -19,16 +19,16 @@ export function compressPng(png: Buffer): Buffer {
   const { palette, numberOf: indexOf } = createPalette(pixels);
   const rows = Buffer.alloc((width + 1) * height);
   // Each row starts with its filter type. 0 is none, which compresses palettes best.
-  pixels.forEach((colour, at) => (rows[at + Math.floor(at / width) + 1] = indexOf.get(colour)!));
+  pixels.forEach((color, at) => (rows[at + Math.floor(at / width) + 1] = indexOf.get(color)!));
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 3, 0, 0, 0], 8);
-  const colours = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
+  const colors = Buffer.from(palette.flatMap((color) => [color >> 16, (color >> 8) & 255, color & 255]));
   return Buffer.concat([
     signature,
     createChunk('IHDR', header),
-    createChunk('PLTE', colours),
+    createChunk('PLTE', colors),
     createChunk('IDAT', deflateSync(rows, { level: 9 })),
     createChunk('IEND', Buffer.alloc(0)),
   ]);
@@ -43,20 +43,20 @@ function createChunk(name: string, content: Buffer): Buffer {
   return whole;
 }
 
-/** Takes the most frequent colours. A colour within the tolerance of an earlier one gets that one's index. */
+/** Takes the most frequent colors. A color within the tolerance of an earlier one gets that one's index. */
 function createPalette(pixels: Uint32Array) {
   const counts = new Map<number, number>();
-  for (const colour of pixels) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  const colours = [...counts.keys()].sort((one, other) => counts.get(other)! - counts.get(one)!);
+  for (const color of pixels) counts.set(color, (counts.get(color) ?? 0) + 1);
+  const colors = [...counts.keys()].sort((one, other) => counts.get(other)! - counts.get(one)!);
   for (let tolerance = 0; ; tolerance += 2) {
     const palette: number[] = [];
     const indexOf = new Map<number, number>();
-    for (const colour of colours) {
-      const near = palette.findIndex((one) => distance(one, colour) <= tolerance);
-      indexOf.set(colour, near >= 0 ? near : palette.push(colour) - 1);
-      if (palette.length > maxColours) break;
+    for (const color of colors) {
+      const near = palette.findIndex((one) => distance(one, color) <= tolerance);
+      indexOf.set(color, near >= 0 ? near : palette.push(color) - 1);
+      if (palette.length > maxColors) break;
     }
-    if (palette.length <= maxColours) return { palette, numberOf: indexOf };
+    if (palette.length <= maxColors) return { palette, numberOf: indexOf };
   }
 }
 
@@ -76,7 +76,7 @@ function decode(png: Buffer): Picture {
     [width, height, size] = [
       content.readUInt32BE(0),
       content.readUInt32BE(4),
-      bytesOfColourType[content[9]!] ?? 0,
+      bytesOfColorType[content[9]!] ?? 0,
     ];
     if (size === 0 || content[8] !== 8) throw new Error('A picture of another kind.');
   }

@@ -99,7 +99,11 @@ function databaseSystem(databaseFile: string | undefined): 'postgresql' | 'sqlit
   return databaseFile === undefined ? 'postgresql' : 'sqlite';
 }
 
-function createServerApp(services: Services, { consoleFolder, documentationFolder }: ServerOptions, tls: TlsFiles): Promise<App> {
+function createServerApp(
+  services: Services,
+  { consoleFolder, documentationFolder }: ServerOptions,
+  tls: TlsFiles,
+): Promise<App> {
   const { database, metrics, tracing, settings, worker } = services;
   return createApp({
     ...services,

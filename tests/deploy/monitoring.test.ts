@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { catalogue, type MetricDescription } from '../../server/src/observability/metric-catalogue.ts';
+import { catalog, type MetricDescription } from '../../server/src/observability/metric-catalog.ts';
 import { Metrics } from '../../server/src/observability/metrics.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
@@ -30,7 +30,7 @@ const prometheusNames = { names: ['up'], labels: ['instance', 'job', 'le'] };
 
 describe('the monitoring files in deploy/', () => {
   const described = new Map<string, MetricDescription>(
-    Object.values<MetricDescription>(catalogue).flatMap((each) =>
+    Object.values<MetricDescription>(catalog).flatMap((each) =>
       (each.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map((ending) => [
         each.name + ending,
         each,
@@ -69,10 +69,10 @@ describe('the monitoring files in deploy/', () => {
     assert.match(JSON.stringify(templating), /label_values\(espalier_ready, instance\)/);
   });
 
-  test('contain a dashboard with every metric of the catalogue', () => {
+  test('contain a dashboard with every metric of the catalog', () => {
     const text = read('grafana-dashboard.json');
-    const onDashboard = Object.values<MetricDescription>(catalogue).filter(({ name }) => text.includes(name));
-    const missing = Object.values<MetricDescription>(catalogue).filter((each) => !onDashboard.includes(each));
+    const onDashboard = Object.values<MetricDescription>(catalog).filter(({ name }) => text.includes(name));
+    const missing = Object.values<MetricDescription>(catalog).filter((each) => !onDashboard.includes(each));
     assert.deepEqual(
       missing.map(({ name }) => name),
       ['espalier_build_info', 'espalier_backup_failures_total'],

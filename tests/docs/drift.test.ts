@@ -22,7 +22,7 @@ import { createMetricsReference } from '../../docs/generate/metrics-reference.ts
 import { conversations } from '../../docs/generate/socket-conversations.ts';
 import { settingGroups } from '../../server/src/config/settings-table.ts';
 import { weights } from '../../server/src/graph/cost/cost.ts';
-import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
+import { catalog } from '../../server/src/observability/metric-catalog.ts';
 import { root } from './follow-page.ts';
 
 const page = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -92,12 +92,12 @@ const changes: readonly [what: string, path: string, changed: () => string | Pro
   [
     'a metric',
     'docs/reference/metrics.md',
-    () => createMetricsReference({ ...catalogue, ready: { ...catalogue.ready, name: 'espalier_is_ready' } }),
+    () => createMetricsReference({ ...catalog, ready: { ...catalog.ready, name: 'espalier_is_ready' } }),
   ],
   [
     'a label of a metric',
     'docs/reference/metrics.md',
-    () => createMetricsReference({ ...catalogue, logins: { ...catalogue.logins, labels: { result: '' } } }),
+    () => createMetricsReference({ ...catalog, logins: { ...catalog.logins, labels: { result: '' } } }),
   ],
   ['a frame', 'docs/reference/socket-frames.md', () => createFrameReference(conversations.slice(1))],
   [

@@ -101,7 +101,10 @@ describe('an event stream', () => {
   test('reports a refusal in mid-stream with its code, and a bug only as INTERNAL', async () => {
     for (const [error, expected] of [
       [new Refusal('NOT_FOUND', 'Gone.'), { message: 'Gone.', code: 'NOT_FOUND' }],
-      [new Error('secret'), { message: 'The server failed; report the request id to its operator.', code: 'INTERNAL' }],
+      [
+        new Error('secret'),
+        { message: 'The server failed; report the request id to its operator.', code: 'INTERNAL' },
+      ],
       [undefined, { message: 'The server failed; report the request id to its operator.', code: 'INTERNAL' }],
     ] as const) {
       const { app, stream, open } = await start();

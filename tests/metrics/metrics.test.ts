@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
+import { catalog } from '../../server/src/observability/metric-catalog.ts';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { SocketClient } from '../live/socket-client.ts';
@@ -18,9 +18,9 @@ for (const kind of databaseKinds) {
     after(() => testbed.stop());
     const scrape = () => Scrape.of(testbed.metricsUrl!);
 
-    test('contain each metric of the catalogue with its type and help', async () => {
+    test('contain each metric of the catalog with its type and help', async () => {
       const { families } = await scrape();
-      for (const { name, type, help } of Object.values(catalogue)) {
+      for (const { name, type, help } of Object.values(catalog)) {
         const family = families.get(name);
         assert.deepEqual([name, family?.type, family?.help], [name, type.toUpperCase(), help]);
       }
@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
       });
       await testbed.query('{folder{name}}', 'a.b.c');
       await testbed.send('GET', '/nothing');
-      const name = catalogue.requests.name;
+      const name = catalog.requests.name;
       for (const labels of [
         { method: 'POST', route: '/graphql', status: '200' },
         { method: 'GET', route: '/graphql', status: '200' },

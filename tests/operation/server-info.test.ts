@@ -6,7 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
+import { catalog } from '../../server/src/observability/metric-catalog.ts';
 import { Scrape } from '../metrics/scrape.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { databaseKinds, sqlite } from '../support/databases.ts';
@@ -75,9 +75,9 @@ for (const kind of databaseKinds) {
       if (server.database.kind === 'SQLITE') assert.ok(freeDiskBytes! > 0);
       else assert.equal(freeDiskBytes, null);
       const scraped = await Scrape.of(tree.testbed.metricsUrl!);
-      assert.equal(scraped.number(catalogue.folders.name), 3);
-      assert.equal(scraped.number(catalogue.users.name), 1);
-      assert.equal(scraped.number(catalogue.databaseSize.name), databaseBytes);
+      assert.equal(scraped.number(catalog.folders.name), 3);
+      assert.equal(scraped.number(catalog.users.name), 1);
+      assert.equal(scraped.number(catalog.databaseSize.name), databaseBytes);
     });
 
     test('contains version, start, database and health', async () => {

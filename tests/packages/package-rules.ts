@@ -37,7 +37,7 @@ function faultsOfManifest({ manifest }: PackedPackage, versions: ReadonlyMap<str
   const require = (condition: boolean, text: string) => void (condition || faults.push(text));
   require(manifest.private !== true, 'is private');
   require(!!manifest.description, 'has no description');
-  require(manifest.license === 'Apache-2.0', 'has another licence');
+  require(manifest.license === 'Apache-2.0', 'has another license');
   require(manifest.type === 'module', 'is not of ES modules');
   require(!!manifest.engines?.node, 'does not say which Node it needs');
   require(!!manifest.files, 'does not list its files');
@@ -90,14 +90,14 @@ function faultsOfFiles({ workspace, manifest, files }: PackedPackage): string[] 
     ...pages.map((page) => `dist/docs/${page}`),
     ...site.map((name) => siteFolder + name),
   ]);
-  const licence = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
+  const license = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
   return [
     ...[...expected].filter((name) => !files.includes(name)).map((name) => `lacks ${name}`),
     ...files.filter((name) => !expected.has(name) && !isListed(name)).map((name) => `holds ${name}`),
     ...listed
       .filter((each) => !files.some((name) => name === each || name.startsWith(`${each}/`)))
       .map((name) => `lacks ${name}`),
-    ...(licence === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has another text of the licence']),
+    ...(license === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has another text of the license']),
   ];
 }
 

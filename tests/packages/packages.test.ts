@@ -46,7 +46,7 @@ describe('packages', () => {
     const packed = packages.find(({ manifest }) => manifest.name === 'espalier')!;
     const dependencies = { ...packed.manifest.dependencies };
     delete dependencies['ws'];
-    const spoilt: PackedPackage = {
+    const spoiled: PackedPackage = {
       ...packed,
       manifest: { ...packed.manifest, dependencies, scripts: { postinstall: 'true' } },
       files: [
@@ -54,7 +54,7 @@ describe('packages', () => {
         'dist/old.js.map',
       ],
     };
-    const faults = findFaults(spoilt, new Map([['@espalier/contract', '0.0.0']]));
+    const faults = findFaults(spoiled, new Map([['@espalier/contract', '0.0.0']]));
     assert.deepEqual(faults.slice(0, 8), [
       'is not built when it is packed',
       'has the script postinstall',
@@ -70,15 +70,15 @@ describe('packages', () => {
 
   test('are refused if they refer to sources or contain the build path', () => {
     const packed = packages.find(({ manifest }) => manifest.name === '@espalier/console')!;
-    const file = join(packed.folder, 'dist/spoilt.js');
-    writeFileSync(file, `// ${root}/console\n//# sourceMappingURL=spoilt.js.map\n`);
-    const spoilt = { ...packed, files: [...packed.files, 'dist/spoilt.js', 'dist/spoilt.js.map'] };
-    const faults = findFaults(spoilt, new Map([['@espalier/console', packed.manifest.version]]));
+    const file = join(packed.folder, 'dist/spoiled.js');
+    writeFileSync(file, `// ${root}/console\n//# sourceMappingURL=spoiled.js.map\n`);
+    const spoiled = { ...packed, files: [...packed.files, 'dist/spoiled.js', 'dist/spoiled.js.map'] };
+    const faults = findFaults(spoiled, new Map([['@espalier/console', packed.manifest.version]]));
     rmSync(file);
     assert.deepEqual(faults, [
-      'holds dist/spoilt.js.map',
-      'names a source map in dist/spoilt.js',
-      'contains the build path in dist/spoilt.js',
+      'holds dist/spoiled.js.map',
+      'names a source map in dist/spoiled.js',
+      'contains the build path in dist/spoiled.js',
     ]);
   });
 

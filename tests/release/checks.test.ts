@@ -1,4 +1,4 @@
-/** Tests the checks of schema, licences and advisories that `npm run check` runs, and the bill of materials. */
+/** Tests the checks of schema, licenses and advisories that `npm run check` runs, and the bill of materials. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { evaluateAudit, runAudit } from '../../release/audit.ts';
-import { createLicencePage, isPermitted, listRejectedLicences } from '../../release/licences.ts';
+import { createLicensePage, isPermitted, listRejectedLicenses } from '../../release/licenses.ts';
 import { readShippedPackages, type ShippedPackage } from '../../release/sbom.ts';
 import { listUnannouncedBreaks } from '../../release/schema-breaks.ts';
 
@@ -67,37 +67,37 @@ describe('packages of a release', () => {
     );
   });
 
-  test('are rejected under a licence that is not permitted', async () => {
-    assert.deepEqual(listRejectedLicences(packages.values()), []);
+  test('are rejected under a license that is not permitted', async () => {
+    assert.deepEqual(listRejectedLicenses(packages.values()), []);
     const copyleft: ShippedPackage = {
       name: 'strict',
       version: '1.0.0',
-      licence: 'AGPL-3.0',
+      license: 'AGPL-3.0',
       comes: ['installed'],
     };
-    assert.deepEqual(listRejectedLicences([copyleft]), [
-      'strict 1.0.0 is under AGPL-3.0, which release/licences.ts does not permit.',
+    assert.deepEqual(listRejectedLicenses([copyleft]), [
+      'strict 1.0.0 is under AGPL-3.0, which release/licenses.ts does not permit.',
     ]);
     assert.match(
-      await createLicencePage([copyleft]),
+      await createLicensePage([copyleft]),
       /\| strict +\| 1\.0\.0 +\| AGPL-3\.0 +\| installed +\|/,
     );
   });
 
-  test('need one permitted licence of a choice, and all licences of a combination', () => {
-    for (const [licence, expected] of [
+  test('need one permitted license of a choice, and all licenses of a combination', () => {
+    for (const [license, expected] of [
       ['(MPL-2.0 OR Apache-2.0)', true],
       ['MIT AND ISC', true],
       ['MIT AND GPL-3.0', false],
       ['unknown', false],
     ] as const) {
-      assert.equal(isPermitted(licence), expected, licence);
+      assert.equal(isPermitted(license), expected, license);
     }
   });
 });
 
 describe('software bill of materials', () => {
-  test('is a CycloneDX document of the server with the licence of every component', () => {
+  test('is a CycloneDX document of the server with the license of every component', () => {
     assert.equal(sbom.bomFormat, 'CycloneDX');
     const { name, version } = sbom.metadata.component;
     assert.equal(sbom.metadata.component.purl, `pkg:npm/${name}@${version}`);

@@ -23,12 +23,12 @@ const recorded = [
   'generate',
   'released-schema',
   'fixture',
-  'licences',
+  'licenses',
   'sbom',
 ];
 /** Files that mention earlier versions, versions of other packages, or invented versions. */
 const otherVersions =
-  /^(CHANGELOG\.md|docs\/(decisions\/.*|licences\.md|versioning\.md)|tests\/.*|.*\.test\.tsx?)$/;
+  /^(CHANGELOG\.md|docs\/(decisions\/.*|licenses\.md|versioning\.md)|tests\/.*|.*\.test\.tsx?)$/;
 /** Returns the lines that give Espalier this version. */
 const findVersion = (text: string, version: string) =>
   text
@@ -138,7 +138,10 @@ describe('npm version', () => {
     const lockBefore = read('package-lock.json');
     const ended = release(['minor']);
     assert.equal(ended.status, 0, ended.stderr);
-    assert.match(ended.stdout, /- A leaf\.[^]*git push --follow-tags\n {2}npm run docs:build\n {2}npm publish --workspaces/);
+    assert.match(
+      ended.stdout,
+      /- A leaf\.[^]*git push --follow-tags\n {2}npm run docs:build\n {2}npm publish --workspaces/,
+    );
     const manifests = ['.', ...workspaces].map(
       (workspace) => JSON.parse(read(`${workspace}/package.json`)) as Manifest,
     );

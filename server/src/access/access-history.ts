@@ -121,14 +121,14 @@ export async function compareVisibility(
 
 function findTopmost(before: Access, after: Access, paths: readonly (readonly string[])[]): AccessEffect[] {
   const decided = new Set<string>();
-  const relevelled = new Set<string>();
+  const releveled = new Set<string>();
   const effects: AccessEffect[] = [];
   for (const pathIds of paths.toSorted((one, other) => one.length - other.length)) {
     if (pathIds.some((id) => decided.has(id))) continue;
     const effect = visibilityChange({ access: before, pathIds }, { access: after, pathIds });
-    if (!effect || (effect === 'level' && pathIds.some((id) => relevelled.has(id)))) continue;
+    if (!effect || (effect === 'level' && pathIds.some((id) => releveled.has(id)))) continue;
     const folderId = pathIds.at(-1)!;
-    (effect === 'level' ? relevelled : decided).add(folderId);
+    (effect === 'level' ? releveled : decided).add(folderId);
     effects.push({ folderId, effect });
   }
   return effects;

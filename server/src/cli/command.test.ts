@@ -55,10 +55,7 @@ test('refuses a flag without its value', () => {
 
 test('refuses an unknown flag and suggests the one that was probably meant', () => {
   refusedWith(['--prot', '80'], /^Unknown option '--prot'\. Did you mean --port\? .*--help/);
-  refusedWith(
-    ['--colour-of-the-shed'],
-    /^Unknown option '--colour-of-the-shed'\. Run espalier tested --help/,
-  );
+  refusedWith(['--color-of-the-shed'], /^Unknown option '--color-of-the-shed'\. Run espalier tested --help/);
 });
 
 test('never shows the value of an unknown flag, which may be a password, and suggests the file', () => {

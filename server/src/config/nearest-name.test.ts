@@ -24,7 +24,7 @@ test('accepts three wrong letters in a long name only', () => {
 });
 
 test('returns undefined if no name is similar', () => {
-  assert.equal(nearestName('colour', names), undefined);
+  assert.equal(nearestName('color', names), undefined);
   assert.equal(nearestName('', names), undefined);
 });
 

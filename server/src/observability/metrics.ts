@@ -13,7 +13,7 @@ import { writeFailureReasons } from '../database/faults.ts';
 import type { Activity } from './activity.ts';
 import type { Sizes } from './gauges.ts';
 import type { HealthCheck } from './health.ts';
-import { catalogue, type MetricKey } from './metric-catalogue.ts';
+import { catalog, type MetricKey } from './metric-catalog.ts';
 
 /** The values that are read for each scrape. */
 export interface MetricSources {
@@ -198,12 +198,12 @@ export class Metrics {
   }
 
   #histogram(key: MetricKey): Histogram {
-    return new Histogram({ ...this.#describe(key), buckets: [...(catalogue[key].bounds ?? [])] });
+    return new Histogram({ ...this.#describe(key), buckets: [...(catalog[key].bounds ?? [])] });
   }
 
   /** Adds a gauge, or a counter that is counted elsewhere. `read` is called for each scrape. */
   #collect(key: MetricKey, read: () => PromiseOrValue<Reading>): void {
-    const Metric = catalogue[key].type === 'counter' ? Counter : Gauge;
+    const Metric = catalog[key].type === 'counter' ? Counter : Gauge;
     const metric: Counter | Gauge = new Metric({
       ...this.#describe(key),
       collect: async () => {
@@ -220,14 +220,14 @@ export class Metrics {
   }
 
   #describe(key: MetricKey) {
-    const { name, help, labels = {}, aggregation } = catalogue[key];
+    const { name, help, labels = {}, aggregation } = catalog[key];
     const aggregator = aggregation ?? ('sum' as const);
     return { name, help, labelNames: Object.keys(labels), aggregator, registers: [this.#registry] };
   }
 }
 
 function onlyLabel(key: MetricKey): string {
-  return Object.keys(catalogue[key].labels ?? {})[0]!;
+  return Object.keys(catalog[key].labels ?? {})[0]!;
 }
 
 export interface MetricsPort {

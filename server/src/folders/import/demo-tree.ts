@@ -47,7 +47,7 @@ const demoTree: Branch = {
   Departments: {
     Engineering: ['Backend', 'Frontend', 'Infrastructure', 'Quality', 'Research', 'Security'],
     Finance: ['Accounts payable', 'Accounts receivable', 'Audit', 'Budget', 'Payroll', 'Taxes'],
-    Legal: ['Contracts', 'Data protection', 'Licences', 'Patents', 'Trademarks'],
+    Legal: ['Contracts', 'Data protection', 'Licenses', 'Patents', 'Trademarks'],
     Marketing: ['Brand', 'Campaigns', 'Events', 'Press', 'Website'],
     People: ['Benefits', 'Hiring', 'Onboarding', 'Policies', 'Training'],
     Sales: ['Europe', 'Latin America', 'North America', 'Partners', 'Proposals'],

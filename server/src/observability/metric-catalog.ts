@@ -25,7 +25,7 @@ const [counter, gauge, histogram] = [describe('counter'), describe('gauge'), des
 /** From a response of the embedded database to a time that no client waits for. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export const catalogue = {
+export const catalog = {
   build: gauge('espalier_build_info', {
     help: 'Always 1. The labels contain the version and the kind of database.',
     labels: { version: 'the version of Espalier', database: '`sqlite` or `postgresql`' },
@@ -150,4 +150,4 @@ export const catalogue = {
   }),
 };
 
-export type MetricKey = keyof typeof catalogue;
+export type MetricKey = keyof typeof catalog;
