@@ -222,7 +222,7 @@ export const bodies = {
       checks: {
         type: 'object',
         description:
-          'With `/readyz?verbose`: `ok` or `failed` for each check: `database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
+          'With `/readyz?verbose`: `ok` or `failed` for each check: `database`, `migrations`, `writes`, `signing key`, `notifications`, `disk`, and `backup` if backups are scheduled.',
       },
       reasons: {
         type: 'object',

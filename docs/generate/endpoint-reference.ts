@@ -61,7 +61,7 @@ curl http://127.0.0.1:8080/readyz?verbose
 \`\`\`
 
 \`\`\`json
-{ "status": "ready", "checks": { "database": "ok", "migrations": "ok", "writes": "ok", "signing key": "ok", "bus": "ok", "disk": "ok" } }
+{ "status": "ready", "checks": { "database": "ok", "migrations": "ok", "writes": "ok", "signing key": "ok", "notifications": "ok", "disk": "ok" } }
 \`\`\``,
 };
 

@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
 
     test('contain each check of /readyz?verbose, and the free disk space of an embedded database', async () => {
       const now = await scrape();
-      for (const check of ['database', 'migrations', 'signing key', 'bus', 'disk']) {
+      for (const check of ['database', 'migrations', 'signing key', 'notifications', 'disk']) {
         assert.equal(now.number('espalier_check_ok', { check }), 1, check);
       }
       assert.equal(now.number('espalier_check_ok', { check: 'backup' }), undefined);

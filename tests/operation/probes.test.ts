@@ -85,7 +85,7 @@ for (const kind of databaseKinds) {
       migrations: 'ok',
       writes: 'ok',
       'signing key': 'ok',
-      bus: 'ok',
+      notifications: 'ok',
       disk: 'ok',
     };
 
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       const readChecks = () => testbed.send('GET', '/readyz?verbose');
       // A node on PostgreSQL opens its connection for notifications after the port.
       const isListening = async () =>
-        (await readChecks()).json<{ checks: typeof fine }>().checks.bus === 'ok';
+        (await readChecks()).json<{ checks: typeof fine }>().checks.notifications === 'ok';
       await eventually(isListening, 'the node receives notifications');
       const answer = await readChecks();
       assert.equal(answer.status, 200);
@@ -190,7 +190,7 @@ describe('the folder of the embedded database', () => {
         migrations: 'ok',
         writes: 'failed',
         'signing key': 'ok',
-        bus: 'ok',
+        notifications: 'ok',
         disk: 'failed',
       });
       const { name, isOk, detail } = await databaseCheck();

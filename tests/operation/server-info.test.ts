@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
         { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} migrations).` },
         { name: 'writes', isOk: true, detail: 'Changes are written.' },
         { name: 'signing key', isOk: true, detail: 'One key signs and verifies auth tokens.' },
-        { name: 'bus', isOk: true, detail: 'Changes of other processes arrive immediately.' },
+        { name: 'notifications', isOk: true, detail: 'Changes of other processes arrive immediately.' },
         {
           name: 'disk',
           isOk: true,

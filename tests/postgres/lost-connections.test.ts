@@ -125,7 +125,7 @@ describe('a node that loses its database on PostgreSQL', () => {
       migrations: 'ok',
       writes: 'ok',
       'signing key': 'ok',
-      bus: 'ok',
+      notifications: 'ok',
       disk: 'ok',
     };
     assert.deepEqual(await checks(), {
@@ -133,7 +133,7 @@ describe('a node that loses its database on PostgreSQL', () => {
       database: 'failed',
       migrations: 'failed',
       writes: 'failed',
-      bus: 'failed',
+      notifications: 'failed',
     });
     await server.restart();
     await waitUntilReady(10_000);

@@ -270,7 +270,7 @@ const startSettings = {
     isSecret: true,
   }),
   demo: setting('DEMO', trueOrFalse, 'false', {
-    about: 'Adds a demonstration tree if there are no folders yet.',
+    about: 'Adds a demo tree if there are no folders yet.',
     isSwitch: true,
   }),
   logLevel: setting('LOG_LEVEL', logLevel, 'info', {

@@ -48,7 +48,7 @@ export async function checkHealth(subjects: HealthSubjects): Promise<HealthCheck
     { name: 'migrations', ...(canQuery ? await checkMigrations(database) : unreadableSchema) },
     { name: 'writes', ...checkWrites(writeFailure) },
     { name: 'signing key', ...checkSigning(keys) },
-    { name: 'bus', ...checkBus(database) },
+    { name: 'notifications', ...checkNotifications(database) },
     { name: 'disk', ...(await checkDisk(databaseFile)) },
     ...(backupState ? [{ name: 'backup', ...(await backupState()) }] : []),
   ];
@@ -99,7 +99,7 @@ function checkSigning(keys: SigningKeys): CheckResult {
   return { isOk: true, detail };
 }
 
-function checkBus({ receivesNotifications }: Pick<Database, 'receivesNotifications'>): CheckResult {
+function checkNotifications({ receivesNotifications }: Pick<Database, 'receivesNotifications'>): CheckResult {
   const detail = receivesNotifications
     ? 'Changes of other processes arrive immediately.'
     : 'Notifications about changes of other processes do not arrive. The node reads the changes every second instead.';

@@ -40,7 +40,7 @@ export const catalog = {
     help: '1 if the check of /readyz?verbose passes, 0 if it fails. Missing while the result is unknown. See espalier docs probes.',
     labels: {
       check:
-        '`database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled',
+        '`database`, `migrations`, `writes`, `signing key`, `notifications`, `disk`, and `backup` if backups are scheduled',
     },
     aggregation: 'min',
   }),

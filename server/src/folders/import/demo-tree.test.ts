@@ -15,7 +15,7 @@ import { readRoot, viewTree, type Folder, type TreeView } from '../tree-view.ts'
 const now = Date.UTC(2026, 0, 31, 12);
 
 for (const kind of databaseKinds) {
-  describe(`demonstration tree on ${kind.name}`, () => {
+  describe(`demo tree on ${kind.name}`, () => {
     let stored: TestDatabase;
     let database: Database;
 
