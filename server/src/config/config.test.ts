@@ -342,8 +342,8 @@ describe('an unknown name', () => {
 
   test('causes a warning without a suggestion if no name is similar', () => {
     assert.doesNotMatch(warningsFor({ ESPALIER_FOO: 'x' }).join(), /Did you mean/);
-    const warning = 'ESPALIER_COLOUR_OF_THE_BIKE_SHED is not a setting of Espalier and is ignored.';
-    assert.deepEqual(warningsFor({ ESPALIER_COLOUR_OF_THE_BIKE_SHED: 'green' }), [warning]);
+    const warning = 'ESPALIER_COLOR_OF_THE_BIKE_SHED is not a setting of Espalier and is ignored.';
+    assert.deepEqual(warningsFor({ ESPALIER_COLOR_OF_THE_BIKE_SHED: 'green' }), [warning]);
   });
 
   test('never has its value displayed, because it may be a secret', () => {

@@ -93,7 +93,7 @@ export interface FolderDeletion {
 }
 
 /** The maximum length of a text in the journal: a whole name, title or icon. */
-const maxJournalledLength = 255;
+const maxJournaledLength = 255;
 
 type StoredTexts = FolderTexts & { id: string; foldedTitle: string | null; now: number };
 type StoredName = { name: string; sortKey: Uint8Array; foldedName: string };
@@ -210,8 +210,8 @@ function toStoredName(name: string): StoredName {
 
 export function truncate(texts: Details): Details {
   const shorten = (text: Details[string]) => {
-    const letters = typeof text === 'string' && text.length > maxJournalledLength ? [...text] : [];
-    return letters.length > maxJournalledLength ? `${letters.slice(0, maxJournalledLength).join('')}…` : text;
+    const letters = typeof text === 'string' && text.length > maxJournaledLength ? [...text] : [];
+    return letters.length > maxJournaledLength ? `${letters.slice(0, maxJournaledLength).join('')}…` : text;
   };
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, shorten(text)]));
 }
