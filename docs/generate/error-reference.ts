@@ -59,12 +59,12 @@ const errorAdvice: Readonly<Record<RefusalCode | GraphCode, Advice>> = {
   CONFLICT: {
     advice:
       'Read the folder again and decide: choose another name, or repeat your change with the current version.',
-    example: 'The folder has changed since you read it: it is at version 8, not 7.',
+    example: 'The folder has changed since you read it: its version is 8, not 7. Read it again.',
   },
   CYCLE: { advice: 'Choose another parent.' },
   TOO_MANY_ATTEMPTS: {
     advice: 'Wait for the number of seconds in `Retry-After`.',
-    example: 'Too many wrong passwords. Try again in 4 s.',
+    example: 'Too many wrong passwords. Try again in 4 seconds.',
   },
   METHOD_NOT_ALLOWED: { advice: 'Use a method of the `Allow` header.' },
   NOT_ACCEPTABLE: { advice: 'Send `Accept: application/json`, or no `Accept` header.' },

@@ -63,7 +63,7 @@ describe(`access commands on ${sqlite.name}`, () => {
     );
     assert.equal(
       await testbed.runRefused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
-      '1: There is no such grant on this folder.',
+      '1: The user or group has no grant on this folder.',
     );
     assert.deepEqual(formatGrants(await testbed.json('grant', 'ls', '/Places/Floor 2')), []);
     assert.equal(
@@ -131,7 +131,7 @@ Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
     await testbed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
       await testbed.runRefused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),
-      '1: This needs MANAGE on the folder "Places"; you have READ.',
+      '1: You need the access level MANAGE on "Places"; you have READ.',
     );
     assert.match(
       await testbed.runRefused('explain', 'admin', '/Places', '--profile', 'anna'),

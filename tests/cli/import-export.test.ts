@@ -127,11 +127,11 @@ describe('import and export', () => {
         assert.deepEqual(await testbed.tree.paths(await testbed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
-    await refused(1, /"a" is not free.* Nothing was imported\. To import into existing/, [
+    await refused(1, /"a" is already in use.* Nothing was imported\. To import into existing/, [
       top,
       '/directory 0',
     ]);
-    await refused(1, /"a" is not free/, ['--dry-run', top, '/directory 0']);
+    await refused(1, /"a" is already in use/, ['--dry-run', top, '/directory 0']);
     assert.match(
       await testbed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
       /^Would import 4 folders, including \/not there\/yet\./,

@@ -46,7 +46,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
   test('report an invalid new user in one line and add none', async () => {
     const file = testbed.writeTempFile(newPassword());
     const add = (name: string, ...more: string[]) => testbed.runRefused('user', 'add', name, ...more);
-    assert.match(await add('admin', '--password-file', file), /^1: .*taken/);
+    assert.match(await add('admin', '--password-file', file), /^1: .*already in use/);
     assert.match(await add('x', '--password-file', testbed.writeTempFile('12345678')), /^1: .*most common/);
     assert.match(await add('x', '--password-file', `${file}-not-there`), /^1: .*--password-file/);
     assert.match(
@@ -121,7 +121,7 @@ describe(`user and group commands on ${sqlite.name}`, () => {
       await testbed.people.createUser({ username: 'Gus' }),
     ];
     assert.equal(await testbed.runOk('group', 'add', 'Gardeners'), 'Created the group Gardeners.\n');
-    assert.match(await testbed.runRefused('group', 'add', 'gardeners'), /^1: .*taken/);
+    assert.match(await testbed.runRefused('group', 'add', 'gardeners'), /^1: .*already in use/);
     assert.match(
       await testbed.runRefused('group', 'join', 'Gardeners', 'fay', 'nobody'),
       /^1: There is no user nobody\.$/,

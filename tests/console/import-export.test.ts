@@ -195,7 +195,7 @@ describe('import and export in the console on SQLite', () => {
       await page.getByRole('option', { name }).click();
     };
     await pick(/Stop/);
-    await problem('The name “Rakes” is not free').waitFor();
+    await problem('The name “Rakes” is already in use').waitFor();
     assert.ok(await button('Import').isDisabled());
     await pick(/Update them/);
     await dialog().getByText('Creates one folder, updates one folder.').waitFor();

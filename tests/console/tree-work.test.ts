@@ -165,11 +165,11 @@ describe('tree work in the console on SQLite', () => {
     const move = dialog.getByRole('button', { name: 'Move', exact: true });
     await dialog.getByRole('combobox', { name: 'Find a folder' }).fill(`bench ${benches} shed`);
     await dialog.getByRole('option').first().click();
-    await dialog.getByRole('alert').getByText('The name “Pots” is not free in that folder.').waitFor();
+    await dialog.getByRole('alert').getByText('The name “Pots” is already in use in that folder.').waitFor();
     assert.equal(await name.getAttribute('aria-invalid'), 'true');
     const problemId = (await name.getAttribute('aria-describedby'))!.split(' ');
     const texts = await Promise.all(problemId.map((id) => page.locator(`[id="${id}"]`).innerText()));
-    assert.match(texts.join(' '), /The name “Pots” is not free/);
+    assert.match(texts.join(' '), /The name “Pots” is already in use/);
     assert.ok(await move.isDisabled());
     await name.fill('');
     await dialog.getByText('A folder needs a name.').waitFor();

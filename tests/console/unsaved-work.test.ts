@@ -214,7 +214,7 @@ describe('unsaved work in the console on SQLite', () => {
     const name = dialog.getByLabel('Name');
     await name.fill('Hill Campus');
     await dialog.getByRole('button', { name: 'Rename' }).click();
-    await dialog.getByText('The name “Hill Campus” is not free in that folder.').waitFor();
+    await dialog.getByText('The name “Hill Campus” is already in use in that folder.').waitFor();
     await name.and(page.locator(':focus[aria-invalid=true]')).waitFor();
     assert.equal(await dialog.getByRole('alert').count(), 0);
     await name.fill('Harbour Campus 2');

@@ -70,7 +70,7 @@ for (const library of ['apollo', 'urql']) {
 
       const garden = await tree.create('Garden');
       const taken = await start().ended;
-      assert.match(taken.errors, /^folders\.ts: .*The name "Garden" is not free in that folder.*\n$/);
+      assert.match(taken.errors, /^folders\.ts: .*The name "Garden" is already in use in that folder.*\n$/);
       assert.equal(taken.code, 1);
       await tree.mutate('deleteFolder', { id: garden });
 

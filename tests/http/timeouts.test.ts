@@ -59,7 +59,10 @@ describe('slow clients', () => {
         assert.match(answer.head, /content-type: application\/problem\+json/);
         assert.match(answer.head, /connection: close/i);
         const { status, detail } = JSON.parse(answer.body) as Problem;
-        assert.deepEqual({ status, detail }, { status: 408, detail: 'The request did not arrive in time.' });
+        assert.deepEqual(
+          { status, detail },
+          { status: 408, detail: 'The request did not arrive in time. Send it again.' },
+        );
         assert.equal(await connection.read(), undefined);
       });
     }

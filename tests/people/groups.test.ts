@@ -33,18 +33,24 @@ for (const kind of databaseKinds) {
       });
       assert.deepEqual(await people.query(find, { id: a }), { group: null });
       assert.ok((await people.logIn(person)).authToken);
-      assert.match(await people.queryError(find), /^BAD_INPUT: Give `id` or `name`/);
+      assert.match(await people.queryError(find), /^BAD_INPUT: Set either `id` or `name`/);
     });
 
     test('require a valid name that is unique in any case', async () => {
       const id = await people.createGroup('Gardeners');
       const other = await people.createGroup('Pickers');
-      const taken = 'CONFLICT: The group name "GARDENERS" is taken.';
+      const taken = 'CONFLICT: The group name "GARDENERS" is already in use. Choose another one.';
       assert.equal(await people.mutationError('createGroup', { name: 'GARDENERS' }), taken);
       assert.equal(await people.mutationError('updateGroup', { id: other, name: 'GARDENERS' }), taken);
       for (const name of ['', '\u0007', 'x'.repeat(129)]) {
-        assert.match(await people.mutationError('createGroup', { name }), /^BAD_INPUT: A group name has/);
-        assert.match(await people.mutationError('updateGroup', { id, name }), /^BAD_INPUT: A group name has/);
+        assert.match(
+          await people.mutationError('createGroup', { name }),
+          /^BAD_INPUT: A group name must have/,
+        );
+        assert.match(
+          await people.mutationError('updateGroup', { id, name }),
+          /^BAD_INPUT: A group name must have/,
+        );
       }
     });
 
@@ -95,7 +101,7 @@ for (const kind of databaseKinds) {
       }
       const many = { groupId, userIds: Array<string>(1_001).fill(id) };
       for (const name of ['addToGroup', 'removeFromGroup']) {
-        assert.match(await people.mutationError(name, many), /^BAD_INPUT: `userIds` takes at most 1000/);
+        assert.match(await people.mutationError(name, many), /^BAD_INPUT: `userIds` must have at most 1000/);
       }
       assert.deepEqual(
         await people.mutate('addToGroup', { groupId, userIds: many.userIds.slice(1) }, 'added'),

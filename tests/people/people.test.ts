@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await people.query(find, input), { user: null });
       }
       for (const input of [{}, { id, username: 'zoë' }]) {
-        assert.match(await people.queryError(find, input), /^BAD_INPUT: Give `id` or `username`/);
+        assert.match(await people.queryError(find, input), /^BAD_INPUT: Set either `id` or `username`/);
       }
     });
 
@@ -146,17 +146,17 @@ for (const kind of databaseKinds) {
       const { id } = await people.createUser({ username: 'Taken' });
       const other = await people.createUser();
       const password = 'walnut cabin 73';
-      const taken = 'CONFLICT: The user name "tAKEN" is taken.';
+      const taken = 'CONFLICT: The user name "tAKEN" is already in use. Choose another one.';
       assert.equal(await people.mutationError('createUser', { username: 'tAKEN', password }), taken);
       assert.equal(await people.mutationError('updateUser', { id: other.id, username: 'tAKEN' }), taken);
       for (const username of ['', 'a\nb', 'x'.repeat(129), '\ud800']) {
         assert.match(
           await people.mutationError('createUser', { username, password }),
-          /^BAD_INPUT: A user name has/,
+          /^BAD_INPUT: A user name must have/,
         );
         assert.match(
           await people.mutationError('updateUser', { id, username }),
-          /^BAD_INPUT: A user name has/,
+          /^BAD_INPUT: A user name must have/,
         );
       }
       const { user } = await people.mutate<{ user: unknown }>(
@@ -232,13 +232,16 @@ for (const kind of databaseKinds) {
       const { id } = viewer.user;
       assert.equal(
         await people.mutationError('updateUser', { id, isDisabled: true }),
-        'CONFLICT: You cannot disable yourself.',
+        'CONFLICT: You cannot disable yourself. Another administrator can do this.',
       );
       assert.match(
         await people.mutationError('updateUser', { id, isAdministrator: false }),
         /^CONFLICT: You cannot take/,
       );
-      assert.equal(await people.mutationError('deleteUser', { id }), 'CONFLICT: You cannot delete yourself.');
+      assert.equal(
+        await people.mutationError('deleteUser', { id }),
+        'CONFLICT: You cannot delete yourself. Another administrator can do this.',
+      );
       assert.ok(await people.query('{users{totalCount}}'));
     });
 

@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
           for (const expectedVersion of [2, 4, 0, -1, 2_147_483_647]) {
             const error = await tree.refused(name, { ...input, expectedVersion });
             assert.deepEqual(error.extensions, { code: 'CONFLICT', version: 3 });
-            assert.match(error.message, new RegExp(`version 3, not ${expectedVersion}`));
+            assert.match(error.message, new RegExp(`version is 3, not ${expectedVersion}`));
           }
           assert.equal(await tree.outcome(name, { ...input, expectedVersion: 3 }), 'OK');
         });

@@ -198,9 +198,9 @@ for (const kind of databaseKinds) {
         { path: 'a/free', title: 'Free' },
       ];
       for (const [path, texts, message] of [
-        ['a/low/new', {}, /^"a\/low": This needs WRITE on the folder "low"; you have READ/],
-        ['a/low', { title: 'Low' }, /^"a\/low": This needs WRITE/],
-        ['a/low/in', { title: 'Out' }, /^"a\/low\/in": This needs WRITE/],
+        ['a/low/new', {}, /^"a\/low": You need the access level WRITE on "low"; you have READ/],
+        ['a/low', { title: 'Low' }, /^"a\/low": You need the access level WRITE/],
+        ['a/low/in', { title: 'Out' }, /^"a\/low\/in": You need the access level WRITE/],
       ] as const) {
         const error = await refusal(
           { parentId: id, list: [{ path, ...texts }, { path: 'a/other' }] },
@@ -243,7 +243,7 @@ for (const kind of databaseKinds) {
         assert.equal((await merge(input, authToken)).updatedCount, 0);
         assert.match(
           (await refusal({ ...input, list: toList(['hall/secret/x']) }, authToken)).message,
-          /^"hall\/secret": This needs WRITE/,
+          /^"hall\/secret": You need the access level WRITE/,
         );
       }
       assert.equal(
@@ -265,7 +265,7 @@ for (const kind of databaseKinds) {
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.equal(
           error.message,
-          '"a/hidden": The name "hidden" is not free in that folder. Choose another name.',
+          '"a/hidden": The name "hidden" is already in use in that folder. Choose another name.',
         );
       }
     });

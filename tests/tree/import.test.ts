@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
         for (const [input, path] of twice) {
           const { extensions, message } = await refusal({ ...input });
           assert.equal(extensions.code, 'CONFLICT');
-          assert.equal(message, `${JSON.stringify(path)} occurs twice.`);
+          assert.equal(message, `${JSON.stringify(path)} occurs twice in the import. Remove one of the two.`);
         }
       });
 
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
           list: [{ path: 'new' }, { path: 'here/inside' }],
         });
         assert.equal(extensions.code, 'CONFLICT');
-        assert.match(message, /"here" is not free/);
+        assert.match(message, /"here" is already in use/);
         assert.equal(await tree.import(['new/here/inside'], id), 3);
       });
 

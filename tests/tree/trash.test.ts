@@ -226,7 +226,7 @@ for (const kind of databaseKinds) {
         await tree.create('Seat', top);
         const error = await tree.refused('restoreFolder', { id });
         assert.equal(error.extensions.code, 'CONFLICT');
-        assert.match(error.message, /"Seat" is not free/);
+        assert.match(error.message, /"Seat" is already in use/);
         assert.equal((await tree.refused('restoreFolder', { id, name: 'Seat' })).extensions.code, 'CONFLICT');
         await tree.mutate('restoreFolder', { id, name: 'Seat 2' });
         assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);

@@ -60,7 +60,10 @@ for (const kind of databaseKinds) {
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
           const error = await tree.refused('createFolder', { name });
           assert.equal(error.extensions.code, 'CONFLICT');
-          assert.equal(error.message, 'The name "Café" is not free in that folder. Choose another name.');
+          assert.equal(
+            error.message,
+            'The name "Café" is already in use in that folder. Choose another name.',
+          );
         }
         await tree.create('café');
         await tree.create('Café ');
@@ -160,7 +163,7 @@ for (const kind of databaseKinds) {
         await tree.create('b', top);
         const error = await tree.refused('updateFolder', { id, name: 'b' });
         assert.equal(error.extensions.code, 'CONFLICT');
-        assert.equal(error.message, 'The name "b" is not free in that folder. Choose another name.');
+        assert.equal(error.message, 'The name "b" is already in use in that folder. Choose another name.');
         await tree.mutate('updateFolder', { id, name: 'A2' });
       });
 

@@ -36,9 +36,12 @@ describe('runUndoSteps', () => {
   });
 
   test('stops at a subject that has changed since, and reports it', async () => {
-    const refusal = conflict('The folder has changed since you read it: it is at version 4, not 3.', {
-      version: 4,
-    });
+    const refusal = conflict(
+      'The folder has changed since you read it: its version is 4, not 3. Read it again.',
+      {
+        version: 4,
+      },
+    );
     assert.deepEqual(await runSteps([step('a'), step('b')], { a: refusal }), {
       done: [],
       problems: ['Cannot undo, because “a” has changed since then. Nothing was undone.'],
@@ -50,10 +53,10 @@ describe('runUndoSteps', () => {
   });
 
   test('reports the reason of another conflict', async () => {
-    const refusal = conflict('The name "Pots" is not free in that folder.', {});
+    const refusal = conflict('The name "Pots" is already in use in that folder.', {});
     const { problems } = await runSteps([step('a')], { a: refusal });
     assert.deepEqual(problems, [
-      'Change folder: The name “Pots” is not free in that folder. Nothing was undone.',
+      'Change folder: The name “Pots” is already in use in that folder. Nothing was undone.',
     ]);
     const own = await runSteps([step('a', { conflictText: '“a” now contains folders.' })], {
       a: refusal,

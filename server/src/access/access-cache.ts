@@ -149,7 +149,7 @@ async function readViewerAccess(reader: ConsistentReader, userId: string): Promi
 }
 
 export function cannotLogIn(): Refusal {
-  return new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
+  return new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token is disabled or deleted.');
 }
 
 /** Reads the access of any user. `formerPathIds` is the path of a deleted folder that is treated as still present. */

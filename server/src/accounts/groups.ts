@@ -233,7 +233,7 @@ export class Groups {
       const group = await requireGroup(transaction, groupId);
       const users = await readUsers(transaction, userIds);
       if (!userIds.every((id) => users.has(id))) {
-        throw new Refusal('NOT_FOUND', 'Some of `userIds` are not the ids of users.');
+        throw new Refusal('NOT_FOUND', '`userIds` contains an id that belongs to no user.');
       }
       const members = await membersAmong(transaction, { groupId, userIds });
       const added = [...new Set(userIds)].filter((id) => !members.has(id));
@@ -269,6 +269,9 @@ async function membersAmong(transaction: Transaction, membership: Membership): P
 
 function limitUserIds(userIds: readonly string[]): void {
   if (userIds.length > maxMembersPerCall) {
-    throw new Refusal('BAD_INPUT', `\`userIds\` takes at most ${maxMembersPerCall} ids at a time.`);
+    throw new Refusal(
+      'BAD_INPUT',
+      `\`userIds\` must have at most ${maxMembersPerCall} ids. Send them in several requests.`,
+    );
   }
 }

@@ -113,14 +113,14 @@ export async function requireGoodPassword(input: string, username: string): Prom
     throw new Refusal('BAD_INPUT', 'The password must not be the user name.');
   }
   if (isSimple(folded) || (await isCommon(folded))) {
-    throw new Refusal('BAD_INPUT', 'This password is one of the most common ones. Choose another.');
+    throw new Refusal('BAD_INPUT', 'This password is one of the most common ones. Choose another one.');
   }
 }
 
 function wrongLength(): Refusal {
   return new Refusal(
     'BAD_INPUT',
-    `A password has ${minPasswordLength} to ${maxPasswordLength} characters, of any kind.`,
+    `A password must have ${minPasswordLength} to ${maxPasswordLength} characters, of any kind.`,
   );
 }
 

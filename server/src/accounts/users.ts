@@ -71,7 +71,7 @@ export function toAccountName(input: string): string | undefined {
 export function requireAccountName(input: string, kind: NameKind): string {
   const name = toAccountName(input);
   if (name) return name;
-  const message = `A ${kind} has 1 to ${maxNameLength} characters and no control characters.`;
+  const message = `A ${kind} must have 1 to ${maxNameLength} characters, without control characters.`;
   throw new Refusal('BAD_INPUT', message, { facts: { inputField: inputFields[kind] } });
 }
 
@@ -83,7 +83,7 @@ export function requireFreeName(
   ownId?: string,
 ): void {
   if (!owner || owner.id === ownId) return;
-  throw new Refusal('CONFLICT', `The ${kind} "${name}" is taken.`, {
+  throw new Refusal('CONFLICT', `The ${kind} "${name}" is already in use. Choose another one.`, {
     facts: { inputField: inputFields[kind] },
   });
 }
@@ -283,9 +283,13 @@ export async function updateUser(
   const username = requireAccountName(changes.username ?? old.username, 'user name');
   const isAdministrator = changes.isAdministrator ?? old.isAdministrator;
   const isDisabled = changes.isDisabled ?? old.isDisabled;
-  if (id === by.byUserId && isDisabled) throw new Refusal('CONFLICT', 'You cannot disable yourself.');
+  if (id === by.byUserId && isDisabled)
+    throw new Refusal('CONFLICT', 'You cannot disable yourself. Another administrator can do this.');
   if (id === by.byUserId && !isAdministrator) {
-    throw new Refusal('CONFLICT', 'You cannot take the administrator role from yourself.');
+    throw new Refusal(
+      'CONFLICT',
+      'You cannot take the administrator role from yourself. Another administrator can do this.',
+    );
   }
   requireFreeName('user name', username, await readUserByName(transaction, username), id);
   await transaction.run(update, {
@@ -327,7 +331,8 @@ export async function changePassword(
 /** Also deletes the user's grants, memberships and sessions. */
 export async function deleteUser(transaction: Transaction, id: string, by: ChangeOrigin): Promise<void> {
   const { username, isAdministrator } = await requireUser(transaction, id);
-  if (id === by.byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
+  if (id === by.byUserId)
+    throw new Refusal('CONFLICT', 'You cannot delete yourself. Another administrator can do this.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
   // Kept until all auth tokens of the user have expired.

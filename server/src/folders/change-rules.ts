@@ -44,22 +44,26 @@ export function checkVersion({ version }: { version: number }, expected: number 
   if (typeof expected !== 'number' || version === expected) return;
   throw new Refusal(
     'CONFLICT',
-    `The folder has changed since you read it: it is at version ${version}, not ${expected}.`,
+    `The folder has changed since you read it: its version is ${version}, not ${expected}. Read it again.`,
     { facts: { version } },
   );
 }
 
-export function requireLevel(folder: Pick<Folder, 'name' | 'accessLevel'>, needed: AccessLevel): void {
+type NamedFolder = Pick<Folder, 'name' | 'accessLevel'> & { readonly parentId?: string | null };
+
+/** Quotes the name of a folder for a message. The name of the root is not part of any path. */
+export function quoteFolder({ name, parentId }: Pick<NamedFolder, 'name' | 'parentId'>): string {
+  return parentId === null ? 'the root /' : `"${name}"`;
+}
+
+export function requireLevel(folder: NamedFolder, needed: AccessLevel): void {
   if (folder.accessLevel < needed) throw missingLevel(folder, needed);
 }
 
-export function missingLevel(
-  { name, accessLevel }: Pick<Folder, 'name' | 'accessLevel'>,
-  needed: AccessLevel,
-): Refusal {
+export function missingLevel(folder: NamedFolder, needed: AccessLevel): Refusal {
   return new Refusal(
     'FORBIDDEN',
-    `This needs ${accessLevelName(needed)} on the folder "${name}"; you have ${accessLevelName(accessLevel)}.`,
+    `You need the access level ${accessLevelName(needed)} on ${quoteFolder(folder)}; you have ${accessLevelName(folder.accessLevel)}.`,
   );
 }
 
@@ -69,7 +73,7 @@ export async function checkNameIsFree(reader: Reader, parentId: string, name: st
 }
 
 export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {
-  const message = `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`;
+  const message = `The name "${name}" is already in use in that folder. ${advice}`;
   return new Refusal('CONFLICT', message, { facts: { inputField: 'name' } });
 }
 
@@ -88,7 +92,7 @@ export async function checkAccessNotWidened(
   if (!differences.some(({ before, after }) => after > before)) return;
   throw new Refusal(
     'FORBIDDEN',
-    `Under that parent, you or other users would have more access to the folder. This needs MANAGE on the folder; you have ${accessLevelName(level)}.`,
+    `Under that parent, you or other users would have more access to the folder. For this, you need the access level MANAGE on the folder; you have ${accessLevelName(level)}.`,
   );
 }
 
@@ -98,7 +102,10 @@ export function checkDepth({ ancestry }: TreeView, parent: Folder, addedDepth: n
 }
 
 export function tooDeep(): Refusal {
-  return new Refusal('BAD_INPUT', `Folders are at most ${maxTreeDepth} levels deep.`);
+  return new Refusal(
+    'BAD_INPUT',
+    `Folders can be at most ${maxTreeDepth} levels deep. Choose a parent closer to the root.`,
+  );
 }
 
 /** Refuses to put a folder with its subtree into another folder. Returns an upper bound of the subtree's levels. */

@@ -17,7 +17,7 @@ import { voidCodec, type Caller, type Changed, type ChangeRunner } from '../jour
 import type { ChangeOrigin } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { MovedPaths } from './folder-writes.ts';
-import { requireLevel } from './change-rules.ts';
+import { quoteFolder, requireLevel } from './change-rules.ts';
 import { readJournalPath } from './journal-paths.ts';
 import { requireFolder, viewTree, type Folder, type TreeView } from './tree-view.ts';
 
@@ -47,7 +47,7 @@ export class Grants {
     return this.#run(caller, input.folderId, async (transaction, by) => {
       const grant = { folderId: input.folderId, ...toSubject(input) };
       if (await removeGrant(transaction, grant, by)) return;
-      throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
+      throw new Refusal('NOT_FOUND', 'The user or group has no grant on this folder.');
     });
   }
 
@@ -96,7 +96,7 @@ export async function explainAccess(
   const { user, level, grant, group, isPassage } = found;
   const decidingGrant = grant && { grant, group, folder: await requireFolder(view, grant.folderId) };
   const because = user.isAdministrator
-    ? `${user.username} is an administrator, and administrators manage everything.`
+    ? `${user.username} is an administrator, and administrators have MANAGE on every folder.`
     : describeGrant(user.username, folder, decidingGrant);
   const reason =
     because +
@@ -106,11 +106,11 @@ export async function explainAccess(
 
 function describeGrant(username: string, folder: Folder, decidingGrant: DecidingGrant | undefined): string {
   if (!decidingGrant)
-    return `Neither ${username} nor a group of this user has a grant on "${folder.name}" or on a folder above it.`;
+    return `Neither ${username} nor a group of this user has a grant on ${quoteFolder(folder)} or on a folder above it.`;
   const { grant, group, folder: granted } = decidingGrant;
   const to = group ? `the group "${group.name}", which includes ${username},` : username;
   const isHere = granted.id === folder.id;
-  const where = isHere ? 'this folder' : `"${granted.name}", the nearest folder above with a grant,`;
+  const where = isHere ? 'this folder' : `${quoteFolder(granted)}, the nearest folder above with a grant,`;
   return `A grant to ${to} on ${where} gives ${accessLevelName(grant.level)}.`;
 }
 

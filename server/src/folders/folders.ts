@@ -99,7 +99,10 @@ export class Folders {
     permitsPerKey: 1,
     maxWaiting: maxWaitingDuplications,
     maxWaitingPerKey: maxWaitingDuplications / 10,
-    fullError: () => new Refusal('UNAVAILABLE', 'Too many duplicates wait.', { retryAfterSeconds: 5 }),
+    fullError: () =>
+      new Refusal('UNAVAILABLE', 'Too many duplicates are waiting. Try again in a moment.', {
+        retryAfterSeconds: 5,
+      }),
   });
 
   constructor(changes: ChangeRunner<Access>, settings: FolderSettings) {

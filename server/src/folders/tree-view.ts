@@ -198,7 +198,7 @@ export function readFolderByPath(
 ): PromiseOrValue<Folder | undefined> {
   if (names.length === 0) return readRoot(view);
   if (names.length > maxPathDepth) {
-    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${maxPathDepth} steps.`);
+    throw new Refusal('BAD_INPUT', `\`path\` must have at most ${maxPathDepth} names.`);
   }
   const { rootId } = view.access;
   const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };

@@ -188,11 +188,14 @@ function copyNode(node: object): object {
 
 /** The parser is recursive: a query that exhausts the stack is deeper than any setting allows. */
 function tooDeep({ maxDepth }: Limits): Refusal {
-  return tooExpensive('The query is nested too deeply. Request less at a time.', {
-    field: 'query',
-    cost: maxDepth + 1,
-    limit: maxDepth,
-  });
+  return tooExpensive(
+    `The query is nested more than ${maxDepth} levels deep. Request deeper folders by their id in another query.`,
+    {
+      field: 'query',
+      cost: maxDepth + 1,
+      limit: maxDepth,
+    },
+  );
 }
 
 function checkComparisons(document: DocumentNode): void {

@@ -41,9 +41,10 @@ const tooLargeToRead =
   'The request body is larger than 1 MiB (1048576 bytes), which requires WRITE on a folder. Send several smaller requests instead.';
 
 const viewIsReadOnly =
-  'You view the tree as another user, which is read only. Leave the view to change something.';
+  'You view the tree as another user, so you cannot change anything. Leave the view first.';
 
-const needsStream = 'A subscription needs a WebSocket, or a request with Accept: text/event-stream.';
+const needsStream =
+  'A subscription needs a WebSocket, or a request with the header Accept: text/event-stream.';
 
 export interface Graph {
   /** For transports with one response to a request; a subscription is refused. */

@@ -171,10 +171,14 @@ class MutationRun extends MutationContext {
     } catch (cause) {
       if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
       const { retryAfterSeconds } = cause.details;
-      throw new Refusal('UNAVAILABLE', 'The change was made, but its result cannot be read right now.', {
-        cause,
-        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      });
+      throw new Refusal(
+        'UNAVAILABLE',
+        'The change was made, but the server cannot read its result now. Read it with a query.',
+        {
+          cause,
+          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        },
+      );
     }
   }
 

@@ -134,8 +134,8 @@ export const lingerMs = 2_000;
 
 const brokenDetails: Readonly<Record<number, string>> = {
   400: 'The request is not valid HTTP.',
-  408: 'The request did not arrive in time.',
-  431: 'The request line and the headers are too long.',
+  408: 'The request did not arrive in time. Send it again.',
+  431: 'The request line and the headers have more than 16 KiB. Send fewer or shorter headers.',
 };
 
 const securityHeaderLines = Object.entries(securityHeaders(false))

@@ -119,7 +119,10 @@ export function checkNesting(text: Uint8Array): void {
       }
     } else if (byte === openBracket || byte === openBrace) {
       if (++depth > maxNesting) {
-        throw new Refusal('BAD_INPUT', `The body is nested more than ${maxNesting} levels deep.`);
+        throw new Refusal(
+          'BAD_INPUT',
+          `The body is nested more than ${maxNesting} levels deep. Send only the fields that this address requires.`,
+        );
       }
     } else if (byte === closeBracket || byte === closeBrace) depth--;
   }

@@ -81,7 +81,7 @@ export class LiveConnections {
     if (count >= settings.maxConnections) {
       throw new Refusal(
         'UNAVAILABLE',
-        `You have ${count} connections, which is the limit. Close one first.`,
+        `You have ${count} open sockets and event streams, which is the limit. Close one first.`,
         { retryAfterSeconds: 5 },
       );
     }

@@ -97,7 +97,7 @@ function parseBearer(authorization: string): string {
   if (token) return token;
   throw new Refusal(
     'INVALID_AUTH_TOKEN',
-    'The header Authorization must contain: Bearer, one space, the auth token.',
+    'The header Authorization must have the form: Bearer <auth token>, with one space.',
   );
 }
 

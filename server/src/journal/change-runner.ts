@@ -102,7 +102,10 @@ export class ChangeRunner<Rights> {
       permitsPerKey: Math.ceil((database.maxConcurrentChanges * 3) / 4),
       maxWaiting,
       maxWaitingPerKey: maxWaiting / 2,
-      fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
+      fullError: () =>
+        new Refusal('UNAVAILABLE', 'Too many changes are waiting. Try again in a moment.', {
+          retryAfterSeconds: 2,
+        }),
     });
   }
 

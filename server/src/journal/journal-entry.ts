@@ -135,7 +135,7 @@ export function fromJournalCursor(cursor: string, argument: string): JournalPosi
   if (bytes?.length !== numberBytes + nonceBytes) {
     throw new Refusal(
       'BAD_INPUT',
-      `\`${argument}\` takes the \`cursor\` of a query, a mutation, a change or a journal entry; this is none.`,
+      `\`${argument}\` is not a valid cursor. Pass the \`cursor\` of a query, a mutation, a change or a journal entry.`,
     );
   }
   return { number: bytes.readUIntBE(0, numberBytes), nonce: bytes.readUInt32BE(numberBytes) };

@@ -302,10 +302,14 @@ export function pauseLeftMs(
 
 function tooManyAttempts(leftMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(leftMs / 1000);
-  return new Refusal('TOO_MANY_ATTEMPTS', `Too many wrong passwords. Try again in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-    facts: { retryAfterSeconds },
-  });
+  return new Refusal(
+    'TOO_MANY_ATTEMPTS',
+    `Too many wrong passwords. Try again in ${formatSeconds(retryAfterSeconds)}.`,
+    {
+      retryAfterSeconds,
+      facts: { retryAfterSeconds },
+    },
+  );
 }
 
 /**
@@ -333,4 +337,8 @@ function parseIPv6(address: string): string[] {
 function toIPv4(high: string, low: string): string {
   const [upper, lower] = [parseInt(high, 16), parseInt(low, 16)];
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
+}
+
+function formatSeconds(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }

@@ -98,7 +98,7 @@ export class Users {
     if (userId === caller.userId) {
       throw new Refusal(
         'CONFLICT',
-        'Change your own password with `changePassword`: it asks for the old one.',
+        'For your own password, use `changePassword`, which requires the old one.',
       );
     }
     return this.#changes.runUnlessMade(caller, numberCodec, async () => {

@@ -168,7 +168,7 @@ export class SessionRevocations {
       work: async (transaction, { userId, isAdministrator }, by) => {
         const session = await readActiveSession(transaction, id, by.now);
         if (!session || (session.userId !== userId && !isAdministrator)) {
-          throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
+          throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has already ended.');
         }
         const revoked = { sessionId: id, userId: session.userId };
         await revokeSession(transaction, revoked, { because: 'revoked', ...by });

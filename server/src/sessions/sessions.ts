@@ -95,7 +95,7 @@ export class Sessions {
   authenticate(authToken: string, viewToken?: string): Viewer {
     const { authTokens, viewTokens, clock } = this.#options;
     const viewer = authTokens.read(authToken);
-    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
+    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid. Log in again.');
     if (viewer.tokenExpiresAt <= clock.now()) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
     }

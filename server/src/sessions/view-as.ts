@@ -135,7 +135,8 @@ export class Views {
       viewCodec,
       async (transaction, by) => {
         const user = await requireUser(transaction, userId);
-        if (user.id === caller.userId) throw new Refusal('CONFLICT', 'You see the tree as yourself already.');
+        if (user.id === caller.userId)
+          throw new Refusal('CONFLICT', 'You cannot view the tree as yourself. Choose another user.');
         if (user.disabledAt !== null) {
           throw new Refusal('CONFLICT', 'This user is disabled and sees nothing. Enable the user first.');
         }

@@ -151,7 +151,7 @@ function withPath<T>(path: string, work: () => T): T {
 }
 
 function duplicatePath(path: string): Refusal {
-  return new Refusal('CONFLICT', `${quotePath(path)} occurs twice.`);
+  return new Refusal('CONFLICT', `${quotePath(path)} occurs twice in the import. Remove one of the two.`);
 }
 
 export function quotePath(path: string): string {

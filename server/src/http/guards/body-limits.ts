@@ -22,10 +22,12 @@ export function readBytes(
     if (error) done(error);
     else if (bytes > bodyLimit) done(bodyTooLarge(bodyLimit));
     // Without the header, `announced` is NaN.
-    else if (announced >= 0 && bytes !== announced) done(new Refusal('BAD_INPUT'));
+    else if (announced >= 0 && bytes !== announced) done(new Refusal('BAD_INPUT', wrongLength));
     else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
   });
 }
+
+const wrongLength = 'The body does not have the number of bytes in the header Content-Length.';
 
 function bodyTooLarge(limitBytes: number): Refusal {
   const isSmall = limitBytes < 2 ** 20;

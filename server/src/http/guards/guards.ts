@@ -128,7 +128,8 @@ const single: Readonly<Record<number, string>> = {
  */
 function checkRequestHead(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersion } = request;
-  if (rawHeaders.length > 2 * maxHeaders) throw malformed(`There are more than ${maxHeaders} headers.`);
+  if (rawHeaders.length > 2 * maxHeaders)
+    throw malformed(`The request has more than ${maxHeaders} headers. Send fewer.`);
   let seen = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const { length } = rawHeaders[index]!;
@@ -139,18 +140,18 @@ function checkRequestHead(request: IncomingMessage): void {
     seen |= flag;
   }
   if (httpVersion === '1.1') {
-    if (headers.host === undefined) throw malformed('The header Host is missing.');
-  } else if (httpVersion !== '1.0') throw malformed('This is not HTTP/1.1.');
+    if (headers.host === undefined) throw malformed('The header Host is missing. HTTP/1.1 requires it.');
+  } else if (httpVersion !== '1.0') throw malformed('The server supports only HTTP/1.1 and HTTP/1.0.');
   const encoding = headers['transfer-encoding'];
   // RFC 9112 §6.1: HTTP/1.0 has no Transfer-Encoding, so a proxy may have read another body.
   if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) {
-    throw malformed('The Transfer-Encoding can only be chunked.');
+    throw malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
   }
 }
 
 /** A repeated `Authorization` only makes authentication fail. A route without authentication accepts the request. */
 function refuseRepeated(name: string, { headers }: IncomingMessage): void {
-  if (name !== 'authorization') throw malformed(`The header ${name} is there twice.`);
+  if (name !== 'authorization') throw malformed(`The request has the header ${name} twice. Send it once.`);
   headers.authorization = 'repeated';
 }
 

@@ -41,7 +41,11 @@ export function addIntrospection(app: FastifyInstance, { sessions, settings }: H
   const expected = client === undefined ? undefined : digestOf(client);
 
   const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {
-    if (!expected) throw new Refusal('NOT_FOUND', 'Introspection is not enabled on this server.');
+    if (!expected)
+      throw new Refusal(
+        'NOT_FOUND',
+        'Introspection is not enabled on this server. Set ESPALIER_INTROSPECTION_CLIENT to enable it.',
+      );
     // Digests have equal lengths, so the time of the comparison reveals nothing.
     if (!timingSafeEqual(digestOf(basicCredentials(request)), expected)) {
       throw new Refusal('INVALID_CREDENTIALS', 'The name or password of the introspection client is wrong.');

@@ -135,7 +135,10 @@ function toPageSize(first: number | null | undefined): number {
   if (typeof first !== 'number') return defaultPageSize;
   if (first < 0) throw new Refusal('BAD_INPUT', '`first` must not be negative.');
   if (first > maxKeysetPageSize)
-    throw new Refusal('BAD_INPUT', `\`first\` must be at most ${maxKeysetPageSize}.`);
+    throw new Refusal(
+      'BAD_INPUT',
+      `\`first\` must be at most ${maxKeysetPageSize}. Read further pages with \`after\`.`,
+    );
   return first;
 }
 

@@ -139,7 +139,7 @@ function toSkip({ skip, first, last, before }: ChildArguments): number | undefin
   if (typeof skip !== 'number') return undefined;
   if (skip < 0) throw new Refusal('BAD_INPUT', '`skip` must not be negative.');
   if (typeof first !== 'number' || typeof last === 'number' || typeof before === 'string') {
-    throw new Refusal('BAD_INPUT', '`skip` requires `first`, and excludes `last` and `before`.');
+    throw new Refusal('BAD_INPUT', '`skip` requires `first`. Do not combine it with `last` or `before`.');
   }
   return skip || undefined;
 }
@@ -151,7 +151,7 @@ export function pageSize(
   info: GraphQLResolveInfo,
 ): Required<Pick<Slice, 'limit' | 'isFromEnd'>> {
   if (typeof first === 'number' && typeof last === 'number') {
-    throw new Refusal('BAD_INPUT', 'Give `first` or `last`, not both.');
+    throw new Refusal('BAD_INPUT', 'Set either `first` or `last`, and not both.');
   }
   checkSize(first, 'first');
   checkSize(last, 'last');

@@ -125,7 +125,7 @@ function findFolder(
   path: string | null | undefined,
 ): PromiseOrValue<FolderRow | undefined> {
   if (typeof id === 'string' && typeof path === 'string') {
-    throw new Refusal('BAD_INPUT', 'Give `id` or `path`, not both.');
+    throw new Refusal('BAD_INPUT', 'Set either `id` or `path`, and not both.');
   }
   if (typeof id === 'string') return readFolder(view, id);
   if (typeof path === 'string') return readFolderByPath(view, splitPath(path));
@@ -137,7 +137,8 @@ function splitPath(path: string): string[] {
   if (path.length > maxPathLength) {
     throw new Refusal('BAD_INPUT', `\`path\` must have at most ${maxPathLength} characters.`);
   }
-  if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', '`path` must start with a slash, for the root.');
+  if (!path.startsWith('/'))
+    throw new Refusal('BAD_INPUT', '`path` must start with a slash, for example "/Places/Floor 2".');
   const trimmed = path.slice(1).replace(/\/$/, '');
   return trimmed === '' ? [] : trimmed.split('/');
 }

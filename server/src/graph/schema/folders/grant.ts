@@ -105,7 +105,10 @@ builder.objectField(Folder, 'effectiveAccess', (t) =>
     extensions: longField,
     resolve: (node, page, context, info) => {
       if (node.folder.accessLevel < accessLevels.MANAGE) {
-        throw new Refusal('FORBIDDEN', 'You need MANAGE on this folder to list who has access.');
+        throw new Refusal(
+          'FORBIDDEN',
+          'You need the access level MANAGE on this folder to list the users with access.',
+        );
       }
       return whenDone(
         effectiveAccessList(node, context, { budget: context.budget, info }),

@@ -106,7 +106,7 @@ export function toUserNode(user: User): UserNode {
 /** Auth tokens and lists that were read earlier can refer to a deleted user or session. */
 export function requireExisting<T>(found: T | null | undefined): T {
   if (found === null || found === undefined)
-    throw new Refusal('NOT_FOUND', 'The user or session no longer exists.');
+    throw new Refusal('NOT_FOUND', 'The user or the session no longer exists.');
   return found;
 }
 

@@ -118,5 +118,5 @@ builder.queryFields((t) => ({
 function requireOne(args: Readonly<Record<string, string | null | undefined>>): void {
   if (Object.values(args).filter((value) => typeof value === 'string').length === 1) return;
   const names = Object.keys(args).map((name) => `\`${name}\``);
-  throw new Refusal('BAD_INPUT', `Give ${names.join(' or ')}, exactly one of them.`);
+  throw new Refusal('BAD_INPUT', `Set either ${names.join(' or ')}, and not both.`);
 }

@@ -115,13 +115,16 @@ export function readableIds({ batch }: UserNode, access: Access): readonly strin
 /** Refuses a viewer who may see only the user's name. */
 export function requireDetails(user: UserNode, access: Access): UserNode {
   if (user.id === access.userId || access.isAdministrator) return user;
-  throw new Refusal('FORBIDDEN', 'Only administrators see this field of other users.');
+  throw new Refusal('FORBIDDEN', 'Only administrators may read this field of other users.');
 }
 
 /** Refuses to list sessions in a view: their addresses and devices are not part of the tree. */
 export function requireNoView({ view }: ViewerShape): void {
   if (view)
-    throw new Refusal('FORBIDDEN', 'A view shows the tree of the user. Leave the view to list sessions.');
+    throw new Refusal(
+      'FORBIDDEN',
+      'You cannot list sessions while you view the tree as another user. Leave the view first.',
+    );
 }
 
 Group.implement({
