@@ -85,16 +85,20 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
   const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
   const consoleRef = all.dependencies.find(({ ref }) => readName(ref) === '@espalier/console')!.ref;
   const bundled = new Set(refsOf(consoleRef).filter((ref) => consoleImports.has(readName(ref))));
-  // The loop also visits the references that it adds. Some packages have types as optional peers; no bundle contains those.
-  for (const ref of bundled) {
-    for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) bundled.add(needed);
-  }
+  addNeeded(bundled, refsOf);
   for (const { 'bom-ref': ref } of all.components) if (sitePackages.has(readName(ref))) bundled.add(ref);
-  const isInstalled = ({ properties }: Component) =>
-    !properties.some(({ name }) => name === 'cdx:npm:package:development');
+  const installed = new Set(
+    all.components
+      .filter(({ properties }) => !properties.some(({ name }) => name === 'cdx:npm:package:development'))
+      .map((component) => component['bom-ref'])
+      .filter((ref) => !isOwn(readName(ref))),
+  );
+  // npm marks a version by one of its copies, which may belong to a tool.
+  addNeeded(installed, refsOf);
 
+  const isShipped = (ref: string) => installed.has(ref) || bundled.has(ref) || isOwn(readName(ref));
   const components = all.components
-    .filter((component) => isInstalled(component) || bundled.has(component['bom-ref']))
+    .filter((component) => isShipped(component['bom-ref']))
     .sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
   const packages = components
     .filter((component) => !isOwn(readName(component['bom-ref'])))
@@ -105,7 +109,7 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
         version: component.version,
         license: readLicense(component),
         comes: [
-          ...(isInstalled(component) ? (['installed'] as const) : []),
+          ...(installed.has(component['bom-ref']) ? (['installed'] as const) : []),
           ...(bundled.has(component['bom-ref']) ? (['bundled'] as const) : []),
         ],
       },
@@ -117,6 +121,13 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
   const server = components.find((component) => readName(component['bom-ref']) === 'espalier')!;
   const metadata = { ...all.metadata, component: { ...server, name: 'espalier' } };
   return { sbom: { ...all, metadata, components, dependencies }, packages: new Map(packages) };
+}
+
+/** Adds what these packages need. Some have types as optional peers, which no release contains. */
+function addNeeded(refs: Set<string>, refsOf: (ref: string) => readonly string[]): void {
+  // The loop also visits the references that it adds.
+  for (const ref of refs)
+    for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) refs.add(needed);
 }
 
 /** The name of a component is that of its folder if it is a workspace. Its reference has the package's name. */

@@ -47,6 +47,8 @@ describe('packages of a release', () => {
     assert.deepEqual(comes('graphql-ws'), ['installed', 'bundled']);
     assert.deepEqual(comes('graphql'), ['installed', 'bundled']);
     assert.deepEqual(comes('react-dom'), ['bundled']);
+    // A tool uses another copy of the same version.
+    assert.deepEqual(comes('chalk'), ['installed']);
     assert.deepEqual(comes('scheduler'), ['bundled']);
     for (const tool of ['oxlint', 'vite', 'typescript', '@types/node', 'espalier', '@espalier/client']) {
       assert.equal(comes(tool), undefined, tool);
