@@ -3,13 +3,7 @@
 import { catalog, type MetricDescription } from '../../server/src/observability/metric-catalog.ts';
 import { Metrics } from '../../server/src/observability/metrics.ts';
 
-export async function createMetricsReference(
-  described: Readonly<Record<string, MetricDescription>> = catalog,
-): Promise<string> {
-  const own = Object.values(described);
-  const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
-  const others = samples.filter(({ name }) => !own.some((each) => each.name === name));
-  return `<!-- Made by npm run generate. -->
+const introduction = `<!-- Made by npm run generate. -->
 
 # Metrics
 
@@ -57,7 +51,15 @@ sum(increase(espalier_logins_total{outcome!="ok"}[1h]))
 
 ## Metrics of Espalier
 
-${own.map(formatMetric).join('\n')}
+`;
+
+export async function createMetricsReference(
+  described: Readonly<Record<string, MetricDescription>> = catalog,
+): Promise<string> {
+  const own = Object.values(described);
+  const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
+  const others = samples.filter(({ name }) => !own.some((each) => each.name === name));
+  return `${introduction}${own.map(formatMetric).join('\n')}
 ## Metrics of the process
 
 These metrics describe the Node.js process. With several workers, the event loop delays are the values of the slowest worker, and the start time is the
