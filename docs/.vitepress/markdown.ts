@@ -85,17 +85,17 @@ function convertFences(md: MarkdownRenderer): void {
   };
 }
 
-/** In the dark theme, shows the dark picture of the same screen, unless the page shows both itself. */
+const pageOfBothThemes = 'docs/administrators/console-pictures.md';
+
+/** In the dark theme, shows the dark picture of the same screen. */
 function showDarkScreenshots(md: MarkdownRenderer): void {
   const image = md.renderer.rules.image!;
   md.renderer.rules.image = (tokens, index, options, env: PageEnvironment, self) => {
     const token = tokens[index]!;
     const src = token.attrGet('src') ?? '';
     const dark = src.replace(/-light\.png$/, '-dark.png');
-    const isShown = tokens.some((other) => other.type === 'image' && other.attrGet('src') === dark);
     const hasDark = dark !== src && existsSync(join(root, dirname(fileOf(env)), dark));
-    if (!hasDark || isShown || fileOf(env).endsWith('console-pictures.md'))
-      return image(tokens, index, options, env, self);
+    if (!hasDark || fileOf(env) === pageOfBothThemes) return image(tokens, index, options, env, self);
     const render = (source: string, theme: string) => {
       token.attrSet('src', source);
       token.attrSet('class', theme);
