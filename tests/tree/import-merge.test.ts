@@ -330,7 +330,7 @@ for (const kind of databaseKinds) {
         const list = names.map((path) => ({ path, title: 'New' }));
         const { message, extensions } = await refusal({ parentId: id, list });
         assert.equal(extensions.code, 'TOO_EXPENSIVE');
-        assert.match(message, /changes 10001 existing folders; one import may change 10000/);
+        assert.match(message, /changes 10001 existing folders; the maximum for one import is 10000/);
         assert.deepEqual(
           await merge({ parentId: id, list: list.slice(1), dryRun: true }),
           counts(0, 10_000, 0),

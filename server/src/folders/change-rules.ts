@@ -1,7 +1,7 @@
 /**
  * The rules that a change of the tree must meet: rights, version, free names and the depth of the tree. Every folder stores a
- * height, the number of levels inside it. It is never too small, but may be too large after a folder was moved out. So most
- * moves are checked without reading the subtree.
+ * height, the number of levels inside it. A stored height is never too small, but it may be too large after a folder was moved out.
+ * So most moves can be checked without reading the subtree.
  */
 
 import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
@@ -67,7 +67,7 @@ export function missingLevel(folder: NamedFolder, needed: AccessLevel): Refusal 
   );
 }
 
-/** The refusal is the same whether the viewer may see the other folder or not, and reveals nothing about it. */
+/** The refusal is the same whether or not the viewer may see the folder with that name, so it reveals nothing about that folder. */
 export async function checkNameIsFree(reader: Reader, parentId: string, name: string): Promise<void> {
   if (await reader.get(findName, { parentId, name })) throw nameTaken(name);
 }

@@ -1,6 +1,7 @@
 /**
- * Copies a folder with all folders inside it that the viewer sees, all or none. The copy shows the source at one moment. A large
- * copy is written like a large import. Grants are not copied: the copy has the access of its new parent.
+ * Copies a folder with all folders inside it that the viewer sees: either all of them or none. The copy shows the source as it was
+ * at one moment. A large copy is written like a large import. Grants are not copied: the copy inherits the access of its new
+ * parent.
  */
 
 import { maxFolderNameLength } from '@espalier/contract';
@@ -39,7 +40,7 @@ export interface FolderDuplication {
   readonly id: string;
   /** By default, the parent of the folder. */
   readonly parentId?: string | null | undefined;
-  /** By default, a free name that is made from the folder's name. */
+  /** By default, a free name derived from the folder's name. */
   readonly name?: string | null | undefined;
   /** The version of the folder. */
   readonly expectedVersion?: number | null | undefined;
@@ -60,7 +61,7 @@ interface Limits {
 type Options = DuplicationOptions & Limits;
 
 export interface DuplicatedFolder extends ChangedFolder {
-  /** With the folders inside. */
+  /** Includes the folders inside. */
   readonly count: number;
 }
 
@@ -142,7 +143,7 @@ interface ReadOptions extends Options {
   readonly reportDamage: (finding: string) => Refusal;
 }
 
-/** Checks everything that the change checks again, before the work. */
+/** Before the work, checks everything that the change itself checks again. */
 async function readCopy(view: TreeView, input: FolderDuplication, options: ReadOptions): Promise<Copy> {
   const { now, name } = options;
   const source = await requireFolder(view, input.id);
@@ -201,7 +202,7 @@ async function readRows(
 function tooManyFolders(maxFolders: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `A duplicate has at most ${maxFolders} folders. Duplicate the folders inside one by one.`,
+    `A duplicate has at most ${maxFolders} folders. Duplicate the subfolders one by one.`,
     { facts: { field: 'duplicateFolder', cost: maxFolders + 1, limit: maxFolders } },
   );
 }
@@ -209,7 +210,7 @@ function tooManyFolders(maxFolders: number): Refusal {
 function tooMuchText(cost: number, limit: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `The texts of a duplicate have at most ${limit} bytes. Duplicate the folders inside one by one.`,
+    `The texts of a duplicate have at most ${limit} bytes. Duplicate the subfolders one by one.`,
     { facts: { field: 'duplicateFolder', cost, limit } },
   );
 }

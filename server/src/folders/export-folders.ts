@@ -1,4 +1,6 @@
-/** Reads everything below a folder with its texts: to export it as a flat list that can be imported elsewhere, or to copy it. */
+/**
+ * Reads all folders below a folder with their texts, to copy them or to export them as a flat list that can be imported elsewhere.
+ */
 
 import type { Database } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
@@ -55,7 +57,10 @@ interface FolderWithTexts {
   readonly texts: LongTexts;
 }
 
-/** Returns all folders inside a folder or refuses, because the result may become the only copy. Parents come before their children. */
+/**
+ * Returns all folders inside a folder, parents before their children. It never returns only some of them, because the result may
+ * become the only copy.
+ */
 export async function* readSubtree(
   view: TreeView,
   top: Folder,
@@ -80,7 +85,10 @@ export async function* readSubtree(
   }
 }
 
-/** The database reports no error for a damaged page that reads as empty. So the stored counts of children are compared. */
+/**
+ * If a damaged page reads as empty, the database reports no error. So this compares the stored counts of children with the folders
+ * that were found.
+ */
 function findMissing(
   view: TreeView,
   top: Folder,
@@ -96,7 +104,7 @@ function findMissing(
   ]) {
     const [expected, listed] = [visibleChildCount(view, folder), counts.get(each) ?? 0];
     if (listed !== expected)
-      return `the folder ${folder.id} has ${expected} subfolders by its own count, and ${listed} are found`;
+      return `the folder ${folder.id} has ${expected} subfolders according to its stored count, but ${listed} were found`;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The first read of a query or mutation about one folder: the head of the journal, the folder with its ancestors, and
- * a page of its children. On a remote database it is one statement.
+ * The first read of a query or mutation about one folder: the head of the journal, the folder with its ancestors, and a page of its
+ * children. On a remote database, the first read is one statement.
  */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -84,7 +84,7 @@ const findParentId = sql<{ id: string }, WithParent>`
   select parent_id as "parentId" from folders where id = ${'id'}`;
 
 interface FirstReadOptions {
-  /** Used only on an embedded database without `withAncestors`: reading stops before this folder. */
+  /** Reading stops before this folder. Used only on an embedded database, and only without `withAncestors`. */
   readonly rootId?: string | undefined;
   /** Reads the rows of the ancestors, not only their ids. A remote database always returns them. */
   readonly withAncestors?: boolean;

@@ -51,7 +51,7 @@ export class Grants {
     });
   }
 
-  /** Makes a change that needs MANAGE on the folder. */
+  /** Runs a change that needs MANAGE on the folder. */
   #run(
     caller: Caller,
     folderId: string,
@@ -115,8 +115,8 @@ function describeGrant(username: string, folder: Folder, decidingGrant: Deciding
 }
 
 /**
- * Whether the viewer may read whose access a move changes: with MANAGE on the folder and both parents. Also false if an
- * ancestor has moved since to a folder whose access the viewer may not read.
+ * Whether the viewer may read which users' access a move changes. This needs MANAGE on the folder and on both parents. Also false
+ * if an ancestor has since been moved to a folder whose access the viewer may not read.
  */
 export async function mayReadAccessChanges(
   { access, ancestry }: TreeView,

@@ -29,7 +29,7 @@ test('returns the position from which a cursor was made', () => {
   );
 });
 
-test('makes the same cursor each time, safe in a URL', () => {
+test('makes the same URL-safe cursor each time', () => {
   assert.equal(toCursor(parentId, folder), cursor);
   fc.assert(fc.property(ids, folders, (parent, each) => assert.match(toCursor(parent, each), /^[\w-]+$/)));
 });
@@ -47,7 +47,7 @@ test('rejects a cursor of another list', () => {
   );
 });
 
-test('rejects a cursor with any one character edited', () => {
+test('rejects a cursor in which any one character was changed', () => {
   const letters = fc.oneof(fc.constantFrom(...'AZaz09-_+/= .'), fc.string({ unit: 'binary', maxLength: 1 }));
   fc.assert(
     fc.property(folders, fc.nat(), letters, (each, index, letter) => {
@@ -67,7 +67,7 @@ test('rejects a cursor that is truncated, extended or padded', () => {
   assertRefused(parentId, ` ${cursor}`);
 });
 
-test('rejects the other alphabet of base64, even where it means the same bytes', () => {
+test('rejects a cursor in the standard base64 alphabet, even if it decodes to the same bytes', () => {
   const key = sortKey('\u{1f7ff}'.repeat(30));
   const whole = toCursor(parentId, { ...folder, key });
   const other = whole.replaceAll('-', '+').replaceAll('_', '/');

@@ -1,7 +1,7 @@
 /**
  * Slices of lists of folders: order, filter, limits, and the positions of folders in them, with their cursors. A cursor holds the
- * sort key of a folder, not its index, so that it stays correct while folders are added and removed. A position that may be that
- * of a hidden folder is encrypted: the client can send it back, but cannot read it or make one up.
+ * sort key of a folder, not its index, so that it stays correct while folders are added and removed. If a position may be that of a
+ * hidden folder, it is encrypted: the client can send it back, but cannot read or forge it.
  */
 
 import { decodeCursor, encodeCursor } from '../database/cursor-encoding.ts';
@@ -27,7 +27,7 @@ export interface FolderOrder {
 }
 
 export interface FolderFilter {
-  /** Both are compared as folded texts. */
+  /** `nameContains` and `nameStartsWith` are compared as folded texts. */
   readonly nameContains?: string | undefined;
   readonly nameStartsWith?: string | undefined;
   readonly hasChildren?: boolean | undefined;
@@ -69,7 +69,7 @@ export function positionOf(
   return { id, key: field === 'CREATED' ? new Uint8Array() : timeKey(updatedAt) };
 }
 
-/** The length of the sort keys of an order, if all keys have the same length. */
+/** The length of the sort keys of an order field, if all its keys have the same length. */
 export function keyBytesOf(field: OrderField): number | undefined {
   return { NAME: undefined, CREATED: 0, UPDATED: timeKeyBytes }[field];
 }
@@ -85,7 +85,10 @@ export function timeOfKey(key: Uint8Array): number {
   return Buffer.from(key).readUIntBE(0, timeKeyBytes);
 }
 
-/** Does the same as the statements of `child-lists.ts`, for folders that have been read. Returns one more than the limit. */
+/**
+ * Does the same as the statements of `child-lists.ts`, for folders that have already been read. Returns one folder more than the
+ * limit, if there are so many.
+ */
 export function sliceOf(
   folders: readonly Folder[],
   slice: Slice,

@@ -74,7 +74,7 @@ export interface ChangedFolder {
   readonly id: string;
   /** The folder after the change. Missing if the change was made earlier, under the same idempotency key. */
   readonly folder?: Folder;
-  /** Its path after the change. */
+  /** The path of the folder after the change. */
   readonly pathIds?: readonly string[];
   /** Missing if not all ancestors were read. */
   readonly seen?: SeenFolder | undefined;
@@ -139,7 +139,7 @@ export async function createFolder(
   const parentPath = view.ancestry.pathTo(parent.id)!;
   const pathIds = [...parentPath, row.id];
   insertRow(transaction, row, () => nameTaken(name));
-  // A parent with children keeps its height.
+  // A parent that already has children keeps its height.
   if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
   else await addChildren(transaction, parentPath, { count: 1, addedDepth: 1 });
   const path = await readJournalPath(view, pathIds, name);

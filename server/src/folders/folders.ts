@@ -1,6 +1,6 @@
 /**
- * The changes of the tree that a viewer can request. Each opens its transaction, checks the viewer's rights inside it, writes
- * its journal entry, and is made once for an idempotency key.
+ * The changes of the tree that a viewer can request. Each opens its transaction, checks the viewer's rights inside it, writes its
+ * journal entry, and runs only once for each idempotency key.
  */
 
 import type { Access } from '../access/access.ts';
@@ -82,7 +82,7 @@ interface FolderSettings {
 const maxDuplications = 2;
 const maxWaitingDuplications = 100;
 
-/** Reads the folder with its ancestors before the viewer's rights, if its id is valid. */
+/** If the id is valid, reads the folder with its ancestors before the viewer's rights are read. */
 function prefetchFolder(
   id: string | null | undefined,
 ): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {

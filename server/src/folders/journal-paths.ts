@@ -1,6 +1,6 @@
 /**
- * The paths that journal entries keep, with the names at the time of the change. They contain the names of all ancestors, also of
- * those that the viewer does not see, so only administrators may read them.
+ * The paths that journal entries store, with the names at the time of the change. They contain the names of all ancestors,
+ * including those that the viewer does not see. So only administrators may read them.
  */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
@@ -21,8 +21,8 @@ export function readNames(reader: Reader, ids: readonly string[]): PromiseOrValu
 }
 
 /**
- * The path of the last folder of `pathIds`, which may have the new name `name`. `rows` are folders that have been read; only the
- * names of others are read.
+ * The path of the last folder of `pathIds`. If `name` is defined, it replaces that folder's stored name. `rows` contains folders
+ * that have already been read; the names of all others are read here.
  */
 export function readJournalPath(
   { reader, rows }: { readonly reader: Reader; readonly rows: Named },

@@ -36,7 +36,7 @@ test('makes different ids in the same millisecond', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('makes growing ids for folders that are created together, different from others of the same millisecond', () => {
+test('makes ascending ids for folders that are created together, different from other ids of the same millisecond', () => {
   const [one, other] = [newFolderIds(now), newFolderIds(now)];
   const ids = Array.from({ length: 5_000 }, () => one());
   assert.deepEqual(ids, ids.toSorted());

@@ -87,7 +87,7 @@ const findNotNumbered = sql<object, { id: string; name: string }>`
 const setNumber = sql<{ id: string; number: number; foldedName: string }>`
   update folders set number = ${'number'}, folded_name = ${'foldedName'} where id = ${'id'}`;
 
-/** Numbers the folders of a database from before search existed. */
+/** Numbers the folders of a database that was created before search existed. */
 export async function numberFolders(transaction: Transaction): Promise<void> {
   for (;;) {
     const folders = await transaction.all(findNotNumbered, {});

@@ -1,6 +1,6 @@
 /**
  * The folders that each user has marked as favorites, and the ones that the user visited last. Only this user reads them, so they
- * are not part of the journal, and changing them does not take its lock.
+ * are not part of the journal, and changing them does not take the journal's lock.
  */
 
 import type { Access } from '../access/access.ts';
@@ -75,7 +75,7 @@ export class PersonalFolders {
           return;
         }
         await lockUser(transaction, caller);
-        // Favorites that the user no longer sees make room for others.
+        // Favorites that the user no longer sees are removed to make room for others.
         if (hiddenIds.length > 0) await transaction.run(removeSome, { ...mine, ids: hiddenIds });
         const ids = await readIds(transaction, mine);
         if (ids.length >= maxFavorites && !ids.includes(folderId)) {
@@ -101,7 +101,7 @@ export class PersonalFolders {
       write: async (transaction, _, now) => {
         await lockUser(transaction, caller);
         const [latest] = await transaction.all(findAll, mine);
-        // Later than the visit before it, also if the clock of another node is ahead.
+        // The visit must be later than the previous one, even if the clock of another node is ahead.
         await putFolder(transaction, { ...mine, folderId, now: Math.max(now, (latest?.markedAt ?? 0) + 1) });
         const ids = (await readIds(transaction, mine)).slice(maxRecentFolders);
         if (ids.length > 0) await transaction.run(removeSome, { ...mine, ids });

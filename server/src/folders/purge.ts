@@ -58,7 +58,7 @@ const findMarked = sql<{ limit: number }, { id: string }>`
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
 
-/** Folders without folders inside are not needed for a count. */
+/** A count does not need folders without subfolders. */
 const findParents = sql<{ ids: readonly string[] }, CountedParent>`
   select id, child_count as "childCount" from folders
   where id in (select value from ${list('ids')}) and child_count > 0`;
@@ -79,7 +79,7 @@ interface PurgeOptions {
   readonly trashDays: number;
 }
 
-/** Purges a folder in the trash. It cannot be restored then, so this needs MANAGE. */
+/** Purges a folder in the trash. The folder cannot be restored after that, so this needs MANAGE. */
 export function purgeFolder(
   changes: ChangeRunner<Access>,
   caller: Caller,

@@ -31,8 +31,8 @@ export interface TrashedFolder {
 /** A deleted folder that the viewer may restore. */
 export interface RestorableFolder extends TrashedFolder {
   /**
-   * The lower of the levels on the folder and on its former parent, because deleting it needs both. At most WRITE if the viewer does not
-   * manage all folders inside: these can be restored with it, but not purged.
+   * The lower of the levels on the folder and on its former parent, because deleting it needs both. At most WRITE if the viewer
+   * does not manage all folders inside: the viewer may then restore them all, but not purge them.
    */
   readonly accessLevel: AccessLevel;
   /** The level on the folder itself. */
@@ -202,7 +202,7 @@ export async function requireInTrash(view: TreeView, id: string, cutoff: number)
   throw new Refusal('NOT_FOUND', 'There is no folder with this id in the trash.');
 }
 
-/** Those of the folders that the viewer may restore. After the cutoff, a subtree may already be partly purged. */
+/** Returns the folders with these ids that the viewer may restore. After the cutoff, a subtree may already be partly purged. */
 export async function findInTrash(
   view: TreeView,
   ids: readonly string[],

@@ -34,8 +34,8 @@ export type LongTexts = Omit<FolderTexts, 'title'>;
 export type FolderColumns = 'name' | 'main' | 'counted' | 'withoutTexts' | 'all';
 
 /**
- * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction that the folders are read
- * from. It must not be used after that has ended.
+ * The tree as one viewer may see it at one moment. The rights come from the snapshot or transaction that the folders are read from.
+ * It must not be used after this snapshot or transaction has ended.
  */
 export interface TreeView {
   readonly reader: ConsistentReader;
@@ -116,7 +116,7 @@ function readRow({ reader, rows }: TreeView, id: string): PromiseOrValue<FolderR
   return rows.get(id) ?? reader.get(findById, { id });
 }
 
-/** Of a passage, the viewer sees only the name. */
+/** The viewer sees only the name of a passage. */
 export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
   if (accessLevel >= READ) return { ...row, accessLevel };
   // The id reveals the time of creation anyway.

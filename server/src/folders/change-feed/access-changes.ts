@@ -1,6 +1,6 @@
 /**
- * The effects of a change of a viewer's access on the folders that the viewer sees. They are read once for all subscriptions of the
- * viewer, and cached until the next journal entry.
+ * The effects of a change of a viewer's access on the folders that the viewer sees. The effects are read once for all subscriptions
+ * of the viewer, and cached until the next journal entry.
  */
 
 import type { AccessCache, LatestAccess, AccessSnapshot } from '../../access/access-cache.ts';
@@ -111,8 +111,8 @@ function keyOf({ before, entry, under }: AccessChangeEntry): string {
 }
 
 /**
- * Whether the viewer's access has changed more than once, with unreported entries in between. Meanwhile the viewer may have read
- * folders that are in neither the old nor the latest access.
+ * Whether the viewer's access has changed more than once, with unreported entries in between. Between these changes, the viewer may
+ * have read folders that neither the old nor the latest access includes.
  */
 async function isHistoryLost(
   reader: ConsistentReader,

@@ -48,7 +48,10 @@ export function resyncAt({ number, nonce }: JournalPosition): FolderChange {
   return { kind: 'RESYNC', position: { number, nonce }, folderId: null };
 }
 
-/** Only the last change of an entry has the entry's position: a client that has missed one of them receives all again. */
+/**
+ * Only the last change of an entry has the entry's position. So a client that has missed one change of an entry receives all its
+ * changes again.
+ */
 export function withPositions(
   entry: JournalEntry,
   previous: JournalPosition,
@@ -58,7 +61,7 @@ export function withPositions(
   return effects.map((effect, index) => ({ ...effect, position: index < last ? previous : entry }));
 }
 
-/** The change that an entry is for a viewer with this access. `under` limits it to this folder and the folders inside it. */
+/** The change that a viewer with this access sees in an entry. `under` limits it to this folder and the folders inside it. */
 export function effectOf(entry: JournalEntry, access: Access, under: string | undefined): Effect | undefined {
   const { kind, folderId, pathIds, oldPathIds } = entry;
   if (!folderId || !pathIds) return undefined;
@@ -70,7 +73,7 @@ export function effectOf(entry: JournalEntry, access: Access, under: string | un
   if (createKinds.includes(kind)) return isSeen ? effect('CREATE') : undefined;
   if (kind === 'DELETE_FOLDER') return isSeen ? effect('DELETE') : undefined;
   if (kind === 'UPDATE_FOLDER') {
-    // Of a passage, the viewer sees only the name.
+    // The viewer sees only the name of a passage.
     return isRead || (isSeen && hasNewName(entry)) ? effect('UPDATE') : undefined;
   }
   if (kind === 'IMPORT_FOLDERS') {
@@ -134,7 +137,7 @@ export class TrackedFolder {
     const difference = visibilityChange({ access, pathIds: before }, { access, pathIds: this.#pathIds });
     if (!difference) return undefined;
     const effect = { kind: kindOf[difference], folderId: this.id };
-    // Where the folder remains visible, the change of an ancestor is not revealed.
+    // If the folder remains visible, the change of its ancestor is not revealed.
     return difference === 'level' ? effect : { ...effect, entry };
   }
 }
@@ -165,7 +168,7 @@ export interface ChangePage {
 const batchSize = 200;
 const maxScannedPerPage = 10_000;
 
-/** Reads a page of changes after an entry, or from the oldest entry on. A page scans a bounded number of entries. */
+/** Reads a page of changes after an entry, or starting with the oldest entry. A page scans a bounded number of entries. */
 export async function readChanges(
   { reader, access }: TreeView,
   head: JournalPosition,
@@ -187,7 +190,7 @@ export async function readChanges(
     const isPruned = position.number < head.number && entries[0]?.number !== position.number + 1;
     if (isPruned) return resync;
     for (const entry of entries) {
-      // An entry after the head needs an access that is read after it.
+      // The access is older than an entry after the head, so it cannot be used for that entry.
       if (entry.number > head.number) return { under, changes, position, hasMore: true };
       const trackedEffect = tracked?.apply(entry, access);
       const effect = effectOf(entry, access, under) ?? trackedEffect;
@@ -206,7 +209,10 @@ async function beforeOldest(reader: ConsistentReader, head: JournalPosition): Pr
   return oldest === undefined ? head : { number: oldest - 1, nonce: 0 };
 }
 
-/** Whether all changes after an entry can be reported: the entry is kept, and the viewer's access is still the same. */
+/**
+ * Whether all changes after an entry can be reported: the entry is still in the journal, and the viewer's access has not changed
+ * since.
+ */
 export async function canContinueAfter(
   reader: ConsistentReader,
   access: Access,

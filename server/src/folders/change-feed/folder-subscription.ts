@@ -1,6 +1,6 @@
 /**
- * Follows the changes of the folders that a viewer sees. Nothing is queued: `next` determines the next change with the viewer's
- * rights of that moment. A subscription that is too far behind returns RESYNC.
+ * Follows the changes of the folders that a viewer sees. Nothing is queued: each call of `next` determines the next change with the
+ * viewer's current rights. A subscription that is too far behind returns RESYNC.
  */
 
 import type { AccessSnapshot } from '../../access/access-cache.ts';
@@ -51,10 +51,10 @@ export async function followFolders(
   return new FolderSubscription(services, options, { access, tracked, isComplete });
 }
 
-/** The changes of one entry, or the RESYNC that replaces several. */
+/** The changes of one entry, or the RESYNC that replaces the changes of several entries. */
 interface Report {
   readonly changes: readonly FolderChange[];
-  /** The number of changes that `next` has returned. */
+  /** The number of these changes that `next` has returned. */
   returned: number;
   /** The position of the subscription after the last change. */
   readonly end: JournalPosition;
@@ -77,7 +77,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
   #entries: readonly JournalEntry[] = [];
   deliveredUpTo: JournalPosition;
 
-  /** `isComplete` if all changes after `after` can be reported. */
+  /** `isComplete` is true if all changes after `after` can be reported. */
   constructor(
     services: SubscriptionServices,
     options: SubscriptionOptions,
@@ -110,7 +110,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     return iterate(this);
   }
 
-  /** Undefined if the subscription has to wait, or needs the database. */
+  /** Undefined if the subscription has to wait or to read the database. */
   #nextInMemory(): IteratorResult<FolderChange, void> | undefined {
     const { feed } = this.#services;
     for (;;) {
@@ -136,7 +136,7 @@ class FolderSubscription implements ChangeStream<FolderChange> {
         return isOver || this.#endSignal.aborted ? over : this.#deliver(change);
       }
       const { feed } = this.#services;
-      // The journal may have been replaced while the last change was sent; then the subscription must not wait.
+      // If the journal was replaced while the last change was sent, the subscription must not wait.
       if (feed.timesReplaced === this.#timesReplaced) {
         await this.#endSignal.waitUntilWoken(feed, this.#position.number, this.#rights.access.userId);
       }
@@ -198,14 +198,14 @@ class FolderSubscription implements ChangeStream<FolderChange> {
     return undefined;
   }
 
-  /** No entry that the feed has read since has changed anyone's access. */
+  /** Whether the rights are still the latest: no later entry that the feed has read changes anyone's access. */
   get #hasLatestRights(): boolean {
     return this.#services.feed.lastAccessChange <= this.#rights.position.number;
   }
 
   /**
-   * Resolves with 'over' if the subscription has ended. If the viewer can no longer log in, it first waits for that end: the
-   * connection then closes with the reason, instead of completing the subscription.
+   * Resolves with 'over' if the subscription has ended. If the viewer can no longer log in, it first waits until the subscription
+   * is ended. The connection then closes with the reason, instead of completing the subscription.
    */
   async #readUnlessEnded<T>(read: () => Promise<T>): Promise<T | 'over'> {
     try {

@@ -31,8 +31,8 @@ const countAllBefore = countBefore(false);
 const countVisibleBefore = countBefore(true);
 
 /**
- * The number of visible folders that `readPositions` examines. It counts for each folder separately, but reads the children of a
- * passage once. Hidden folders cost nothing, because a refusal shows the cost to the client.
+ * The number of visible folders that `readPositions` examines. For each sibling, `readPositions` counts again; only the children of
+ * a passage are read once. Hidden folders are not charged, because a refusal shows the cost to the client.
  */
 export function positionsCost(view: TreeView, siblings: readonly Sibling[]): number {
   let cost = 0;
@@ -77,7 +77,7 @@ function isPassage({ access }: TreeView, { parent: { id, accessLevel } }: Siblin
   return access.childRule(id, accessLevel).only !== undefined;
 }
 
-/** A passage has few visible children, so these are read. */
+/** A passage has few visible children, so they are read instead of counted. */
 function positionsIn(view: TreeView, passages: readonly Folder[]): PromiseOrValue<Map<string, number>> {
   return whenDone(readChildren(view, passages, {}, Infinity), ({ byParent }) => {
     const positions = new Map<string, number>();
@@ -97,7 +97,7 @@ interface Row {
   readonly id: string;
   readonly parentId: string;
   readonly childCount: number;
-  /** An upper bound of the number of levels inside. */
+  /** An upper bound for the number of levels inside. */
   readonly height: number;
 }
 
@@ -126,7 +126,7 @@ export async function countDescendants(
     level = [];
     for (const parents of inRowBatches(further, ({ childCount }) => childCount)) {
       const inside = await readParentsInside(view, parents);
-      // Charges only for parents with visible grandchildren: a height may come from hidden folders.
+      // Charges only for parents with visible grandchildren: a stored height may be due to hidden folders.
       const withGrandchildren = new Set(
         inside.filter((each) => visibleChildCount(view, each) > 0).map((each) => each.parentId),
       );

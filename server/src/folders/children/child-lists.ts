@@ -1,6 +1,6 @@
 /**
- * Reads lists of subfolders, with one statement for all parents. There is one statement for each kind of slice. Hidden folders are
- * left out in the statement, before rows are counted, ordered or limited.
+ * Reads lists of subfolders, with one statement for all parents. There is one statement for each kind of slice. The statement
+ * excludes hidden folders before it counts, orders or limits rows.
  */
 
 import { accessLevels, type Access } from '../../access/access.ts';
@@ -33,7 +33,7 @@ export interface ChildList {
   readonly folders: Folder[];
 }
 
-/** More rows than a table has. */
+/** More rows than any table has. */
 export const maxRows = 1_000_000_000;
 
 export function restrictionOf({ access }: Pick<TreeView, 'access'>): Restriction {
@@ -58,7 +58,7 @@ function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], 
   };
 }
 
-/** Reads the lists of all parents with one statement, or with none if the page was read with its folder. */
+/** Reads the lists of all parents with one statement. If the page was already read with its folder, no statement is needed. */
 export function readTogether(
   view: TreeView,
   parents: readonly Folder[],
@@ -102,10 +102,10 @@ function isSameValue(one: unknown, other: unknown): boolean {
   return Array.isArray(one) && Array.isArray(other) && one.length + other.length === 2 && one[0] === other[0];
 }
 
-/** The weight of a row with long texts. */
+/** A row with long texts counts as this many rows. */
 export const rowsWithTexts = 2;
 
-/** The maximum number of rows that a statement for these parents examines. Each parent is one lookup. */
+/** The maximum number of rows that a statement for these parents examines. Each parent adds one row for its lookup. */
 export function rowsOf(parents: readonly Folder[], slice: Slice): number {
   const { filter, limit = Infinity, skip = 0, upTo, columns } = slice;
   if (upTo) return maxRowsPerStatement;
@@ -199,7 +199,10 @@ export type ListedFolder = readonly [
 ];
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
-/** The restrictions inside readable folders: none, hidden folders, or also folders with only a visible name. */
+/**
+ * The viewer's restrictions inside readable folders: none, hidden folders, or folders of which only the name is visible (and
+ * possibly hidden ones).
+ */
 type Restriction = 'none' | 'hidden' | 'nameOnly';
 /** Statements are created on first use and cached by the kind of slice. */
 function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {

@@ -106,7 +106,10 @@ export function visibleChildCount(
   return only ? only.length : childCount - (except?.length ?? 0);
 }
 
-/** How many further children a slice examines. Hidden ones cost nothing, because a refusal shows the cost to the client. */
+/**
+ * The number of children that a slice examines in addition to those that it returns. Hidden children are not charged, because a
+ * refusal shows the cost to the client.
+ */
 export function sliceCost(
   view: TreeView,
   parents: readonly Folder[],
@@ -230,7 +233,7 @@ function segmentEnd(
 ): PromiseOrValue<ListPosition | undefined> {
   const { order = byName, isFromEnd } = slice;
   const probe: Slice = { ...slice, filter: undefined, columns: 'withoutTexts', skip: rows - 1, limit: 0 };
-  // Skipping rows only needs the index and takes less than a fifth of the time.
+  // Skipping rows only needs the index and takes less than a fifth of the time of reading them.
   const examined = Math.ceil(rows / 5);
   return whenDone(readTogether(view, [parent], probe, maxRows, examined), ([list]) => {
     const folder = list?.folders.at(isFromEnd ? -1 : 0);

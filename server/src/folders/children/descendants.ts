@@ -34,7 +34,10 @@ export interface Descendants {
 
 /** The maximum number of parents whose children one statement reads. */
 const maxParents = 512;
-/** A page first reads this many folders of a list, then twice as many each time: their subfolders may fill the page. */
+/**
+ * A page first reads this many folders of a list, then twice as many each time, because the subfolders of these folders may already
+ * fill the page.
+ */
 const firstSize = 16;
 
 /** The rest of a list of subfolders, after the folders that have been read. */
@@ -46,10 +49,10 @@ interface UnreadList {
   readonly size: number;
 }
 
-/** Comes after the folders that have been read. */
+/** A folder or list that comes after the folders that have been read. */
 type Pending = Descendant | UnreadList;
 
-/** Reads in the order of the list, so that it reads hardly more folders than the page holds. */
+/** Reads in the order of the list, so that it reads only a few more folders than the page holds. */
 export async function readDescendants(
   view: TreeView,
   top: Folder,
@@ -95,7 +98,7 @@ export async function readDescendants(
   return { found: page, hasMore: found.length > page.length, exceedsMax: page.length > max };
 }
 
-/** The next folder and, where each statement is a round trip, those after it that the page holds in any case. */
+/** Returns the next folder. If each statement is a round trip, also returns the folders after it that are certainly on the page. */
 function parentsToRead(
   { reader }: TreeView,
   next: Descendant,
@@ -148,7 +151,7 @@ function below(above: Descendant | undefined): (folder: Folder) => Descendant {
 }
 
 interface ReadOptions {
-  /** The page needs at most this many. */
+  /** The page needs at most this many folders. */
   readonly limit: number;
   readonly columns: FolderColumns | undefined;
   readonly isInclusive?: boolean;

@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
       assert.ok(levels.flat().length >= 200, `${levels.flat().length} folders`);
     });
 
-    test('shows the natural order', async () => {
+    test('contains names that show the natural order', async () => {
       await plant();
       const names = (await levelsOf(database)).flat().map(({ name }) => name);
       assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await levelsOf(database), planted);
     });
 
-    test('is not created where there is a folder already', async () => {
+    test('is not created if the tree already has a folder', async () => {
       await database.transaction(async (transaction) => {
         const { rootId } = await Ancestry.open(transaction);
         insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));

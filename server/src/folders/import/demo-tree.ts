@@ -1,4 +1,4 @@
-/** The demo tree: a company's places, projects and people, some hundred folders on up to five levels. */
+/** The demo tree: a company's places, projects and people, a few hundred folders on up to five levels. */
 
 import { accessLevels } from '../../access/access.ts';
 import type { Transaction } from '../../database/database.ts';

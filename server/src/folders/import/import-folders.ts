@@ -1,7 +1,7 @@
 /**
- * Imports many folders at once, all or none. A large import is checked and then written in slices outside of the tree, so that
- * other changes can run in between. One transaction attaches it to the tree. The folders of an interrupted import stay invisible
- * and are purged later. An import can merge with existing folders; their texts change in that last transaction.
+ * Imports many folders at once: either all of them or none. A large import is checked and then written in slices outside of the
+ * tree, so that other changes can run in between. One transaction attaches it to the tree. The folders of an interrupted import
+ * stay invisible and are purged later. An import can merge with existing folders; their texts change in that last transaction.
  */
 
 import type { Access } from '../../access/access.ts';
@@ -41,11 +41,11 @@ export interface Imported {
   readonly parentId: string;
   readonly createdCount: number;
   readonly updatedCount: number;
-  /** Includes folders that are only on a path of the input. */
+  /** Includes folders that occur only as ancestors in a path of the input. */
   readonly keptCount: number;
 }
 
-/** An import that has been compared with the tree of one moment. */
+/** An import that has been compared with one state of the tree. */
 interface CheckedImport {
   readonly destination: ParentFolder;
   readonly match: ImportMatch;
@@ -76,7 +76,8 @@ export function importFolders(
   const repeatable = isDryRun ? withoutKey : { ...withoutKey, identity };
   return changes.runUnlessMade(repeatable, importResult, async () => {
     const now = changes.clock.now();
-    // Rights are checked before the work, the plan before it is written, and both again in the last transaction.
+    // The viewer's rights are checked before the plan is made, and the plan is checked before it is written. The last transaction
+    // checks both again.
     await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), input));
     const updatesExisting = input.onExisting === 'UPDATE';
     const plan = await planImport(input, { ...options, updatesExisting, now });
@@ -104,7 +105,7 @@ export function importFolders(
     if (newRows.length <= maxRowsPerTransaction) {
       return write((transaction, match) => {
         const rows = newRowsOf(plan, match);
-        // Others may have deleted existing folders meanwhile, so that many more rows are new.
+        // Other users may have deleted existing folders meanwhile, so that many more rows are new.
         if (rows.length > maxRowsPerTransaction) throw changedMeanwhile();
         return insertRows(transaction, rows);
       });
@@ -124,7 +125,10 @@ export function importFolders(
   });
 }
 
-/** In the stage, the name of a top is its id: the names are unique only among siblings, and the tops may have several parents. */
+/**
+ * In the stage, the topmost rows have their ids as names. Names are unique only among siblings, and these rows may get different
+ * parents.
+ */
 function toStagedRows(newRows: readonly NewRow[], { tops }: ImportMatch): NewRow[] {
   const topIds = new Set(tops.map(({ row }) => row.id));
   return newRows.map((row) => (topIds.has(row.id) ? { ...row, parentId: null, name: row.id } : row));

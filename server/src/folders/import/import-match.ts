@@ -1,6 +1,7 @@
 /**
- * Compares the plan of an import with the folders that exist: which rows are new, and which existing folders get other texts. It
- * refuses what the viewer may not do. A hidden folder is treated like a missing one until the viewer may create a folder there.
+ * Compares the plan of an import with the folders that exist: which rows are new, and which existing folders get new texts. It
+ * refuses what the viewer may not do. A hidden folder is treated as missing, unless the viewer may create folders in its parent:
+ * then the import fails, because the name is taken.
  */
 
 import { accessLevels, type AccessLevel } from '../../access/access.ts';
@@ -27,13 +28,13 @@ export interface ParentFolder {
   readonly path: string;
 }
 
-/** An existing folder that a row of the plan stands for. */
+/** The existing folder with the same path as a row of the plan. */
 export interface MatchedFolder extends ParentFolder {
   readonly height: number;
 }
 
-/** The topmost row of a new subtree, with the existing folder that it is created in. */
-export interface TopRow {
+/** A row of the plan, with the existing folder that is its parent. */
+export interface PlacedRow {
   readonly row: NewRow;
   readonly parent: ParentFolder;
 }
@@ -45,7 +46,8 @@ export interface TextsUpdate {
 }
 
 export interface ImportMatch {
-  readonly tops: readonly TopRow[];
+  /** The topmost row of each new subtree. */
+  readonly tops: readonly PlacedRow[];
   readonly existing: ReadonlyMap<NewRow, MatchedFolder>;
   readonly updates: ReadonlyMap<NewRow, TextsUpdate>;
 }
@@ -63,8 +65,8 @@ interface FoundFolder {
   readonly height: number;
 }
 
-// A lookup for each name: for a join, PostgreSQL may read all folders if their number has grown since it made the plan. And
-// only with an order does it choose the index of names, when it makes the plan while there are few folders.
+// Looks up each name separately. With a join, PostgreSQL may read all folders if the table has grown since it cached the query
+// plan. With `order by`, it uses the index of names even if it made the query plan while there were few folders.
 const named = sql`from folders where parent_id = each."parentId" and name >= each.name and name <= each.name
   order by name limit 1`;
 const findByNames = sql<
@@ -82,7 +84,7 @@ const noTexts: FolderTexts = { title: null, icon: null, description: null, prope
 const sliceRows = 1_000;
 /** Texts may be long. */
 const textsPerSlice = 250;
-/** Existing folders change in one transaction, which other changes wait for. */
+/** All existing folders change in one transaction, and other changes wait for it. */
 export const maxChangedFolders = 10_000;
 
 export async function matchImport(
@@ -103,7 +105,7 @@ export async function matchImport(
 }
 
 class ImportMatcher implements ImportMatch {
-  readonly tops: TopRow[] = [];
+  readonly tops: PlacedRow[] = [];
   readonly existing = new Map<NewRow, MatchedFolder>();
   readonly updates = new Map<NewRow, TextsUpdate>();
   readonly #view: TreeView;
@@ -117,13 +119,13 @@ class ImportMatcher implements ImportMatch {
     this.#options = options;
   }
 
-  /** Level by level: only a row whose parent exists can exist. */
+  /** Goes level by level, because a row can match an existing folder only if its parent row does. */
   async findExisting(): Promise<void> {
     const { destination, onExisting } = this.#options;
     const rowsInside = onExisting === 'FAIL' ? undefined : groupByParent(this.#plan.rows);
-    let level: TopRow[] = this.#plan.tops.map((row) => ({ row, parent: destination }));
+    let level: PlacedRow[] = this.#plan.tops.map((row) => ({ row, parent: destination }));
     while (level.length > 0) {
-      const next: TopRow[] = [];
+      const next: PlacedRow[] = [];
       for (const some of slices(level, sliceRows)) {
         const names = some.map(({ row: { name }, parent }, position) => ({
           parentId: parent.id,
@@ -142,7 +144,7 @@ class ImportMatcher implements ImportMatch {
     }
   }
 
-  #match({ row, parent }: TopRow, { id, version, height }: FoundFolder): MatchedFolder | undefined {
+  #match({ row, parent }: PlacedRow, { id, version, height }: FoundFolder): MatchedFolder | undefined {
     const { access } = this.#view;
     const { onExisting } = this.#options;
     if (id !== null && onExisting !== 'FAIL') {
@@ -161,7 +163,7 @@ class ImportMatcher implements ImportMatch {
     return undefined;
   }
 
-  /** The refusal is the same whether the viewer may see the other folder or not. */
+  /** The refusal is the same whether or not the viewer may see the folder with that name. */
   #nameTaken(row: NewRow): Refusal {
     if (this.#options.onExisting !== 'FAIL') return this.#withPath(row, nameTaken(row.name));
     return nameTaken(row.name, 'To merge with the existing folder, set `onExisting` to KEEP or UPDATE.');
@@ -176,7 +178,7 @@ class ImportMatcher implements ImportMatch {
       const before = earlier?.existing.get(row);
       const update = earlier?.updates.get(row);
       if (!before || !isSameFolder(before, folder)) unread.push([row, folder]);
-      // Its path may have changed since.
+      // The path of the folder may have changed since.
       else if (update) this.updates.set(row, { ...update, folder });
     }
     for (const some of slices(unread, textsPerSlice)) {
@@ -189,7 +191,7 @@ class ImportMatcher implements ImportMatch {
     }
   }
 
-  /** Of a passage, the viewer sees only the name: a comparison with its texts would reveal them. */
+  /** The viewer sees only the name of a passage. A comparison with its stored texts would reveal them. */
   #addUpdate(row: NewRow, folder: MatchedFolder, stored: FolderTexts): void {
     const before = folder.accessLevel < READ ? noTexts : stored;
     const after = { ...before, ...this.#plan.inputTexts.get(row) };
@@ -199,7 +201,7 @@ class ImportMatcher implements ImportMatch {
     this.updates.set(row, { folder, before, after: { ...after, foldedTitle } });
   }
 
-  /** `row` is the row of the folder; undefined for the destination. */
+  /** `row` is the row of the plan that matches the folder; undefined for the destination. */
   #requireWrite(folder: ParentFolder, row: NewRow | undefined): void {
     if (folder.accessLevel >= WRITE) return;
     const refusal = missingLevel(folder, WRITE);
@@ -222,7 +224,7 @@ class ImportMatcher implements ImportMatch {
 function tooManyChanged(count: number): Refusal {
   return new Refusal(
     'TOO_EXPENSIVE',
-    `The import changes ${count} existing folders; one import may change ${maxChangedFolders}. Import the folders in several parts.`,
+    `The import changes ${count} existing folders; the maximum for one import is ${maxChangedFolders}. Import the folders in several parts.`,
   );
 }
 

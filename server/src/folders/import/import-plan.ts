@@ -22,14 +22,14 @@ export interface ImportPlan {
   readonly tops: readonly NewRow[];
   /** The number of levels. */
   readonly height: number;
-  /** The texts that the input sets, for rows with any. Empty unless an import updates existing folders. */
+  /** The texts that the input sets, for each row with at least one text. Empty unless the import updates existing folders. */
   readonly inputTexts: ReadonlyMap<NewRow, Partial<FolderTexts>>;
 }
 
 export interface PlanOptions {
   readonly now: number;
   readonly maxFolders: number;
-  /** The plan contains `inputTexts`. */
+  /** Whether the plan contains `inputTexts`. */
   readonly updatesExisting?: boolean;
   /** Called before `count` entries are checked. A returned promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;
@@ -45,7 +45,7 @@ export async function planImport({ tree, list }: ImportInput, options: PlanOptio
   const planner = new ImportPlanner(options);
   await (tree ? planner.addTree(tree) : planner.addPaths(list!));
   planner.setHeights();
-  // Without the maps of the planner, so that a long import does not hold their memory.
+  // Does not return the planner itself: its maps would use memory as long as the import runs.
   const { rows, tops, height, inputTexts } = planner;
   return { rows, tops, height, inputTexts };
 }
@@ -82,7 +82,7 @@ class ImportPlanner {
 
   async addPaths(paths: readonly ImportedPath[]): Promise<void> {
     const { beforeRows } = this.#options;
-    // Shorter paths first, so that a folder comes before its subtree in any order of the list.
+    // Adds shorter paths first, so that a folder comes before its subtree whatever the order of the list is.
     const byLength: { input: ImportedPath; names: string[] }[][] = [];
     for (const input of paths) {
       await beforeRows(1);

@@ -1,7 +1,7 @@
 /**
- * Writes an import in a transaction: the new folders, the texts of existing folders, and the journal entries. Many rows are first
- * written in slices outside of the tree (`writeStaged`), so that other changes can run in between. Rows that are not published stay
- * invisible and are purged.
+ * Writes an import in a transaction: the new folders, the texts of existing folders, and the journal entries. If there are many
+ * rows, they are first written in slices outside of the tree (`writeStaged`), so that other changes can run in between. Rows that
+ * are not published stay invisible and are purged.
  */
 
 import type { Access } from '../../access/access.ts';
@@ -33,7 +33,7 @@ import type { ImportPlan } from './import-plan.ts';
 interface ExtendedFolder {
   readonly folder: ParentFolder;
   childCount: number;
-  /** All new folders inside it that are in no deeper existing folder. */
+  /** The number of new folders below it, without those that are also below a deeper existing folder. */
   newCount: number;
 }
 
@@ -63,7 +63,7 @@ export function newRowsOf({ rows: all }: ImportPlan, { tops, existing }: ImportM
     });
 }
 
-/** Completes an import after the new rows are written: existing folders, and the journal. */
+/** Completes an import after the new rows are written: updates the existing folders and writes the journal entries. */
 export async function finishImport(
   transaction: Transaction,
   plan: ImportPlan,
@@ -94,7 +94,7 @@ export async function finishImport(
   }
 }
 
-/** By id. A folder that is only above new folders, but not their nearest existing one, is not in the map. */
+/** By id. The map contains only folders that are the nearest existing ancestor of a new folder. */
 function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<string, ExtendedFolder> {
   const extended = new Map<string, ExtendedFolder>();
   const nearest = new Map<string, ExtendedFolder>();
@@ -114,7 +114,7 @@ function findExtended(plan: ImportPlan, { tops, existing }: ImportMatch): Map<st
   return extended;
 }
 
-/** The heights of the rows of the plan include existing folders: all of these levels exist after the import. */
+/** Updates counts and heights. A height in the plan also counts levels of existing folders, so it is correct after the import. */
 async function updateExisting(
   transaction: Transaction,
   { rows: all }: ImportPlan,
@@ -162,7 +162,7 @@ async function writeUpdates(
   );
 }
 
-/** More rows are written outside of the tree first. */
+/** If there are more rows, they are first written outside of the tree. */
 export const maxRowsPerTransaction = 1_000;
 
 const markStaged = sql<{ id: string; parentId: string; now: number }>`
@@ -175,14 +175,14 @@ const removeStage = sql<{ id: string }>`
 interface StagedRows {
   /** Parents come before their children. Rows at the top have no parent yet. */
   readonly rows: readonly NewRow[];
-  /** The folder that the rows are for. */
+  /** The folder in which the import creates the rows. */
   readonly parentId: string;
   readonly now: number;
 }
 
 /**
- * `publish` runs the change that moves the rows at the top into the tree. It must call `unstage` in its transaction. `isOwn` is false
- * for the result of the same request that was sent twice, if the other one was faster.
+ * `publish` runs the change that moves the rows at the top into the tree. It must call `unstage` in its transaction. If the same
+ * request was sent twice and the other one was faster, `publish` returns the other one's result, and `isOwn` is false for it.
  */
 export async function writeStaged<T>(
   { database }: ChangeRunner<Access>,
@@ -203,7 +203,7 @@ export async function writeStaged<T>(
       await new Promise(setImmediate);
     }
     const made = await publish(async (transaction) => {
-      // After a very long time, the stage may have been marked for purging, and a part of it may be missing.
+      // After a very long time, the stage may have been marked for purging, and part of it may be missing.
       if ((await transaction.run(removeStage, { id: stage.id })) > 0) return;
       throw new Refusal('UNAVAILABLE', 'The change took too long. Make it in smaller parts.');
     });

@@ -19,8 +19,8 @@ import { visibleLevel, type TreeView } from '../tree-view.ts';
 type CandidatePosition = readonly ['number', number] | readonly ['name' | 'title', string, string];
 
 /**
- * The candidates of a search that are ranked together. Usually one section holds all candidates. A search that examined many folders
- * in vain ends its page, and its section, at a candidate that the viewer may not see.
+ * The candidates of a search that are ranked together. Usually one section holds all candidates. If a search examines many folders
+ * in vain, its page and its section end early. The last candidate may then be hidden from the viewer.
  */
 export interface Section {
   /** After this position; from the first candidate if undefined. */
@@ -40,7 +40,7 @@ export interface Candidate {
   readonly sortKey: string;
   readonly foldedName: string;
   readonly foldedTitle: string | null;
-  /** An earlier batch of the same search had this folder. */
+  /** Whether an earlier batch of the same search contained this folder. */
   readonly isRepeated?: boolean;
 }
 
@@ -52,11 +52,11 @@ interface Batch {
 
 const { READ } = accessLevels;
 export const batchSize = 500;
-/** A viewer who sees no more than this has all visible folders examined instead of the index. */
+/** For a viewer who sees at most this many folders, a search examines all visible folders instead of using the index. */
 const maxVisible = 1_000;
 /** Examining a row in the database takes half as long as reading it. */
 const rowsToFind = maxVisible / 2;
-/** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
+/** The trigram index needs this many characters. For shorter texts, only the beginnings of names and titles match. */
 const minInsideLength = 3;
 
 interface NumberedCandidate extends Candidate {
@@ -66,9 +66,9 @@ interface NumberedCandidate extends Candidate {
 const candidateColumns = sql`folders.id, folders.parent_id as "parentId", ${hexOf('folders.sort_key')} as "sortKey",
   folders.folded_name as "foldedName", folders.folded_title as "foldedTitle"`;
 
-// `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the
-// lists. The row with the number `limit` is returned even if it does not match: it shows that there are so many folders.
-// A second use of `visible` would make SQLite read all of them.
+// The folders in `closedIds` are visible, but their children are not. The recursion stops at the folders in `accessIds`: if they
+// are visible, they are already in one of the two lists. The row with the number `limit` is returned even if it does not match: it
+// shows that there are at least that many folders. A second use of `visible` would make SQLite read all of them.
 const findVisible = sql<
   {
     closedIds: readonly string[];
@@ -168,7 +168,7 @@ function patternOf(text: string): string {
   return isInsideText(text) ? `%${escaped}%` : `${escaped}%`;
 }
 
-/** The text is long enough to be found inside names and titles. */
+/** Whether the text is long enough to be found inside names and titles. */
 export function isInsideText(text: string): boolean {
   return [...text].length >= minInsideLength;
 }

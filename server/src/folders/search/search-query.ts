@@ -29,7 +29,7 @@ const { READ } = accessLevels;
 /** Of folded texts in code points. */
 export const maxTextLength = 255;
 const maxPathLength = 4_096;
-/** The words of an ancestor are bits of a number. */
+/** The words that an ancestor matches are the bits of a number. */
 const maxWords = 30;
 /** Keeps the memory of a search small. */
 const maxCachedAncestors = 50_000;

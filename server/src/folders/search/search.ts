@@ -1,7 +1,7 @@
 /**
- * Search over names and titles. The candidates are compared and ranked here, so that the order is the same on every
- * database. A page examines a bounded number of folders that do not match: hidden folders must not show in time, cost or
- * refusals.
+ * Search over names and titles. The candidates are compared and ranked here, so that the order is the same on every database. A
+ * page examines a bounded number of folders that do not match: hidden folders must not become apparent from response times, costs
+ * or refusals.
  */
 
 import { accessLevels } from '../../access/access.ts';
@@ -60,23 +60,23 @@ interface SearchResult {
   readonly hasNextPage: boolean;
   /** Where the next page begins; null if there was nothing to examine. */
   readonly endCursor: () => string | null;
-  /** If the page was cut short, the matches in all that was examined so far. */
+  /** If the page ends early, the number of matches among the folders that were examined so far. */
   readonly totalCount: () => Promise<number>;
 }
 
 const { READ } = accessLevels;
-/** A page ends after the batch in which it has examined so many folders that the viewer does not find. */
+/** A page ends after the batch in which it reaches this number of examined folders that the viewer does not find. */
 const maxUnseen = 500;
 const wholeSearch: Section = { countBefore: 0 };
 
-/** Names the list of matches among all lists that have cursors. */
+/** Identifies the list of matches. A cursor is valid only in its own list. */
 export function searchList({ text }: SearchQuery, underId: string | undefined): string {
   return `search ${underId ?? ''} ${text}`;
 }
 
 /** The matches of one section. */
 interface Matches {
-  /** With the end where the page was cut short. */
+  /** If the page ends early, the section ends there. */
   readonly section: Section;
   /** The best matches, and possibly one more than the page holds. */
   readonly best: readonly Match[];
@@ -198,7 +198,7 @@ async function toPage(
     section: { end, stage },
     totalCount,
   } = stages.at(-1)!;
-  // The last match of a section leads on to the next section.
+  // The cursor of the last match leads to the next section.
   const next =
     hasMore || !end
       ? undefined
