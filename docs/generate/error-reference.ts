@@ -200,7 +200,8 @@ ${Object.entries(tables.closeCodes)
 
 function formatError(code: string, { refusals, graphCodes, endpoints }: ErrorTables): string {
   const meaning = graphCodes[code] ?? refusals[code] ?? '';
-  const { advice = '', example } = errorAdvice[code as RefusalCode] ?? {};
+  const { advice, example }: Partial<Advice> =
+    (errorAdvice as Readonly<Record<string, Advice | undefined>>)[code] ?? {};
   const statuses = formatStatuses(code as RefusalCode, endpoints);
   const graphCode = code in graphCodes ? code : toGraphCode(code as RefusalCode);
   const facts = [
@@ -215,7 +216,7 @@ function formatError(code: string, { refusals, graphCodes, endpoints }: ErrorTab
 
 ${meaning}.
 
-${advice}
+${advice ?? ''}
 
 ${facts.join('\n')}
 `;
@@ -233,9 +234,9 @@ function formatStatuses(code: RefusalCode, all: Readonly<Record<string, Endpoint
   return [...paths].map(([status, where]) => `${status}: ${where.join(', ')}`);
 }
 
-function formatClose({ code, reason, when }: SocketClose, advice = ''): string {
+function formatClose({ code, reason, when }: SocketClose, advice: string | undefined): string {
   return `### ${code}${reason && ` ${reason}`}
 
-${when}. ${advice}
+${when}. ${advice ?? ''}
 `;
 }

@@ -1,6 +1,7 @@
 /** Creates the reference of the GraphQL schema: operations with their inputs, results and examples, then all other types. */
 
 import {
+  astFromValue,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -25,6 +26,34 @@ import { schemaExamples } from './schema-examples.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
+const introduction = `<!-- Made by npm run generate. -->
+
+# GraphQL schema
+
+Look up the queries, mutations, subscriptions and types of \`/graphql\`, with examples. The schema is also a file,
+[schema.graphql](../../contract/schema.graphql), and your tools can read it from the server by introspection.
+
+- \`!\` after a type means: never null as a result, and required as an argument. \`[Folder!]!\` is a list of folders.
+- The server runs a query with your rights. If you cannot see a folder, it does not exist for you.
+- A field that fails is null and has an entry in \`errors\` ([Errors](errors.md)). [Limits](limits.md#cost-of-a-query) describes the cost of a query.
+- Lists are connections with pages ([Connections](#connections)).`;
+
+const connections = `## Connections
+
+A list with pages is a connection, for example \`FolderConnection\` of \`Folder\`. It has these fields:
+
+- \`items\`: The results of this page.
+- \`edges\`: The same results, each as a \`node\` with its \`cursor\`. An edge of a \`FolderConnection\` also has \`depth\`, the number of levels below the
+  folder of the list. In the results of a search, \`depth\` is null.
+- \`pageInfo\` ([\`PageInfo!\`](#pageinfo-type)): Whether there are more pages, and the cursors to continue from.
+- \`totalCount\` (\`Int!\`): The number of results in the whole list.
+
+To read the next page, pass the \`endCursor\` of the page as \`after\`. For example:
+
+\`\`\`graphql
+${print(parse('{ folder { folders(first: 100, after: "…") { items { name } pageInfo { hasNextPage endCursor } } } }'))}
+\`\`\``;
+
 export function createSchemaReference(schema: GraphQLSchema = createSchema()): string {
   const [query, mutation, subscription] = [
     schema.getQueryType()!,
@@ -47,17 +76,7 @@ export function createSchemaReference(schema: GraphQLSchema = createSchema()): s
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .map(formatType)
       .join('\n');
-  return `<!-- Made by npm run generate. -->
-
-# GraphQL schema
-
-Look up the queries, mutations, subscriptions and types of \`/graphql\`, with examples. The schema is also a file,
-[schema.graphql](../../contract/schema.graphql), and your tools can read it from the server by introspection.
-
-- \`!\` after a type means: never null as a result, and required as an argument. \`[Folder!]!\` is a list of folders.
-- The server runs a query with your rights. If you cannot see a folder, it does not exist for you.
-- A field that fails is null and has an entry in \`errors\` ([Errors](errors.md)). [Limits](limits.md#cost-of-a-query) describes the cost of a query.
-- Lists are connections with pages ([Connections](#connections)).
+  return `${introduction}
 
 ## Queries
 
@@ -75,21 +94,7 @@ ${formatOperations('mutation', mutation)}
 ${subscription.description} [Follow changes](../clients/follow-changes.md) shows how to miss no change.
 
 ${formatOperations('subscription', subscription)}
-## Connections
-
-A list with pages is a connection, for example \`FolderConnection\` of \`Folder\`. It has these fields:
-
-- \`items\`: The results of this page.
-- \`edges\`: The same results, each as a \`node\` with its \`cursor\`. An edge of a \`FolderConnection\` also has \`depth\`, the number of levels below the
-  folder of the list. In the results of a search, \`depth\` is null.
-- \`pageInfo\` ([\`PageInfo!\`](#pageinfo-type)): Whether there are more pages, and the cursors to continue from.
-- \`totalCount\` (\`Int!\`): The number of results in the whole list.
-
-To read the next page, pass the \`endCursor\` of the page as \`after\`. For example:
-
-\`\`\`graphql
-${print(parse('{ folder { folders(first: 100, after: "…") { items { name } pageInfo { hasNextPage endCursor } } } }'))}
-\`\`\`
+${connections}
 
 ## Objects
 
@@ -167,7 +172,7 @@ function formatFields(fields: Readonly<Record<string, AnyField>> | readonly AnyF
 function formatField(field: AnyField): string {
   const byDefault =
     'defaultValue' in field && field.defaultValue !== undefined
-      ? `, default \`${String(field.defaultValue)}\``
+      ? `, default \`${print(astFromValue(field.defaultValue, field.type)!)}\``
       : '';
   const args = 'args' in field ? field.args : [];
   const line = `- \`${field.name}\` (${formatTypeLink(field.type)}${byDefault}): ${field.description}`;

@@ -10,6 +10,8 @@ import {
   isNonNullType,
   isObjectType,
   isSpecifiedScalarType,
+  type GraphQLField,
+  type GraphQLInputField,
   type GraphQLType,
 } from 'graphql';
 import { createSchema } from './schema.ts';
@@ -103,7 +105,9 @@ test('describes every type, field, argument and enum value with a sentence', () 
     check(type.name, type);
     if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
+    const fields: Readonly<Record<string, GraphQLInputField | GraphQLField<unknown, unknown>>> =
+      type.getFields();
+    for (const field of Object.values(fields)) {
       check(`${type.name}.${field.name}`, field);
       for (const argument of 'args' in field ? field.args : []) {
         check(`${type.name}.${field.name}(${argument.name})`, argument);
