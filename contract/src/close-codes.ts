@@ -1,4 +1,4 @@
-/** The codes and reasons with which the server closes a socket. The graphql-transport-ws protocol defines those from 4400. */
+/** The codes and reasons with which the server closes a socket. The graphql-transport-ws protocol defines the codes from 4400. */
 
 export interface SocketClose {
   readonly code: number;

@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether the request has `Authorization: Bearer <AT>`; with `client` it has a name and a password (HTTP Basic). */
+  /** Whether the request has `Authorization: Bearer <auth token>`; with `client` it has a name and a password (HTTP Basic). */
   readonly authHeader: 'none' | 'optional' | 'required' | 'client';
   /** Missing if the endpoint takes no body and no parameters. */
   readonly request?: {
@@ -36,7 +36,7 @@ export interface Endpoint {
     readonly body?: BodyName;
     readonly description: string;
   };
-  /** Whether a 401 has the header `token-expired: true` if the AT is authentic but expired. */
+  /** Whether a 401 has the header `token-expired: true` if the auth token is authentic but expired. */
   readonly reportsExpiry: boolean;
   /** The format of a refusal: a problem document or GraphQL errors. */
   readonly refusalFormat: 'problem' | 'graphql';
@@ -99,7 +99,7 @@ export const endpoints = {
       INVALID_AUTH_TOKEN: { status: 401, when: 'The auth token is missing or invalid' },
       INVALID_REFRESH_TOKEN: {
         status: 401,
-        when: 'The refresh token is unknown, spent, revoked or expired, or belongs to another session than the auth token',
+        when: 'The refresh token is unknown, spent, revoked or expired, or belongs to a different session than the auth token',
       },
       TOO_LARGE: tooLarge,
       UNAVAILABLE: overloaded,
@@ -206,7 +206,7 @@ export const endpoints = {
       },
       TOO_LARGE: {
         ...tooLarge,
-        when: 'The body is larger than 32 MiB, or than 1 MiB if you have no WRITE access to any folder, or contains more than two million values',
+        when: 'The body is larger than 32 MiB (1 MiB if you have no WRITE access to any folder), or it contains more than two million values',
       },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: {
@@ -220,9 +220,9 @@ export const endpoints = {
     path: '/.well-known/jwks.json',
     summary: 'Read the public keys of auth tokens',
     description:
-      'Returns a JSON Web Key Set (RFC 7517), with which other services can verify auth tokens themselves. It contains each key at least four minutes before the key signs. Cache it for as long as `Cache-Control` allows, and read it again when a token has an unknown `kid`. The keys do not show whether a session was revoked after its auth token was signed: use `/introspect` to check that.',
+      'Returns a JSON Web Key Set (RFC 7517), with which other services can verify auth tokens themselves. It contains each key at least four minutes before the server starts to sign with the key. Cache it for as long as `Cache-Control` allows, and read it again when a token has an unknown `kid`. The keys do not show whether a session was revoked after its auth token was signed: use `/introspect` to check that.',
     authHeader: 'none',
-    success: { status: 200, body: 'KeySet', description: 'The keys, the newest first' },
+    success: { status: 200, body: 'KeySet', description: 'The keys, newest first' },
     reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {},
@@ -232,7 +232,7 @@ export const endpoints = {
     path: '/introspect',
     summary: 'Introspect an auth token',
     description:
-      'Returns whether an auth token is valid now, and its user (RFC 7662). For other services, if `ESPALIER_INTROSPECTION_CLIENT` is set: they authenticate with its name and password (HTTP Basic). The body is a form: `token=<auth token>`.',
+      'Returns whether an auth token is valid now, and the id of its user (RFC 7662). Other services can use this endpoint if `ESPALIER_INTROSPECTION_CLIENT` is set. They authenticate with the name and the password in that setting (HTTP Basic). The body is a form: `token=<auth token>`.',
     authHeader: 'client',
     request: {
       body: 'IntrospectionRequest',

@@ -138,7 +138,7 @@ function tooLarge(): InvalidFolderText {
 
 /** Returns the name in NFC, so that names with the same letters are equal. */
 export function checkFolderName(input: string): string {
-  // Rejects very long input before any work. NFC shortens a text at most to a quarter.
+  // Rejects very long input before any work. NFC never shortens a text to less than a quarter of its length.
   if (input.length > 8 * maxFolderNameLength) throw tooLong();
   const name = input.normalize('NFC');
   if (!name.isWellFormed()) throw new InvalidFolderText('name', 'A folder name must be well-formed Unicode.');

@@ -118,7 +118,7 @@ const challenge = {
 
 const expiry = {
   'token-expired': {
-    description: 'Sent, as `true`, when the AT is authentic and has expired.',
+    description: 'Sent with the value `true` if the auth token is authentic but has expired.',
     schema: { type: 'string', const: 'true' },
   },
 };

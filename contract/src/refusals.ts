@@ -28,11 +28,11 @@ export type RefusalCode = keyof typeof refusals;
 /** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to such a value. */
 export const graphCodes = {
   BAD_INPUT:
-    'An argument, a variable or the request is invalid. The message says which and why; `extensions.inputField` names the field of an invalid text',
+    'An argument, a variable or the request is invalid. The message says what is invalid and why. If a text is invalid, `extensions.inputField` names its input field',
   NOT_FOUND: 'The requested item does not exist, or you cannot see it',
   FORBIDDEN: 'You can see the item, but you do not have permission for this operation',
   CONFLICT:
-    'The name is taken (`extensions.inputField` is its field), `expectedVersion` is not the current version (which is in `extensions.version`), or the current state does not allow the change',
+    'The name is taken (`extensions.inputField` names its input field), `expectedVersion` is not the current version (which is in `extensions.version`), or the current state does not allow the change',
   CYCLE: 'A folder cannot be moved into itself or into one of its descendants',
   TOO_EXPENSIVE:
     'The query costs too much. `extensions` contains the `field`, its `cost` and the `limit`; the message says how to reduce the cost',

@@ -34,7 +34,7 @@ describe(`${count} concurrent first starts on ${postgres.name}`, () => {
   });
 
   test('get ready without complaints, and one node reports that it created the installation', async () => {
-    const makers = nodes.filter(({ log }) => log.includes('"msg":"made a new, empty installation"'));
+    const makers = nodes.filter(({ log }) => log.includes('"msg":"created a new, empty installation"'));
     assert.equal(makers.length, 1);
     for (const { url, log } of nodes) {
       assert.equal((await fetch(`${url}/readyz`)).status, 200);
@@ -42,7 +42,7 @@ describe(`${count} concurrent first starts on ${postgres.name}`, () => {
       assert.deepEqual(
         lines.filter(
           (line) =>
-            !/^\{"level":(20|30),.*"msg":"(made a new, empty installation|started|request)"/.test(line),
+            !/^\{"level":(20|30),.*"msg":"(created a new, empty installation|started|request)"/.test(line),
         ),
         [''],
       );

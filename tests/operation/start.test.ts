@@ -71,7 +71,7 @@ describe('espalier serve', () => {
           })),
           [
             {
-              msg: 'made a new, empty installation',
+              msg: 'created a new, empty installation',
               database: redactPassword(stored['ESPALIER_DATABASE_URL']!),
             },
             {
@@ -156,7 +156,7 @@ describe('espalier serve', () => {
           assert.deepEqual(
             parseLog(errors).map(({ msg }) => msg),
             [
-              ...(output.includes('First start') ? ['made a new, empty installation'] : []),
+              ...(output.includes('First start') ? ['created a new, empty installation'] : []),
               'started',
               'stopping',
               'stopped',

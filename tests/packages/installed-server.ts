@@ -55,7 +55,7 @@ export async function serveAndStop(
     recordOutput(output);
     recordLog(errors);
   }
-  const expected = /^$|"msg":"(made a new, empty installation|request|started|stopping|stopped)"/;
+  const expected = /^$|"msg":"(created a new, empty installation|request|started|stopping|stopped)"/;
   const unexpected = errors.split('\n').filter((line) => !expected.test(line));
   assert.deepEqual(unexpected, []);
   return output;

@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
       const lines = withoutSyncWarning(stopping.log).trim().split('\n');
       assert.deepEqual(
         lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
-        ['made a new, empty installation', 'started', 'request', 'request', 'stopping', 'stopped'],
+        ['created a new, empty installation', 'started', 'request', 'request', 'stopping', 'stopped'],
       );
       if (kind === postgres) assert.equal(await countConnections(database.url), 0);
     });
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
         assert.equal(failing.exitCode, 1);
         const lines = withoutSyncWarning(failing.log).trim().split('\n');
         assert.equal(lines.length, 3, failing.log);
-        assert.match(lines[0]!, /"msg":"made a new, empty installation"/);
+        assert.match(lines[0]!, /"msg":"created a new, empty installation"/);
         assert.match(lines[1]!, /"msg":"started"/);
         const line = JSON.parse(lines[2]!) as { level: number; err: { message: string } };
         assert.deepEqual([line.level, line.err.message], [60, `a bug that was ${kindOfBug}`]);

@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
           return [msg, workers ?? signal];
         }),
         [
-          ['made a new, empty installation', undefined],
+          ['created a new, empty installation', undefined],
           ['started', 2],
           ['stopping', 'SIGTERM'],
           ['stopped', undefined],

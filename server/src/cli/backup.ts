@@ -121,7 +121,7 @@ function describeRestored(restored: Restored): string {
       : []),
     ...(mayBeInUse
       ? [
-          'Cannot determine whether a server still uses the previous database. If one runs, stop it before you start another.',
+          'Cannot determine whether a server still uses the previous database. If a server still uses it, stop that server before you start another.',
         ]
       : []),
     ...(isOfOlderProgram

@@ -70,7 +70,7 @@ test('refuses arguments that do not look like a flag', () => {
   }
 });
 
-test('refuses names that every object has', () => {
+test('refuses flags with the name of a member of every JavaScript object', () => {
   for (const argument of ['--constructor=x', '--__proto__=x', '--toString']) {
     refusedWith([argument], /^Unknown option/);
   }
@@ -89,7 +89,7 @@ test('gives every setting its own flag', () => {
   }
 });
 
-test('gives a secret no flag except that of its file', () => {
+test('gives a secret only a flag for its file', () => {
   assert.deepEqual(flagsOf(settingsTable.adminPassword), ['admin-password-file']);
   refusedWith(['--admin-password', 'x'], /^Unknown option '--admin-password'\./);
 });
@@ -109,7 +109,7 @@ test('runs the default command of a group, and shows its help if the group has n
   assert.equal(await findGroupDefault('folder', false), undefined);
 });
 
-test('suggests the command for a word of another program, and never a dangerous one', async () => {
+test('suggests a command for a word from other programs, but never a dangerous command', async () => {
   for (const [words, meant] of [
     [['folder', 'undelete', 'x'], 'restore'],
     [['folder', 'remove', '/Places'], 'delete'],
@@ -131,7 +131,7 @@ test('suggests the command for a word of another program, and never a dangerous 
   assert.throws(() => program.parse(['folder', 'constructor'], { from: 'user' }), /The commands are list,/);
 });
 
-test('documents every command with a verb, examples of itself and no Markdown', async () => {
+test('documents every command with a verb and examples of its use, without Markdown', async () => {
   for (const command of await everyCommand()) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();

@@ -106,7 +106,7 @@ export interface LoadedGroup extends Omit<Group, 'commands'> {
   readonly commands: Readonly<Record<string, Command>>;
 }
 
-/** The aliases of verbs that are the same in all groups. A command can have further ones. */
+/** The aliases of verbs, which are the same in all groups. A command can have more aliases. */
 const verbAliases: Readonly<Record<string, string>> = { ls: 'list', rm: 'delete', mv: 'move' };
 
 /** Loads the command of the group with this verb. An unknown verb loads all commands. */
@@ -170,13 +170,13 @@ export function prepare(added: CommanderCommand): CommanderCommand {
     .helpCommand(false)
     .configureOutput({
       getOutHelpWidth: () => Math.min(process.stdout.columns || maxHelpWidth, maxHelpWidth),
-      // The error is thrown, and printed with the exit code.
+      // `exitOverride` throws the error. The entry point prints it and sets the exit code.
       outputError: () => undefined,
     })
     .configureHelp({
       commandUsage: (each) => ['espalier', fullName(each), each.usage()].filter(Boolean).join(' '),
       subcommandTerm: (each) => [each.name(), ...each.aliases()].join(', '),
-      // Without the choices, which the placeholder lists.
+      // Leaves out the choices, because the placeholder lists them.
       optionDescription: (option) => option.description,
       argumentDescription: (argument) => argument.description,
     })
@@ -189,7 +189,7 @@ export function examplesOf(examples: readonly string[]): string {
   return ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/** The lines of a paragraph are wrapped again in the width of the terminal. */
+/** Joins the lines of each paragraph. Commander then wraps them at the width of the terminal. */
 function joinLines(text: string): string {
   return text.trim().replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
 }

@@ -1,6 +1,6 @@
 /**
- * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used. So it does not
- * wait for the imports of the others.
+ * All commands, in the groups of the help. A command or a group, for example `folder`, is loaded when it is used, so that it does
+ * not wait for the imports of the others.
  */
 
 import { Command as CommanderCommand } from 'commander';
@@ -104,7 +104,7 @@ export async function createProgram(name?: string, verb?: string): Promise<Comma
       } else if (!isKnown) program.command(each).description(about);
     }
   }
-  // Listed only: the entry point replaces it by --help.
+  // Only listed: the entry point replaces `help` with --help.
   if (name !== undefined && !isKnown) program.command('help').description('Show the help of a command');
   const more =
     'Run espalier <command> --help for details about a command, and espalier docs for the documentation.';

@@ -17,7 +17,7 @@ import {
 import { allCommands } from './commands.ts';
 import { version } from './package-files.ts';
 
-/** Proposes file names. The shell does this itself. */
+/** Makes the shell itself propose file names. */
 const files = ':files';
 
 const scripts = {

@@ -103,7 +103,7 @@ async function copyAll(
   }
 }
 
-/** URLs that are not in a file are arguments, in this order. */
+/** URLs that are not in a file are arguments: first the source, then the destination. */
 export function urlsOf(
   words: readonly string[],
   files: { readonly fromFile: string | undefined; readonly toFile: string | undefined },
@@ -143,7 +143,10 @@ function reportHowToContinue(progress: Progress): () => void {
   };
 }
 
-/** Later changes of a server would be lost. PostgreSQL has no such lock, so a copy from it only compares both databases. */
+/**
+ * Fails if a server uses the database, because the copy would not contain its later changes. PostgreSQL has no such lock: a copy
+ * from PostgreSQL only compares both databases at the end.
+ */
 function requireUnused(url: string): void {
   const file = sqliteFilePath(url);
   if (file === undefined) return;

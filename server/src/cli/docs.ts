@@ -150,7 +150,7 @@ async function showText(text: string): Promise<void> {
     // The pager is not installed.
     return print(text);
   }
-  // The reader may leave before the end.
+  // The user may quit the pager before the end of the page.
   pager.stdin.on('error', () => undefined).end(`${text}\n`);
   await once(pager, 'close');
 }

@@ -72,7 +72,7 @@ async function resolveWords(
     : [first, byDefault, ...(second === undefined ? [] : [second, ...rest])];
 }
 
-/** With `--help` after an unknown command, commander would print the help of all commands. Alone, the command is an error. */
+/** Removes everything after an unknown command, which is then an error. With a `--help` after it, commander would print the help of all commands. */
 function untilUnknownCommand(program: Command, args: readonly string[]): readonly string[] {
   let known = program;
   for (const [index, word] of args.entries()) {

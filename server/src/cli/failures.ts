@@ -62,7 +62,7 @@ export function describeFailure(error: unknown): Failure {
   throw error;
 }
 
-/** A failure that the command itself finds, like the same error of the server. */
+/** A failure that the command itself detects. It looks like the same error from the server. */
 export function failure(code: ErrorCode, message: string, options?: ErrorOptions): ExitError {
   return new ExitError(exitCodeOf({ code }), escapeControls(message), code, options);
 }

@@ -153,7 +153,7 @@ async function retireOne(
   return { retired: [id], hasSigned, replacement: replacementId ?? null };
 }
 
-/** Opens no key, so it also works without a lost master key. */
+/** Decrypts no key, so it works even if the master key is lost. */
 async function retireAll({ database, encryption }: StoredKeys): Promise<Retirement> {
   return runChange(database, async (transaction) => {
     const rows = await readKeyRows(transaction);

@@ -72,7 +72,7 @@ several servers or users, and pass the same --profile to later commands.`,
   },
 });
 
-/** Fails before the questions if there is no server. */
+/** Fails before any question is asked if there is no server. */
 async function requireServer(url: string, signal: AbortSignal): Promise<void> {
   const tokens = { authToken: 'none', refreshToken: 'none', expiresAt: 0, lifetimeSeconds: 0 };
   const client = await clientFor(url, { read: () => tokens, write: () => undefined });
@@ -85,7 +85,7 @@ async function requireServer(url: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Otherwise it would stay valid until it expires. */
+/** Logs out the replaced session. Otherwise, the session would stay valid until it expires. */
 async function endReplaced(url: string, tokens: Tokens): Promise<void> {
   const client = await clientFor(url, { read: () => tokens, write: () => undefined }, { retrySeconds: 0 });
   try {
@@ -108,7 +108,7 @@ async function readLastLogin(file: ProfileFile): Promise<Profile | undefined | n
   }
 }
 
-/** A password must not go to another server only because the stored session is damaged. */
+/** A password must not go to the wrong server just because the stored session is damaged. */
 function urlOf(before: Profile | undefined | null, file: ProfileFile): string {
   if (before !== null) return before?.url ?? defaultUrl;
   throw new UsageError(

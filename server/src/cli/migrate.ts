@@ -33,7 +33,7 @@ function runSteps(flags: SettingFlags, isJson: boolean): Promise<Output> {
   return onAnyDatabase(flags, async (database, displayUrl) => {
     const taken: { number: number; name: string }[] = [];
     await takeSteps(database, systemClock, ({ number, name }) => {
-      // Printed before the step runs, because an index on a large table takes long.
+      // Printed before the step runs, because creating an index on a large table takes a long time.
       if (!isJson) console.log(`Step ${number}: ${name}`);
       taken.push({ number, name });
     });

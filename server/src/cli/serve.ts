@@ -59,7 +59,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     log,
     signal: stop.signal,
     onNewAdministrator: (created) => {
-      serverLog.madeNew();
+      serverLog.createdNew();
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
         serverLog.warn(
@@ -114,7 +114,7 @@ async function work(): Promise<void> {
   await workUntilStopped();
 }
 
-/** Returns undefined if a signal stops the start. Waits for the end of the start for at most `stopSeconds`. */
+/** Returns undefined if a signal stops the start. After a signal, waits at most `stopSeconds` for the start to finish. */
 async function unlessStopped(
   starting: Promise<Running>,
   { signal, requested }: StopSignal,

@@ -179,7 +179,7 @@ async function revokeAll(
   return (await mutate<Payload>(connection, 'revokeSessions', input, 'endedSessions')).endedSessions;
 }
 
-/** A missing session is reported and does not stop the others. The own session is revoked last. */
+/** Reports a missing session and continues with the others. Revokes the caller's current session last. */
 async function revokeEach(connection: ApiConnection, ids: readonly string[]): Promise<number> {
   const { client, signal } = connection;
   type Answer = { viewer: { session: { id: string } } };

@@ -3,7 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { UsageError } from '../config/start-error.ts';
 
-/** Verbs for words of other programs. The nearest spelling would be wrong, for example `delete` for `undelete`. */
+/** Suggested verbs for words that other programs use. The nearest spelling would be wrong, for example `delete` for `undelete`. */
 const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   copy: ['duplicate'],
   edit: ['update', 'rename'],
@@ -14,7 +14,7 @@ const otherVerbs: Readonly<Record<string, readonly string[]>> = {
   undelete: ['restore'],
 };
 
-/** Commands for words without their noun. */
+/** Suggested commands for a single word, which lacks its noun. */
 const withNoun: Readonly<Record<string, string>> = {
   cp: 'folder duplicate',
   export: 'folder export',

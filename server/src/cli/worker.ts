@@ -54,7 +54,7 @@ function giveUp(): never {
   process.exit(1);
 }
 
-/** The primary prints the message, and ends with this code while the cluster starts. */
+/** The primary prints the message. If the cluster is still starting, the primary exits with this code. */
 async function fail(link: PrimaryLink, error: unknown): Promise<never> {
   const { exitCode, message = '' } = describeFailure(error);
   await link.report({ kind: 'failed', exitCode, message });

@@ -104,7 +104,7 @@ test('returns frozen settings with the documented defaults', () => {
   });
 });
 
-test('prefers a flag to the environment, even if the variable is invalid', () => {
+test('prefers a flag over the environment, even if the variable is invalid', () => {
   assert.equal(settingsFrom({ ESPALIER_PORT: '1' }, { port: '2' }).port, 2);
   assert.equal(settingsFrom({ ESPALIER_PORT: 'many' }, { port: '2' }).port, 2);
 });

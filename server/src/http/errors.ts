@@ -43,7 +43,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
   services: ErrorServices,
-  /** Knows whether the client has already received a response, because its body was broken or late. */
+  /** `hasRefused` returns whether the client has already received a response, because its body was broken or late. */
   broken: { hasRefused(request: IncomingMessage): boolean },
 ): void {
   const { log, activity } = services;
@@ -66,13 +66,13 @@ export function sendError(
   });
 }
 
-/** The connection was closed within the body or the response: no client waits for a refusal. */
+/** The connection was closed during the body or the response, so no client waits for a refusal. */
 function isGone(error: unknown, { raw }: FastifyRequest): boolean {
   const { code } = partsOf(error);
   return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
 }
 
-/** Only a refusal with a cause has its own line. The access log contains the code of every refusal. */
+/** Only a refusal with a cause gets its own log line. The access log contains the code of every refusal. */
 function logRefusal(
   { code, cause, message }: Refusal,
   request: FastifyRequest,
@@ -186,14 +186,14 @@ function toRefusal(error: unknown): Refusal {
   const { code = '', statusCode = 500 } = partsOf(error);
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('UNSUPPORTED_MEDIA_TYPE');
   if (code.startsWith('FST_ERR_') && statusCode < 500) return new Refusal('BAD_INPUT');
-  // The client closed the connection: within the body (Fastify sets this status then), or before the first event.
+  // The client closed the connection during the body (Fastify then sets this status), or before the first event.
   if (code === 'ECONNRESET' && statusCode === 400) return new Refusal('BAD_INPUT');
   if (code === 'ERR_STREAM_PREMATURE_CLOSE') return new Refusal('BAD_INPUT');
   const cause = error ?? new Error('A promise was rejected, or an exception thrown, without an error.');
   return new Refusal('INTERNAL', undefined, { cause });
 }
 
-/** Anything can be thrown, also `undefined`. */
+/** Anything can be thrown, even `undefined`. */
 function partsOf(error: unknown): { readonly code?: string; readonly statusCode?: number } {
   return error ?? {};
 }

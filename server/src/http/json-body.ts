@@ -131,7 +131,7 @@ export function checkNesting(text: Uint8Array): void {
 export interface ValueLimits {
   /** Members of lists and objects, and the lists and objects themselves. */
   readonly values: number;
-  /** Different names of members. The parser stores each, so a new name costs as much as ten repeated ones. */
+  /** Different member names. The parser stores each, so a new name costs as much as ten repeated ones. */
   readonly names: number;
 }
 
@@ -141,7 +141,7 @@ const minCountedBytes = 64 * 1024;
 function checkValues(body: Buffer, limits: ValueLimits): void {
   const excess = findExcess(body, limits);
   if (!excess) return;
-  const what = { values: 'values', names: 'different names of members' }[excess];
+  const what = { values: 'values', names: 'different member names' }[excess];
   throw new Refusal('TOO_LARGE', `The body contains more than ${limits[excess]} ${what}. Send it in parts.`);
 }
 

@@ -41,7 +41,7 @@ describe('listening', () => {
     await closed;
   });
 
-  test('skips a second address that cannot be bound, but needs the first', async () => {
+  test('skips a second address that cannot be bound, but not the first', async () => {
     const find = (found: string[]) => () => Promise.resolve(found);
     const server = createServer();
     const listening = await listen(

@@ -10,7 +10,7 @@ export interface LiveConnection {
   check(): void;
   /** Called every few seconds, to find out whether the client is still there. */
   heartbeat(): void;
-  /** Ends the connection when the server stops, unless it waits for a response and `mustEnd` is false. Returns whether it did. */
+  /** Ends the connection when the server stops, unless it waits for a response and `mustEnd` is false. Returns whether it ended the connection. */
   end(mustEnd: boolean): boolean;
   /** Closes the connection without sending anything. */
   terminate(): void;
@@ -42,11 +42,11 @@ export interface RemoteConnections {
 }
 
 const defaultTimings: LiveTimings = { checkEveryMs: 250, heartbeatEveryMs: 12_000, endWithinMs: 2_000 };
-/** While the server stops. */
+/** How often `close` tries to end the connections. */
 const endEveryMs = 20;
 
 export class LiveConnections {
-  /** With the number of checks of each connection, so that the heartbeats are spread over time. */
+  /** All connections, each with the number of its checks, which spreads the heartbeats over time. */
   readonly #checks = new Map<LiveConnection, number>();
   readonly #options: LiveOptions;
   readonly #times: LiveTimings;

@@ -48,7 +48,7 @@ function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | u
   return undefined;
 }
 
-/** With equal weights, a named type is better than a wildcard, then the first one is better. */
+/** With equal weights, a named type is better than a wildcard. Otherwise, the first one is better. */
 function isBetter(a: Range, b: Range): boolean {
   if (a.weight !== b.weight) return a.weight > b.weight;
   const isNamed = ({ name }: Range) => !name.includes('*');

@@ -18,7 +18,7 @@ declare module 'fastify' {
     startedAt: number;
     /** The authenticated user; null before authentication. */
     userId: string | null;
-    /** The same with the session and the token's expiry, on routes of the graph. */
+    /** The authenticated user with the session and the token's expiry. Only set on routes of the graph. */
     viewer: Viewer | null;
     /** Null if the request is not traced. */
     trace: TracedSpan | null;
@@ -69,7 +69,7 @@ export function requestIds(): () => string {
 
 /** Removes the origin and repeated slashes, and writes the base path in its configured case. */
 export function normalizeUrl(url: string, basePath: string): string {
-  return withBasePath(foldSlashes(withoutOrigin(url)), basePath);
+  return withBasePath(collapseSlashes(withoutOrigin(url)), basePath);
 }
 
 /** A proxy may send the absolute URL (RFC 9112 §3.2.2). */
@@ -78,7 +78,7 @@ function withoutOrigin(url: string): string {
 }
 
 /** Contract §4 rule 4: clients may repeat slashes. Only the path is changed, never the query. */
-function foldSlashes(url: string): string {
+function collapseSlashes(url: string): string {
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') + url.slice(path.length) : url;
@@ -91,7 +91,7 @@ function withBasePath(url: string, basePath: string): string {
   return isOtherCase ? basePath + url.slice(basePath.length) : url;
 }
 
-/** RFC 6750: the scheme in any case, then exactly one space. */
+/** RFC 6750: the scheme in upper or lower case, then exactly one space. */
 function parseBearer(authorization: string): string {
   const token = /^bearer ([\w.-]+)$/i.exec(authorization)?.[1];
   if (token) return token;
@@ -143,7 +143,7 @@ export function viewTokenOf({ headers }: WithHeaders): string | undefined {
 
 type Payload = Readonly<Record<string, unknown>> | null;
 
-/** Reads the token from the payload of a socket message. The key may be in any case. Undefined if there is none. */
+/** Reads the token from the payload of a socket message. The key may be in upper or lower case. Undefined if there is none. */
 export function payloadBearer(payload: Payload): string | undefined {
   const authorization = payloadValue(payload, 'authorization');
   if (authorization === undefined || authorization === null) return undefined;

@@ -115,7 +115,7 @@ export class TcpConnections {
     });
   }
 
-  /** Closes the port, waits for the requests in flight, and cuts those that are not done in time. Returns how many. */
+  /** Closes the port, waits for the requests in flight, and ends those that are not done in time. Returns how many were ended. */
   async stop(
     listening: Listening | undefined,
     live: LiveConnections,
@@ -167,7 +167,7 @@ export class TcpConnections {
     });
   }
 
-  /** Closes each connection once its response is sent. Returns the number of requests that were cut. */
+  /** Closes each connection once its response is sent. Returns the number of interrupted requests. */
   async #end(
     allClosed: Promise<unknown>,
     endWithinMs: number,
@@ -233,7 +233,7 @@ function isIdle({ bytesRead }: Socket, exchange: Exchange): boolean {
   return exchange.response !== undefined && isDone(exchange) && bytesRead === exchange.bytesAtEnd;
 }
 
-/** No request was cut: none has begun, or its response was sent before its body had arrived. */
+/** No request was interrupted: none has begun, or its response was sent before its body had arrived. */
 function isWithoutRequest({ bytesRead }: Socket, exchange: Exchange | undefined): boolean {
   if (!exchange?.response) return !exchange || bytesRead === exchange.bytesBefore;
   return isDone(exchange) && !exchange.response.req.complete;

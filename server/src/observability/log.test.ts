@@ -58,7 +58,7 @@ test('buffers lines of the access log, and writes them before any other line', (
 });
 
 for (const level of ['warn', 'error', 'fatal'] as const) {
-  test(`writes a line of level ${level} at once, also with the message of the access log`, () => {
+  test(`writes a line of level ${level} at once, even with the message of the access log`, () => {
     const log = pino({}, new LogDestination(descriptor));
     log.info('request');
     log[level]('request');
@@ -66,14 +66,14 @@ for (const level of ['warn', 'error', 'fatal'] as const) {
   });
 }
 
-test('tries again to write a line, also if no other line follows', async () => {
+test('tries again to write a line, even if no other line follows', async () => {
   const log = pino({}, new LogDestination(descriptor));
   await withWriteLimit(0, () => Promise.resolve(log.info('only')));
   await eventually(() => readFileSync(file, 'utf8') !== '', 'it is written');
   assert.deepEqual(messages(), ['only']);
 });
 
-test('buffers lines for a moment only, and up to a size', async () => {
+test('buffers lines only for a moment, and only up to a maximum size', async () => {
   const log = pino({}, new LogDestination(descriptor));
   log.info({ address: 'x'.repeat(70_000) }, 'request');
   assert.deepEqual(messages(), ['request']);

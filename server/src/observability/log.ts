@@ -1,6 +1,6 @@
 /**
  * Writes the log to standard error: as JSON lines, or as text on a terminal. If it cannot be written, for example to a file
- * on a full disk or a pipe without a reader, the server continues. Pino's own destination would block until it can.
+ * on a full disk or a pipe without a reader, the server continues. Pino's own destination would block until it can write.
  */
 
 import { writeSync } from 'node:fs';
@@ -96,8 +96,8 @@ export interface ServeLog {
   readonly log: Logger;
   /** Ignores undefined. */
   warn(text: string | undefined): void;
-  /** Important for an operator who moved the database or mistyped its path. A first start is not a warning. */
-  madeNew(): void;
+  /** Logs that the database was empty, for an operator who moved the database or mistyped its path. */
+  createdNew(): void;
   started(server: {
     readonly url: string;
     readonly metricsUrl: string | undefined;
@@ -123,8 +123,9 @@ export function serveLog(
       if (isTerminal) console.error(`warning: ${text}`);
       else log.warn(text);
     },
-    madeNew() {
-      if (!isTerminal) log.info({ database: redactPassword(databaseUrl) }, 'made a new, empty installation');
+    createdNew() {
+      if (!isTerminal)
+        log.info({ database: redactPassword(databaseUrl) }, 'created a new, empty installation');
     },
     started({ url, metricsUrl, version }) {
       if (isTerminal) return;

@@ -50,7 +50,7 @@ export type Samples = readonly MetricObject[];
 
 /** Default metrics of Node that cost more than they are worth. */
 const excludedMetrics = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
-/** As long as a database may take to respond, and less than a worker has for all samples. */
+/** The time that a database may take to respond. It is shorter than the time that a worker has to send all samples. */
 const checkTimeoutMs = 1_750;
 const maxPending = 256;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
@@ -78,7 +78,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     for (const metric of this.#registry.getMetricsAsArray()) {
       if (excludedMetrics.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
-      // The maximum of several workers: the others must not hide a blocked worker.
+      // Use the maximum of all workers, so that the others do not hide a blocked worker.
       if (metric.name.startsWith('nodejs_eventloop_lag')) Object.assign(metric, { aggregator: 'max' });
       if (metric.name.startsWith('process_start_time')) Object.assign(metric, { aggregator: 'min' });
     }

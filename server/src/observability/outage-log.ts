@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts';
 export type LogOutage = (message: string, cause: unknown, fields?: object) => void;
 
 const minuteMs = 60_000;
-/** A cause may contain a port or a process id, which would make each message different. */
+/** Limits the memory: a cause may contain a port or a process id, which makes each message different. */
 const maxRemembered = 100;
 
 export function createOutageLog(log: Pick<Logger, 'warn'>, clock: Clock): LogOutage {

@@ -75,7 +75,7 @@ test('records the type of an error without its message, and a refusal without an
   assert.deepEqual(refusal!.status, { code: SpanStatusCode.UNSET });
 });
 
-test('covers several calls by one shared span', async () => {
+test('covers several calls with one shared span', async () => {
   const key = {};
   await inTrace(() => {
     inSharedSpan(key, field, statement);
@@ -107,7 +107,7 @@ test('attaches a span to the closest ancestor that has not ended', async () => {
   ]);
 });
 
-test('runs queued work in the context that queued it, also if that context has no span', async () => {
+test('runs queued work in the context that queued it, even if that context has no span', async () => {
   const untraced = context.with(ROOT_CONTEXT, () => bindActive(statement));
   let traced: (argument?: undefined) => void = () => {};
   await inTrace(() => {

@@ -18,7 +18,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
 
-/** What a trace is started with. */
+/** The parts that start a trace. */
 export interface Tracing {
   readonly tracer: Tracer;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ function activeSpan(): TracedSpan | undefined {
 /** The same for all spans of a trace: otherwise spans within one millisecond would not be in order. */
 interface TraceState {
   readonly tracer: Tracer;
-  /** From `performance.now()` to the server's clock when the trace started. */
+  /** The difference between the server's clock and `performance.now()` when the trace started. */
   readonly offsetMs: number;
 }
 
@@ -168,7 +168,7 @@ class SharedSpan {
   readonly #startTime: number;
   #endTime: number;
   #started: TracedSpan | undefined;
-  /** The first call started no span and returned no promise. Further calls run without a context of their own. */
+  /** True if the first call started no span and returned no promise. Later calls then run without a context of their own. */
   #isIdle = false;
 
   constructor(parent: TracedSpan, describe: () => SpanDescription) {

@@ -62,7 +62,7 @@ export function traceDatabase(database: Database, system: DatabaseSystem): Datab
     shortSnapshot: (work) =>
       inTransaction('snapshot', () => database.shortSnapshot(bind(work, traceSnapshot))),
     openSnapshot: () => traceSnapshot(database.openSnapshot()),
-    // Reading a committed change is not part of the trace that made it.
+    // Reading a committed change is not part of the trace that committed it.
     onCommit: (listener) => database.onCommit(() => context.with(ROOT_CONTEXT, listener)),
     get receivesNotifications() {
       return database.receivesNotifications;
@@ -78,7 +78,7 @@ function countRow(row: unknown): Attributes {
   return { 'db.response.returned_rows': row === undefined ? 0 : 1 };
 }
 
-/** Describes each statement once. Statements that are made for one query are collected with it. */
+/** Describes each statement once. The weak map releases a statement that was created for one query together with the query. */
 function describeStatements(database: Database, system: DatabaseSystem) {
   const descriptions = new WeakMap<Statement, SpanDescription>();
   return (statement: Statement): SpanDescription => {
@@ -93,7 +93,7 @@ function describeStatements(database: Database, system: DatabaseSystem) {
   };
 }
 
-/** A statement that is made for a query contains names that its client has chosen. */
+/** A statement that was created for one query contains names that the client has chosen. */
 function removeStringLiterals(text: string): string {
   return text
     .replace(/'(?:[^']|'')*'/g, '?')

@@ -71,7 +71,7 @@ export function openTracing(url: string, { settings, version, worker, log }: Tra
     tracer: provider.getTracer('espalier', version),
     /** Sends the remaining spans, or drops them after a timeout. */
     close: async (): Promise<void> => {
-      // The collector has reported a failure already.
+      // `Collector` has already reported a failure.
       const ended = () => true;
       const isDone = await withTimeout(closeWithinMs, provider.shutdown().then(ended, ended), false);
       if (!isDone) collector.giveUp();

@@ -15,7 +15,7 @@ export interface QueueKey {
 export interface QueuedAttempt {
   /** Returns for each of its queues how many attempts are ahead. */
   countAhead(): number[];
-  /** Resolves when an attempt has left since the call and this one is among the first `maxConcurrent`. */
+  /** Resolves when another attempt has left since this call, and this attempt is among the first `maxConcurrent`. */
   waitForChange(): Promise<void>;
   leave(): void;
 }

@@ -63,7 +63,7 @@ export class AuthTokens {
     return this.#tokens.issue({ sub: userId, sid: sessionId }, this.#lifetimeMs).token;
   }
 
-  /** The viewer of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know yet. */
+  /** Returns the viewer of an authentic token, even of an expired one. Otherwise returns undefined. Refuses a token whose key this node may not know yet. */
   read(token: string): Viewer | undefined {
     return this.#tokens.read(token);
   }

@@ -23,12 +23,12 @@ describe('the pause', () => {
     assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  test('ends to the millisecond', () => {
+  test('ends at the exact millisecond', () => {
     assert.equal(pause(50, 999), 1);
     assert.ok(pause(50, 1_000) <= 0);
   });
 
-  test('ends at the latest after the 15 minutes in which the failures count', () => {
+  test('ends no later than the 15 minutes during which the failures count', () => {
     const failedAt = 15 * minute - 5_000;
     const failures = { digest: Buffer.alloc(0), failures: 90, startedAt: 0, failedAt };
     assert.equal(pauseLeftMs(failures, limit, failedAt), 5_000);
@@ -96,7 +96,7 @@ describe('a throttle', () => {
     assert.deepEqual(await together(200, () => wrong(anna)), { wrong: 50, TOO_MANY_ATTEMPTS: 150 });
   });
 
-  test('admits one attempt after the pause, whatever the number of attempts and nodes', async () => {
+  test('admits only one attempt after the pause, however many attempts and nodes there are', async () => {
     await repeat(50, () => wrong(anna));
     const nodes = [create(), create(), create()];
     for (const pause of [1, 2, 4]) {
@@ -108,13 +108,13 @@ describe('a throttle', () => {
     }
   });
 
-  test('admits few more attempts than the limit if they go to several nodes at the same time', async () => {
+  test('admits only a few more attempts than the limit if they go to several nodes at the same time', async () => {
     const nodes = [create(), create(), create()];
     const { wrong: count } = await together(600, (index) => wrong(anna, nodes[index % 3]));
     assert.ok(count! >= 50 && count! < 50 + 3 * 8, String(count));
   });
 
-  test('counts the attempts of an address over all names, concurrent ones included', async () => {
+  test('counts all attempts from an address, for any name, including concurrent attempts', async () => {
     await repeat(480, (index) => wrong({ ...anna, username: `name ${index}` }));
     const outcomes = await together(100, (index) => wrong({ ...anna, username: `other ${index}` }));
     assert.deepEqual(outcomes, { wrong: 20, TOO_MANY_ATTEMPTS: 80 });
@@ -130,7 +130,7 @@ describe('a throttle', () => {
     assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
   });
 
-  test('clears the failures of the name and address after a correct attempt, not those of the address', async () => {
+  test('after a correct attempt, clears the failures of the name and address together, but not those of the address', async () => {
     await repeat(499, (index) => wrong({ ...anna, username: `name ${index}` }));
     await repeat(1, () => wrong(anna));
     clock.time += 1000;

@@ -28,7 +28,7 @@ export type AttemptSource =
   | { readonly username: string; readonly address: string | null }
   | { readonly sessionId: string };
 
-/** Deletes the counted failures of a source, in the transaction that the correct password leads to. */
+/** Deletes the counted failures of a source, in the transaction that follows the correct password. */
 export type ClearFailures = (transaction: Transaction) => Promise<void>;
 
 interface LoginThrottleOptions {
@@ -45,8 +45,8 @@ interface Limit {
   /** The number of failures without a pause. */
   readonly maxFailures: number;
   /**
-   * How many attempts one node admits at the same time. A node does not see the attempts in progress on other nodes. So each other
-   * node can exceed the limit once by this number. Above the limit, `countIfUnchanged` admits one attempt on all nodes.
+   * How many attempts one node admits at the same time. A node does not see the attempts in progress on other nodes. So each
+   * additional node can exceed the limit once by this number. Above the limit, `countIfUnchanged` admits one attempt on all nodes.
    * `countSpareCores()` limits how many passwords are hashed at the same time.
    */
   readonly maxConcurrent: number;
@@ -80,7 +80,7 @@ interface FailureCount {
 /** The counts of failures when an attempt was admitted, one for each counter. */
 interface AdmittedAttempt {
   readonly counts: readonly FailureCount[];
-  /** The stored counts that already include this attempt, as they were before it. */
+  /** The counts, with their values before this attempt, in which the database already includes this attempt. */
   readonly countedInAdvance: readonly FailureCount[];
 }
 
@@ -89,7 +89,7 @@ interface CounterState {
   readonly count: FailureCount;
   /** The number of attempts ahead in the queue. */
   readonly ahead: number;
-  /** The number of failures until the limit. Zero or negative from the limit on. */
+  /** The number of failures left before the limit. Zero or negative if the limit is reached. */
   readonly failuresLeft: number;
   /** Negative or zero if there is no pause. */
   readonly pauseMs: number;
@@ -271,7 +271,7 @@ export class LoginThrottle {
   }
 }
 
-/** Below the limit, the attempts ahead could use up the failures that are left. From the limit on, `#countInAdvance` decides. */
+/** Below the limit, the attempts ahead could use up the failures that are left. Once the limit is reached, `#countInAdvance` decides. */
 function couldExceedLimit({ ahead, failuresLeft }: CounterState): boolean {
   return failuresLeft > 0 && ahead >= failuresLeft;
 }
@@ -289,7 +289,7 @@ function windowAt(now: number): { from: number; to: number } {
   return { from: now - windowMs + 1, to: now + windowMs - 1 };
 }
 
-/** From the limit on, each failure doubles the pause. The pause ends at the latest when the failures no longer count. */
+/** Once the limit is reached, each failure doubles the pause. The pause ends no later than when the failures no longer count. */
 export function pauseLeftMs(
   { failures, startedAt, failedAt }: FailureCount,
   maxFailures: number,

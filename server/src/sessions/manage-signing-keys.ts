@@ -26,7 +26,7 @@ import {
 
 interface KeyChange {
   readonly encryption: KeyEncryption;
-  /** Read it inside the transaction: waiting for the transaction must not shorten the time of publication. */
+  /** Read the time inside the transaction, so that waiting for the transaction does not shorten the time of publication. */
   readonly now: number;
 }
 
@@ -63,7 +63,7 @@ export async function rotateSigningKey(
   const [newest] = await readKeyRows(transaction);
   if (newest && newest.signsFrom > now) {
     throw new StartError(
-      `The key ${newest.id} is published already and signs from ${formatMinute(newest.signsFrom)} on.`,
+      `The key ${newest.id} is already published and signs from ${formatMinute(newest.signsFrom)}.`,
     );
   }
   const signsFrom = now + publishingMs;
@@ -73,8 +73,8 @@ export async function rotateSigningKey(
 }
 
 /**
- * Deletes a key: tokens that it signed become invalid and cannot be refreshed. The signing key is only retired with
- * `isReplacedAtOnce`. Its replacement signs at once, without a time of publication.
+ * Deletes a key: tokens that it signed become invalid and cannot be refreshed. The current signing key is retired
+ * only with `isReplacedAtOnce`. Its replacement signs at once, without a time of publication.
  */
 export async function retireSigningKey(
   transaction: Transaction,
@@ -106,7 +106,7 @@ export async function retireAllKeys(
   return replaceKey(transaction, signingAt(rows, now), { encryption, now });
 }
 
-/** The new key has the start time of the old one, so that it signs whatever the clock of a node says. */
+/** The new key has the start time of the old one, so that every node signs with it, even a node whose clock is behind. */
 async function replaceKey(
   transaction: Transaction,
   old: KeyTimes | undefined,
@@ -236,7 +236,7 @@ export interface KeyStatus extends Omit<KeyRow, 'privateKey' | 'publicKey'> {
   readonly neededUntil: number | null;
 }
 
-/** Takes and returns the keys with the newest first. */
+/** Both lists of keys start with the newest. */
 export function listKeyStatuses(
   rows: readonly KeyRow[],
   { now, refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number },

@@ -1,6 +1,6 @@
 /**
- * The changes of users and passwords that viewers can request, and the replacement of a lost password. They are here and not in `accounts/`, because they can revoke
- * sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
+ * The changes of users and passwords that viewers can request, and the replacement of a lost password. They are here and not
+ * in `accounts/`, because they can revoke sessions. Passwords are hashed before the transaction, so that no change waits for a hash.
  */
 
 import { checkPassword, hashQueueEntry, Passwords, requireGoodPassword } from '../accounts/passwords.ts';
@@ -89,7 +89,7 @@ export class Users {
     );
   }
 
-  /** Sets the password of another user. Returns how many sessions were revoked: all of that user's. */
+  /** Sets the password of another user. Revokes all sessions of that user and returns their number. */
   async resetPassword(
     caller: Caller,
     { userId, password }: { readonly userId: string; readonly password: string },
@@ -111,7 +111,7 @@ export class Users {
     });
   }
 
-  /** Sets the caller's own password. Returns how many sessions were revoked: all but the caller's. */
+  /** Sets the caller's own password. Revokes all other sessions of the caller and returns their number. */
   changePassword(
     caller: Caller,
     { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },

@@ -1,10 +1,10 @@
 /**
  * Refreshes sessions: a client sends its refresh token, which is then spent, and receives new tokens. One conditional update of the
- * session's row decides which of several concurrent refreshes succeeds. A spent token that is used again is a lost response, a second
- * tab or a theft, depending on its age.
+ * session's row decides which of several concurrent refreshes succeeds. If a spent token is used again, a response was lost, a
+ * second tab used the token, or it was stolen. The age of the token decides which of these the server assumes.
  *
- * A successor is the new tokens, stored encrypted for `refreshRetrySeconds`. After `reuseToleranceSeconds`, a replay that gets no
- * successor is a theft.
+ * The new tokens are stored encrypted as the successor of the spent token, for `refreshRetrySeconds`. After
+ * `reuseToleranceSeconds`, a replay that gets no successor counts as a theft.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -199,7 +199,7 @@ export function decryptSuccessor(encrypted: Uint8Array, old: Tokens): Tokens | u
   return decrypted && (JSON.parse(Buffer.from(decrypted).toString()) as Tokens);
 }
 
-/** The purpose is a part of the key: with another text, stored successors cannot be decrypted. */
+/** The purpose is a part of the key: with a different text, stored successors cannot be decrypted. */
 function successorKey({ authToken, refreshToken }: Tokens): Uint8Array {
   return deriveKey(refreshToken, { salt: authToken, purpose: 'espalier successor pair' });
 }

@@ -69,7 +69,7 @@ const findExcess = sql<{ userId: string; newId: string; now: number; offset: num
   where user_id = ${'userId'} and id <> ${'newId'} and revoked_at is null and refresh_expires_at > ${'now'}
   order by refreshed_at desc, created_at desc, id desc limit 2147483647 offset ${'offset'}`;
 
-/** Revokes a session, unless it is revoked. */
+/** Revokes a session, unless it is already revoked. */
 export async function revokeSession(
   transaction: Transaction,
   { sessionId, userId }: SessionOfUser,
@@ -80,7 +80,7 @@ export async function revokeSession(
   if (changed > 0) recordEnd(transaction, { sessionId, userId }, revocation);
 }
 
-/** Logs a session out. Only a session that is not revoked waits for the write lock. */
+/** Logs out a session. Waits for the write lock only if the session is not revoked yet. */
 export async function logOutSession(
   database: Database,
   clock: Clock,

@@ -105,7 +105,7 @@ export class Sessions {
     return viewToken === undefined ? viewer : viewTokens.apply(viewer, viewToken);
   }
 
-  /** Whether the session was revoked, its user disabled or deleted, or the signing key retired since. */
+  /** Whether the session was revoked, its user disabled or deleted, or the signing key retired since `authenticate`. */
   isEnded(viewer: Viewer): boolean {
     const { revoked, authTokens } = this.#options;
     return revoked.has(viewer) || authTokens.isKeyRetired(viewer.keyId);

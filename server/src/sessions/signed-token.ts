@@ -87,7 +87,7 @@ export class SignedTokens<Own extends object, Content extends object> {
     return { token, content };
   }
 
-  /** The content of an authentic token, expired or not, or undefined. Refuses a token whose key this node may not know yet. */
+  /** Returns the content of an authentic token, even of an expired one. Otherwise returns undefined. Refuses a token whose key this node may not know yet. */
   read(token: string): Content | undefined {
     if (this.#listedKeys !== this.#options.keys.all) this.#updateKeys();
     const cached = this.#verifiedTokens.get(token);

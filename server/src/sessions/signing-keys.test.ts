@@ -92,7 +92,7 @@ describe('the signing keys of a node', () => {
   };
   const signedBy = async (key: KeyRow) => (await Node.start([{ ...key, signsFrom: 0 }])).issue();
 
-  test('sign from their start time on, and verify before it', async () => {
+  test('sign from their start time, and verify even before it', async () => {
     const [old] = rows;
     const next = rotate();
     const early = await signedBy(next);

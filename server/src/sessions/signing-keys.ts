@@ -2,10 +2,10 @@
  * Caches the Ed25519 keys that sign auth tokens. The database stores them for all processes. A new key is published before
  * it signs, so that every node knows a key before the first token signed with it appears.
  *
- * A node reads the keys every few seconds, and a key signs five minutes after it was stored. One minute of that covers clock
- * differences, some seconds a slow commit, and two minutes services that cache the public keys. A node that cannot read the
- * database knows the time of its last read. After too long, it answers "unavailable" for tokens with an unknown key, instead
- * of rejecting them. It also stops signing, because its key may have a successor.
+ * A node reads the keys every few seconds, and a key signs five minutes after it was stored. Of these five minutes, one covers
+ * clock differences, a few seconds cover a slow commit, and two minutes cover services that cache the public keys. A node that
+ * cannot read the database knows the time of its last read. If that was too long ago, the node returns UNAVAILABLE for tokens with
+ * an unknown key, instead of rejecting them. It also stops signing, because its key may have a successor.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -222,7 +222,7 @@ export class KeyEncryption {
     throw new StartError(
       sealedWith === this.id
         ? `The signing key ${id} in the database was changed or damaged: its seal is broken. Retire it: espalier keys retire ${id}`
-        : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the one that is set (${this.id}). Set the one that it was sealed with. ${ifLost}`,
+        : `The signing key ${id} in the database is sealed with another master key (${sealedWith}) than the one that is set (${this.id}). Set the master key that it was sealed with. ${ifLost}`,
     );
   }
 }

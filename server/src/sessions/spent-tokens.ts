@@ -61,11 +61,11 @@ export async function pruneSpentTokens(database: Database, now: number, retrySec
   await prune(spentBefore, now - spentTokenRetentionMs);
   await prune(successorBefore, now - retryMs);
   // After the clock was set back, a successor must not become available again when the clock reaches its time once
-  // more. Up to one window in the future, it may come from a node whose clock is ahead.
+  // more. A time up to `retryMs` in the future may come from a node whose clock is ahead.
   await prune(successorAfter, now + retryMs);
 }
 
-/** How many tokens have a count at a time. Replays of further tokens are not counted. */
+/** The maximum number of tokens with a count in memory. Replays of further tokens are not counted. */
 const maxReplayedTokens = 10_000;
 
 /**

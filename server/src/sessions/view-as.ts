@@ -15,7 +15,7 @@ import { SignedTokens, type TokenServices } from './signed-token.ts';
 export const viewSeconds = 900;
 const viewMs = viewSeconds * 1000;
 
-/** No claim is called `sub`: a service that does not check the type of a token must not accept it as one of the viewed user. */
+/** No claim is called `sub`: a service that does not check the type of a token must not accept a view token as an auth token of the viewed user. */
 interface Claims {
   /** The administrator and the administrator's session. */
   readonly by: string;
@@ -64,7 +64,7 @@ export class ViewTokens {
     return this.#tokens.issue(claims, viewed.expiresAt - this.#options.clock.now()).token;
   }
 
-  /** The viewer with the view of the token. Refuses a token of another user or session, and one that has ended. */
+  /** The viewer with the view of the token. Refuses a token of another user or session, and a token whose view has ended. */
   apply(viewer: Viewer, token: string): Viewer {
     const stored = this.#tokens.read(token);
     const isOwn = stored?.byUserId === viewer.userId && stored.sessionId === viewer.sessionId;

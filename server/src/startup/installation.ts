@@ -37,7 +37,7 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return runChange(database, async (transaction) => {
     await insertInstallationValue(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
-    // Checked after storing the issuer: a copy that starts at the same time also stores the issuer and is waited for.
+    // Checked after storing the issuer: a copy that starts at the same time also stores it, so one of the two waits.
     if (await readInstallationValue(transaction, 'copying')) throw new StartError(unfinishedCopy);
     await insertInstallationValue(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { encryption, now });

@@ -57,7 +57,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(file, 0o400);
     assert.deepEqual(await checkAsUser(), [
-      `problem: This user cannot write ${file}: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
+      `problem: The current system user cannot write ${file}: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
     ]);
     assert.deepEqual(readdirSync(data), ['espalier.db']);
   });
@@ -67,7 +67,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(data, 0o555);
     assert.deepEqual(await checkAsUser(), [
-      `problem: This user cannot create files in ${data}: its mode does not allow it. The server does not start, because it creates its write-ahead log there. Fix: chmod u+rwx ${data}`,
+      `problem: The current system user cannot create files in ${data}: its mode does not allow it. The server does not start, because it creates its write-ahead log there. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
@@ -76,7 +76,7 @@ describe("the doctor's file check", () => {
     changeOwner();
     chmodSync(data, 0o600);
     assert.deepEqual(await checkAsUser(), [
-      `problem: This user cannot access ${file}: no permission to enter ${data}. Fix: chmod u+rwx ${data}`,
+      `problem: The current system user cannot access ${file}: no permission to enter ${data}. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
@@ -108,7 +108,7 @@ describe("the doctor's file check", () => {
     ]);
     assert.match(
       (await runDoctorCheck(checkDatabase, { settings: { DATABASE_URL: `sqlite:${file}/new.db` } }))[0]!,
-      /^problem: The .*new\.db does not exist yet, and this user cannot create it in .*espalier\.db: it is not a folder\. Fix: Set/,
+      /^problem: The .*new\.db does not exist yet, and the current system user cannot create it: .*espalier\.db is not a folder\. Fix: Set/,
     );
   });
 });

@@ -153,7 +153,7 @@ function reportRetries(url: string, send: typeof fetch): typeof fetch {
   };
 }
 
-/** The queries of the commands are written for a server of their own version. */
+/** The queries of a command match the schema of its own version. */
 function isOfAnotherVersion(error: unknown): error is EspalierError {
   return isClientError(error) && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data;
 }

@@ -16,7 +16,7 @@ function newLock(t: TestContext): { path: string; lock: FileLock } {
   return { path, lock: new FileLock(path, systemClock) };
 }
 
-test('runs one job at a time, also after a failed job, and removes the lock file', async (t) => {
+test('runs one job at a time, even after a job fails, and removes the lock file', async (t) => {
   const { path, lock } = newLock(t);
   let holders = 0;
   const work = async (number: number) => {

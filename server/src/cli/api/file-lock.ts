@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 
-/** After this time the lock is abandoned: its owner is on another machine, or another process has its number. */
+/** After this time, a lock counts as abandoned: its owner was on another machine, or its process id now belongs to another process. */
 const staleAfterMs = 60_000;
 const pollMs = 25;
 
@@ -45,7 +45,7 @@ export class FileLock {
     }
   }
 
-  /** Two processes may find the lock abandoned. The slower one must not remove the new lock of the faster one. */
+  /** Two processes may find the same abandoned lock. The slower process must not remove the new lock of the faster one. */
   async #clear(): Promise<void> {
     const aside = `${this.#path}.${process.pid}`;
     try {

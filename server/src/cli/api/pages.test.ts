@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { everyItem, pagesOf, type PageSlice } from './pages.ts';
 
-/** A list of numbers with pages of at most `most`. It records the requests. */
+/** Reads pages of a list of numbers, and records the requests in `slices`. */
 function numbers(count: number, slices: PageSlice[] = []) {
   return (slice: PageSlice) => {
     slices.push(slice);

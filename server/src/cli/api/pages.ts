@@ -30,7 +30,7 @@ interface PageOptions {
   readonly pageSize?: number;
 }
 
-/** At least one page, which may be empty. */
+/** Yields at least one page, which may be empty. */
 export async function* pagesOf<Item>(
   read: ReadPage<Item>,
   { maxItems = Infinity, pageSize = maxPageSize }: PageOptions = {},

@@ -45,7 +45,7 @@ export class ProfileFile {
     throw this.loggedOut(`The file ${this.path} does not contain a valid session.`, '<url>');
   }
 
-  /** Names the command that logs in again. Without a URL, it uses the server of the last login. */
+  /** Returns an error that names the command to log in again. Without `url`, this command uses the server of the last login. */
   loggedOut(problem: string, url?: string): ExitError {
     const flags = Object.entries({ profile: this.#name, url }).filter(([, value]) => value !== undefined);
     const login = ['espalier login', ...flags.map(([flag, value]) => `--${flag} ${value}`)].join(' ');
@@ -69,7 +69,7 @@ export class ProfileFile {
     return true;
   }
 
-  /** Stores a new session and returns the profile that it replaces. A running refresh of that one ends first. */
+  /** Waits for a refresh in progress, then stores a new session. Returns the profile that it replaces. */
   async replace(profile: Profile): Promise<Profile | undefined> {
     return this.#locked(async () => {
       const replaced = await this.read().catch(() => undefined);
@@ -101,7 +101,7 @@ export class ProfileFile {
     }
   }
 
-  /** For the client: the tokens of this profile. */
+  /** The storage through which the client reads and writes the tokens of this profile. */
   storage(): TokenStorage {
     return {
       read: async () => (await this.read())?.tokens,
@@ -138,7 +138,7 @@ export class ProfileFile {
     }
   }
 
-  /** Explains a file error of the lock. An error of the work stays unchanged. */
+  /** Explains a file error of the lock. Returns other errors unchanged. */
   #explained(error: unknown): unknown {
     return error instanceof Error && 'syscall' in error ? this.#cannotStore(error) : error;
   }

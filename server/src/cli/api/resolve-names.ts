@@ -43,7 +43,7 @@ export function idIn(reference: string): string | undefined {
   return reference.startsWith(idPrefix) ? reference.slice(idPrefix.length) : undefined;
 }
 
-/** An unset variable of a shell is an empty path, which must not mean the root. */
+/** An unset shell variable results in an empty path, which must not mean the root. */
 export function requirePath(path: string): void {
   if (path === '') throw new UsageError('The path is empty. For the root, use /.');
 }
@@ -128,7 +128,7 @@ async function queryByReference<Found>(
   });
 }
 
-/** For a name that looks like an id. */
+/** Returns a hint for a name that looks like an id. */
 export function idHint(kind: 'user' | 'group' | 'folder', reference: string): string {
   const [, id] = /^\/?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(reference) ?? [];
   return id === undefined ? '' : ` To name a ${kind} by its id, use id:${id}.`;

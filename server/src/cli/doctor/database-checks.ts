@@ -80,7 +80,7 @@ async function* checkPostgres({ settings, postgres }: CheckContext): Findings {
   }
   if (ctype === 'C') {
     yield warning(
-      "The database has lc_ctype 'C': a search for letters other than ASCII reads every folder.",
+      "The database has lc_ctype 'C': a search for non-ASCII letters reads every folder.",
       'Create a database with a UTF-8 locale and move to it with espalier copy.',
     );
   }
@@ -177,8 +177,8 @@ async function* checkKeys(stored: Reader, masterKey: string | undefined): Findin
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Finds a problem of the file without opening it. Even a reader creates SQLite files next to it, with its own owner and mode, and
- * the server could not write those later.
+ * Finds a problem with the file without opening it. Even a program that only reads the database creates SQLite files next to it.
+ * They belong to the user of that program, so the server might be unable to write them later.
  */
 export async function whyUnusable(
   file: string,
@@ -187,7 +187,7 @@ export async function whyUnusable(
   const folder = nearestFolder(dirname(file));
   if (isHidden(file)) {
     return problem(
-      `This user cannot access ${file}: no permission to enter ${folder}.`,
+      `The current system user cannot access ${file}: no permission to enter ${folder}.`,
       permissionFix(folder, 'u+rwx'),
     );
   }
@@ -195,19 +195,19 @@ export async function whyUnusable(
   const [first, ...more] = listDatabaseFiles(file).filter((each) => !isWritable(each));
   if (first !== undefined) {
     return problem(
-      `This user cannot write ${first}: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,
+      `The current system user cannot write ${first}: ${whyNot(first, R_OK | W_OK)}. The server does not start.`,
       permissionFix(first, '600', more),
     );
   }
   const why = whyNot(folder, W_OK | X_OK);
   if (why === undefined) return undefined;
   return problem(
-    `This user cannot create files in ${folder}: ${why}. The server does not start, because it creates its write-ahead log there.`,
+    `The current system user cannot create files in ${folder}: ${why}. The server does not start, because it creates its write-ahead log there.`,
     permissionFix(folder, 'u+rwx'),
   );
 }
 
-/** The existence of the file cannot be checked. */
+/** Returns true if the current user cannot check whether the file exists. */
 export function isHidden(file: string): boolean {
   try {
     statSync(file, { throwIfNoEntry: false });
@@ -244,14 +244,14 @@ async function explainLostFile(
 
 function describeNewFile(file: string, folder: string): Finding {
   const text = `The database file ${file} does not exist yet`;
-  const none = `${text}, and this user cannot create it in ${folder}`;
+  const none = `${text}, and the current system user cannot create it`;
   if (!statSync(folder).isDirectory()) {
-    return problem(`${none}: it is not a folder.`, 'Set ESPALIER_DATABASE_URL to another file.');
+    return problem(`${none}: ${folder} is not a folder.`, 'Set ESPALIER_DATABASE_URL to another file.');
   }
   const why = whyNot(folder, W_OK | X_OK);
   return why === undefined
     ? warning(`${text}.`, 'The first start of the server creates it.')
-    : problem(`${none}: ${why}.`, permissionFix(folder, 'u+rwx'));
+    : problem(`${none} in ${folder}: ${why}.`, permissionFix(folder, 'u+rwx'));
 }
 
 export function isWritable(file: string): boolean {
@@ -286,7 +286,7 @@ export async function* checkInstallation(context: CheckContext): Findings {
   if (!(await responds(server))) return;
   const { body } = await sendRequest(clock, `${server.url}/.well-known/jwks.json`);
   const published = jsonOf<{ keys: readonly { kid?: unknown }[] }>(body)?.keys ?? [];
-  // The check of the database reports its problems.
+  // `checkDatabase` reports the problems of the database.
   const stored = await storedKeyIds(context).catch(() => []);
   if (published.length === 0 || stored.length === 0) return;
   yield published.some(({ kid }) => stored.some((id) => id === kid))

@@ -29,7 +29,7 @@ const megabyte = 2 ** 20;
 const leastFreeBytes = 64 * megabyte;
 const enoughFreeBytes = 512 * megabyte;
 const others = 0o077;
-/** A group may have access, because it may consist of readers of secrets. */
+/** Access for a group is allowed: it may be a group of users who may read secrets. */
 const allUsers = 0o007;
 const mayChange = 0o022;
 const isSticky = 0o1000;
@@ -46,7 +46,7 @@ export function* checkFiles({ file, flags }: CheckContext): Iterable<Finding> {
 }
 
 function* checkDataFolder(file: string): Iterable<Finding> {
-  // The check of the database reports it.
+  // `checkDatabase` reports this.
   if (isHidden(file)) return;
   const folder = nearestFolder(dirname(file));
   yield roomIn(folder, sizeOf(file));
@@ -66,9 +66,9 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   }
   const [first] = files;
   const self = process.getuid?.();
-  // The check of the database reports a file that is not writable.
+  // `checkDatabase` reports a file that is not writable.
   if (first !== undefined && self && statSync(first).uid !== self && isWritable(first)) {
-    yield warning(`The current user is not the owner of ${first}.`, 'Run espalier as the owner.');
+    yield warning(`The current system user is not the owner of ${first}.`, 'Run espalier as the owner.');
   }
 }
 
@@ -177,7 +177,7 @@ async function ageOf(
     : warning(text, 'The server makes the next backup when it starts.');
 }
 
-/** Backups need more space until all that are kept exist. Then each new one exists before an old one is deleted. */
+/** Each backup needs more space until `keep` backups exist. From then on, each new backup needs space before the oldest is deleted. */
 function roomFor(folder: string, count: number, of: { database: string; keep: number }): Finding {
   const { blocks, bavail, bsize } = statfsSync(nearestFolder(folder));
   const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
@@ -185,7 +185,7 @@ function roomFor(folder: string, count: number, of: { database: string; keep: nu
   const free = bavail * bsize;
   const takes = `; the next backup needs ${formatSize(one)}, and all ${of.keep} that are kept need up to ${formatSize(wanted)} more`;
   const text = `${formatFreeSpace(free)} are free for backups${one > 0 ? takes : ''}.`;
-  // Some file systems do not report it.
+  // Some file systems do not report their size.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
   const fix = 'Free some space, use a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
   return free < one ? problem(text, fix) : warning(text, fix);

@@ -208,7 +208,7 @@ async function whyNotFree(host: string, port: number): Promise<string | undefine
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EADDRINUSE') return 'another program uses the port';
-    if (code === 'EACCES') return 'this user may not use the port';
+    if (code === 'EACCES') return 'the current system user may not use the port';
     if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine`;
     return (error as Error).message;
   }

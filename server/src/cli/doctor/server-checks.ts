@@ -85,7 +85,7 @@ async function* checkKind(clock: Clock, url: string, alive: HttpResponse): Findi
   } else {
     yield warning(
       `Espalier ${info.version} responds at ${url}, but this program has version ${version()}.`,
-      'Install the same version of both.',
+      'Install the same version of the server and of this program.',
     );
   }
 }
@@ -134,7 +134,7 @@ async function* checkCertificate(clock: Clock, url: string, isExplicit: boolean)
 /** Checks whether headers pass through proxies in both directions, and whether responses are current. */
 async function* checkTokens(clock: Clock, url: string): Findings {
   const address = `${url}/graphql?query=%7B__typename%7D`;
-  // A different request: a cached response of the first one must not answer it.
+  // A different request, so that a proxy cannot return the cached response to the first one.
   const otherAddress = `${url}/graphql?query=%7Bfolder%7Bid%7D%7D`;
   const headers = { accept: 'application/json' };
   const without = await sendRequest(clock, address, { headers });
@@ -165,7 +165,7 @@ async function* checkTokens(clock: Clock, url: string): Findings {
     : ok('No proxy caches responses.');
 }
 
-/** Shortens the message of OpenSSL for a server without TLS, which has two lines. */
+/** Shortens the two-line message of OpenSSL about a server without TLS. */
 function reasonOf(error: unknown): string {
   const { message } = error as Error;
   if (/EPROTO|wrong version number|WRONG_VERSION/i.test(message)) return withoutTls;

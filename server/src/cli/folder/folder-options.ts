@@ -4,7 +4,7 @@ import { UsageError, invalidValue } from '../../config/start-error.ts';
 import type { FileFormat } from '@espalier/client/files';
 import type { Options } from '../command.ts';
 
-/** As in the client, which is loaded only when a file is read or written. */
+/** The formats of the client. They are repeated here, because the client is loaded only when a file is read or written. */
 export const fileFormats = ['csv', 'json', 'ndjson'] as const satisfies readonly FileFormat[];
 
 export function unknownFormat(name: string): UsageError {

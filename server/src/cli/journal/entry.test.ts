@@ -31,7 +31,7 @@ test('aligns number, time, user and change with their headings', () => {
   assert.equal(line, '       7  2026-11-15 16:50:07  admin         UPDATE_FOLDER  /Places  title: P');
 });
 
-test('displays the id of a deleted user, and changes of the server', () => {
+test('displays a deleted user by id, and the server as the author of its own changes', () => {
   assert.match(toLine(entry({ by: null })), / id:a1 /);
   assert.match(toLine(entry({ by: null, byId: null })), / \(server\) /);
 });

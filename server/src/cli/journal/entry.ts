@@ -10,7 +10,7 @@ export const entryFields = `number cursor at kind byId by { username } folderId 
 
 const widths = { number: 8, by: 12 };
 const maxValueLength = 60;
-/** Repeat the name of the folder, user or group unless they changed. */
+/** Fields that only repeat the name of the folder, user or group, unless the name changed. */
 const names = ['name', 'username'];
 
 export const heading = [

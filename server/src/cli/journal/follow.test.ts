@@ -30,7 +30,7 @@ class Journal {
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-/** Collects the entries. One step runs before each poll, then the test stops following. */
+/** Collects the entries. Runs one step before each poll, and stops after the last step. */
 async function follow(journal: Journal, first: number, steps: readonly (() => void)[]) {
   const received: number[] = [];
   const events: string[] = [];
@@ -63,7 +63,7 @@ test('yields the latest entries, oldest first, and then each new entry', async (
   assert.deepEqual(received, range(8, 13));
 });
 
-test('yields each entry of several pages once, also if entries arrive while it reads', async () => {
+test('yields each entry of several pages once, even if entries arrive while it reads', async () => {
   const journal = new Journal();
   journal.add(1);
   const steps = [

@@ -6,11 +6,11 @@
 import { everyItem, pagesOf, type ReadPage } from '../api/pages.ts';
 
 export interface Following {
-  /** How many existing entries come first. */
+  /** How many existing entries to yield first. */
   readonly first: number;
   /** Waits before the next poll. Throws to stop. */
   readonly pause: () => Promise<unknown>;
-  /** Called for a failed poll. Throws an error that must not be retried. */
+  /** Called for a failed poll. Throws the error if the poll must not be retried. */
   readonly onError: (error: unknown) => void;
   /** Called if the server has another journal than before, for example after a restored backup. */
   readonly onReplaced: () => void;

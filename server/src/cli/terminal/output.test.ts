@@ -32,7 +32,7 @@ test('escapes the values of a template, the cells of a table and facts', () => {
   );
 });
 
-test('prints JSON without such characters, and with the same value', () => {
+test('prints JSON without control characters that parses to the same value', () => {
   const value = { [hostile]: hostile, name: '\u001b\u009b\u202e\u2028 Zoë 👩‍🌾' };
   const text = formatJson(value);
   assert.deepEqual(JSON.parse(text), value);

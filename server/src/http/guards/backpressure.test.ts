@@ -53,7 +53,7 @@ async function settle(): Promise<void> {
 }
 
 describe('backpressure of responses', () => {
-  test('computes one response of a connection and two of a user at the same time', async () => {
+  test('computes at most one response of a connection and two of a user at the same time', async () => {
     const admission = createAdmission();
     const crowds = Array.from({ length: 3 }, () => new Crowd(admission.connect('ann'), 10));
     await settle();
@@ -99,7 +99,7 @@ describe('backpressure of responses', () => {
     assert.deepEqual(waiting.started, [0]);
   });
 
-  test('computes responses of others when several users read nothing', async () => {
+  test('computes responses for other users while several users read nothing', async () => {
     const admission = createAdmission();
     for (let number = 0; number < 3; number++) {
       const connection = admission.connect(`user ${number}`);
@@ -121,7 +121,7 @@ describe('backpressure of responses', () => {
     assert.deepEqual(honest.started, [0]);
   });
 
-  test('does not delay other connections of a user whose one connection is not read', async () => {
+  test('does not delay the other connections of a user if one connection is not read', async () => {
     const admission = new Admission(
       { isMemoryShort: false, isBehind: false },
       { ...limits, bodyBytes: 1e9, bodyBytesPerUser: 1e9 },

@@ -7,14 +7,14 @@ import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-val
 import { abandoned } from '../../refusal.ts';
 import { UsageByUser } from './usage-by-user.ts';
 
-/** Per connection: beyond this, the client has to read before another response is computed. */
+/** Per connection. If exceeded, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;
 /** How many responses are computed at the same time. Few, because each can exceed the byte limits by its own size. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
 /** How long responses are sent before the event loop serves others: one change can concern thousands of subscriptions. */
 const maxRoundMs = 10;
-/** How many admitted responses may wait to begin. They run after the check of the round's time, so many would exceed it. */
+/** How many admitted responses may wait to begin. They run after the check of `maxRoundMs`, so many of them would exceed it. */
 const maxStarting = 8;
 /** How soon to retry when no event signals the change, for example after a shortage of memory. */
 const retryMs = 250;

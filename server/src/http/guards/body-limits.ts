@@ -38,7 +38,7 @@ function bodyTooLarge(limitBytes: number): Refusal {
   );
 }
 
-/** Reads the whole body or, if it is longer than `maxBytes`, its chunks up to the first one beyond that. */
+/** Reads the whole body or, if it is longer than `maxBytes`, its chunks up to the one that exceeds the limit. */
 function readChunks(
   payload: Readable,
   maxBytes: number,
@@ -83,7 +83,7 @@ export async function refuseDeepBody(
   if (encoding === undefined && Number(length ?? 0) <= bodyLimit) return payload;
   const start = await readStart(payload, bodyLimit);
   if (start.length <= bodyLimit) return Readable.from(start);
-  // Fastify does the same for a body that it does not read. The error handler removes it once the rest has been read.
+  // Fastify does the same for a body that it does not read. The error handler removes the header once the rest has been read.
   reply.header('connection', 'close');
   checkNesting(start);
   throw bodyTooLarge(bodyLimit);
@@ -99,15 +99,15 @@ function readStart(payload: Readable, maxBytes: number): Promise<Buffer> {
   );
 }
 
-/** Larger than any body that a route accepts. Beyond it, the connection may break. */
+/** Larger than any body that a route accepts. If a body is even longer, the connection may break. */
 const maxDrainedBytes = 64 * 1024 * 1024;
-/** Beyond this, the body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients cost little CPU. */
+/** After this many bytes, the body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients cost little CPU. */
 const maxFastBytes = 1024 * 1024;
 const pauseMs = 4;
 
 /**
- * Reads and discards the rest of the body, then calls `next` with whether it was read completely. A response while the client
- * still sends is often lost: the connection is closed, and the client never reads the reason.
+ * Reads and discards the rest of the body, then calls `next` with whether it was read completely. A response that is sent
+ * while the client is still sending is often lost: the connection is closed, and the client never reads the reason.
  */
 export function drainBody(request: IncomingMessage, next: (isRead: boolean) => void): void {
   if (!hasBody(request) || request.readableEnded || request.destroyed) {
@@ -137,7 +137,7 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
 /** Memory for a large body is reserved in steps of this size. */
 const stepBytes = 4 * smallBodyBytes;
 
-/** Reserves memory for a large body as it arrives, so that a client that announces much and sends nothing takes nothing. */
+/** Reserves memory for a large body as it arrives, so that a client that announces a large body but sends nothing reserves nothing. */
 export function limitLargeBody(
   reply: FastifyReply,
   payload: Readable,

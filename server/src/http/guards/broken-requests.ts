@@ -52,7 +52,7 @@ export class BrokenRequests {
     const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : isLate ? 408 : 400;
     const response = latestResponse(socket);
     if (!response || (response.req.complete && isFinished(response))) this.#refuseUnknown(socket, status);
-    // The client closed the connection within the request and does not wait for a response.
+    // The client closed the connection during the request and does not wait for a response.
     else if (code === 'HPE_INVALID_EOF_STATE') socket.destroy();
     else if (!response.req.complete) this.#breakOff(response, socket, status);
     // The client would take the refusal for the response to the earlier request. A late request must not be executed.

@@ -12,7 +12,7 @@ import { lateCode, type BrokenRequests } from './broken-requests.ts';
 import { Admission, LoadMonitor } from './overload.ts';
 import { closeSlowBodies } from './timeouts.ts';
 
-/** Per connection: requests that have arrived and wait behind an earlier request. */
+/** Per connection: how many requests may wait behind an earlier request. */
 const maxPipelined = 100;
 /** More connections would need more memory than a node has. */
 const maxConnections = 50_000;
@@ -82,7 +82,7 @@ function openFilesLimit(): number {
   }
 }
 
-/** Beyond `maxConnections`, Node closes each new connection at once. Open ones continue. */
+/** If `maxConnections` are open, Node closes each new connection at once. The open ones continue. */
 function reportDropped(server: Server, log: Logger): void {
   let isReported = false;
   server.on('drop', () => {
@@ -114,7 +114,7 @@ function limitPipelining(server: Server): void {
 
 const maxHeaders = 100;
 
-/** If one is repeated, Node silently uses the first. By length, so that most names need not be compared. */
+/** Headers that must not be repeated, because Node would silently use the first. Grouped by length, so that few names are compared. */
 const single: Readonly<Record<number, string>> = {
   4: 'host',
   12: 'content-type',

@@ -29,7 +29,7 @@ describe('a load monitor', () => {
     assert.equal(monitor.isBehind, false);
   });
 
-  test('reports short memory for some checks, or until a collection frees enough', () => {
+  test('reports short memory for some checks, or until a garbage collection frees enough', () => {
     const monitor = new LoadMonitor();
     monitor.recordHeap(0.8);
     assert.equal(monitor.isMemoryShort, false);

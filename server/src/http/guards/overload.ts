@@ -18,11 +18,11 @@ export interface Load {
 }
 
 export interface AdmissionLimits {
-  /** Graph operations without a response, of all users and of each user. */
+  /** Graph operations that have no response yet, of all users and of each user. */
   readonly operations: number;
   readonly operationsPerUser: number;
   /**
-   * Bytes of request bodies without a response and of unsent responses, of all users and of each user. The same limits
+   * Bytes of request bodies that have no response yet, and of unsent responses, of all users and of each user. The same limits
    * apply a second time to the requests of open operations on sockets and event streams.
    */
   readonly bodyBytes: number;
@@ -100,7 +100,7 @@ export class Admission {
     return this.#bytes.take(userId, bytes);
   }
 
-  /** Reserves memory for the request of an open operation. Of a large body, counts the part that `reserveBody` does not. */
+  /** Reserves memory for the request of an open operation. For a large body, counts only the part that `reserveBody` does not count. */
   reserveRequest(userId: string, bytes: number): () => void {
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
     const needed =
@@ -120,7 +120,7 @@ export class Admission {
   }
 
   /**
-   * A user may use at most as much as is left for others, so that several users together do not use everything. One
+   * A user may use no more than the amount that is left for others, so that several users together do not use everything. One
    * response at a time is always possible for a user who reads: large responses of others can exceed the limit.
    */
   #mayCompute(userId: string, computing: number): boolean {

@@ -49,7 +49,7 @@ export function serverOptions({ headersMs, checkEveryMs }: HttpTimeouts): Server
 }
 
 /**
- * Refuses requests whose body arrives too slowly. A steady upload may take long; single bytes from time to time may not.
+ * Refuses requests whose body arrives too slowly. A steady upload may take a long time, but a client must not send only a byte from time to time.
  * Never refuses a request that has arrived completely. Returns a function that stops the checks.
  */
 export function closeSlowBodies(

@@ -17,7 +17,7 @@ import { TokenLease } from '../token-lease.ts';
 const startOfEvent = Buffer.from('event: next\ndata: ');
 const endOfEvent = Buffer.from('\n\n');
 const completeEvent = Buffer.from('event: complete\ndata:\n\n');
-/** Also sent first: some clients do not see the head before the first byte of the body. */
+/** A heartbeat. Also sent at the start, because some clients do not process the headers before the first byte of the body. */
 const comment = ':\n\n';
 
 interface EventServices extends HttpServices {
@@ -103,7 +103,7 @@ class EventStream extends Readable implements LiveConnection {
 
   override _read(): void {
     this.#countUnsent();
-    // A comment in between causes another call.
+    // Sending a comment meanwhile causes another call.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
     this.#pull().catch((error: unknown) => this.#fail(this.#toRefusal(error)));

@@ -20,7 +20,7 @@ export function addProbes(app: FastifyInstance, services: HttpServices): void {
 
   addEndpoint(app, endpoints.readyz, async ({ query }, reply) => {
     const checks = 'verbose' in (query as object) ? await checkHealth() : undefined;
-    // By the same checks as the details: a response must not contradict itself.
+    // Uses the same checks as the details, because a response must not contradict itself.
     const isUp = checks
       ? checks.every(({ name, isOk }) => name !== 'database' || isOk)
       : services.isStopping() || (await isReady());
@@ -61,7 +61,7 @@ export function addServiceRoot(app: FastifyInstance, services: HttpServices): vo
     return reply.header('content-type', 'application/json; charset=utf-8').send(links);
   });
 
-  // One buffer for all responses, also for those that clients do not read.
+  // One buffer for all responses, including those that clients do not read.
   const document = Buffer.from(JSON.stringify(createOpenApiDocument({ url: basePath || '/', version })));
   app.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
     reply.header('content-type', 'application/json; charset=utf-8').send(document),

@@ -19,7 +19,7 @@ export interface StaticSite {
   readonly basePath: string;
   readonly folder: string;
   readonly notFound: string;
-  /** Returns the name of the file for a path below the address. A path that names a file is not asked for. */
+  /** Returns the name of the file for a path below the address. Not called for a path that names a file. */
   readonly findPage: (path: string) => string | undefined;
   /** Whether the build wrote compressed copies of assets, and assets do not contain the address of the site. */
   readonly isPrecompressed: boolean;

@@ -5,7 +5,7 @@
 
 import type { WebSocket } from 'ws';
 
-/** Beyond this, the server stops reading: the client could only request more. */
+/** If exceeded, the server stops reading, because the client could only request more. */
 const maxBufferedBytes = 2 ** 20;
 /** Many small frames need more memory than their bytes. */
 const maxPendingFrames = 1_000;
@@ -121,7 +121,7 @@ export class FlowControlledSocket {
     this.#pendingFrames--;
     this.#unsentBytes -= bytes;
     this.#stalledHeartbeats = 0;
-    // The pongs of a paused socket are not read. That the client reads shows that it is there.
+    // The server reads no pongs from a paused socket. The client is still there, because it reads.
     if (this.#socket.isPaused) this.#missedHeartbeats = 0;
     this.#resume();
     this.#listeners.onUnsent();

@@ -1,4 +1,4 @@
-/** The operations of one socket. Each requests a result after the previous one has left: a slow client slows only itself. */
+/** The operations of one socket. Each operation requests its next result after the previous one has left, so a slow client slows only itself. */
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
@@ -136,7 +136,7 @@ export class SocketOperations {
     else if (!operation.isOver) await this.#sendResponse(operation, opened);
   }
 
-  /** Resolves at its end. Sends a result in memory without a promise: a change can concern thousands of sockets. */
+  /** Resolves when the stream has ended. Sends a result in memory without a promise: a change can concern thousands of sockets. */
   #sendStream(operation: Operation, stream: GraphStream): Promise<unknown> {
     operation.stream = stream;
     if (operation.isOver) return stream.return();

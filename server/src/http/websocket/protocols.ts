@@ -52,7 +52,7 @@ export const legacyProtocol: SocketProtocol = {
   name: 'graphql-ws',
   kinds: { connection_init: 'init', start: 'start', stop: 'stop', connection_terminate: 'terminate' },
   resultType: 'data',
-  // The first error as an object. Its clients read further errors from `errors`.
+  // The first error as an object. Clients of this protocol read further errors from `errors`.
   toErrorPayload: (errors) => (errors.length > 1 ? { ...errors[0], errors } : errors[0]),
   connectionError: 'connection_error',
   allowsEarlyStart: true,

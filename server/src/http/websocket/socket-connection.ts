@@ -45,7 +45,7 @@ export class SocketConnection implements LiveConnection {
   #phase: 'opened' | 'admitting' | 'acknowledged' | 'closed' = 'opened';
   /** The server is shutting down, so this connection accepts no new operations. */
   #isServerStopping = false;
-  /** Defined from just before the acknowledgement, like `#backpressure`. */
+  /** Set just before the acknowledgement, like `#backpressure`. */
   #lease: TokenLease | undefined;
   #backpressure: ConnectionBackpressure | undefined;
   #viewToken: string | undefined;

@@ -24,11 +24,11 @@ export interface DirectoryOptions {
 const separator = Buffer.from('/');
 const dot = '.'.charCodeAt(0);
 
-/** Directories read at once, because reading mostly waits for the disk. */
+/** How many directories are read at the same time. Reading mostly waits for the disk. */
 const readAtOnce = 16;
 
 interface Directory {
-  /** Bytes, because a name may be invalid UTF-8. */
+  /** The path as bytes, because a name may be invalid UTF-8. */
   readonly directory: Buffer;
   /** The prefix of the paths inside this directory. */
   readonly below: string;

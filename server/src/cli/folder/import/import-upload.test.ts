@@ -92,7 +92,7 @@ for (const [what, answer, message] of [
   });
 }
 
-test('sends nothing if the import is stopped before', async () => {
+test('sends nothing if the import is stopped before it starts', async () => {
   const sent = await withUpload(
     async (request, _response, all) => receive(request, all),
     (send) => assert.rejects(send(AbortSignal.abort())),

@@ -1,6 +1,6 @@
 /**
- * Sends an import with progress. If the user stops it, the import is complete or was not made at all, and the command reports
- * which.
+ * Sends an import with progress. If the user stops the import, the server has imported everything or nothing, and the
+ * command reports which.
  */
 
 import {
@@ -73,7 +73,7 @@ export class ImportUpload {
     const options = { idempotencyKey: this.#key, parentId };
     const isCanceled = await cancelImport(client, options).catch((cause: unknown) => {
       const text = 'The stop request failed. The server imports all folders or none.';
-      throw new Stopped(`${text} Check whether the import was made.`, { cause });
+      throw new Stopped(`${text} Check whether the import was completed.`, { cause });
     });
     if (isCanceled) return;
     throw new Stopped(

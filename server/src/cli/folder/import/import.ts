@@ -159,7 +159,7 @@ function explain(error: unknown): unknown {
   const explanation = {
     CONFLICT: `${first} Nothing was imported. To import into existing folders, use --merge keep or --merge update.`,
     TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, for example one directory at a time.`,
-    UNREACHABLE: `${message} The server imports all folders or none. Check whether the import was made before you repeat it.`,
+    UNREACHABLE: `${message} The server imports all folders or none. Check whether the import was completed before you repeat it.`,
   }[code as string];
   return explanation === undefined ? error : failure(code, explanation, { cause: error });
 }
