@@ -255,7 +255,7 @@ describe('import and export in the console on SQLite', () => {
     [
       'of 2 GB, unread',
       { name: 'x.csv', text: 'path\n', size: 2 ** 31 },
-      'has 2.0 GiB. An import has at most 32 MiB.',
+      'has 2.0 GiB. The maximum for an import is 32 MiB.',
     ],
   ];
   test('explains why a bad file cannot be imported', async () => {

@@ -67,7 +67,7 @@ function removeIndent(document: string): string {
   return lines.map((line) => line.slice(indent)).join('\n');
 }
 
-/** Documents with comments or strings stay as they are, because line breaks matter there. */
+/** Joins the lines of a document, unless it has comments or strings, because line breaks matter there. */
 function toOneLine(document: string): string {
   return /[#"]/.test(document) ? document : document.replace(/\s+/g, ' ').trim();
 }
@@ -76,12 +76,12 @@ function commentOut(text: string): string {
   return text.replace(/^/gm, '# ');
 }
 
-/** Arguments that users chose, at the end of a command. A leading dash does not make one a flag. */
+/** Formats arguments that users chose, for the end of a command. A leading dash does not turn an argument into a flag. */
 export function positionalArguments(...values: readonly string[]): readonly string[] {
   return values.some((value) => value.startsWith('-')) ? ['--', ...values] : values;
 }
 
-/** A flag with a value that a user chose. A leading dash does not make the value a flag. */
+/** Formats a flag whose value a user chose. A leading dash does not turn the value into a flag. */
 export function flagArguments(flag: string, value: string): readonly string[] {
   return value.startsWith('-') ? [`--${flag}=${value}`] : [`--${flag}`, value];
 }

@@ -11,13 +11,13 @@ interface DoneItem<Item, Result> {
 
 export interface BulkAction<Item, Variables extends object = object, Result = unknown> {
   readonly taskOf: (item: Item) => Omit<Task<Variables, Result>, 'doneText'>;
-  /** The message about the items that are done. */
+  /** The message about the items that succeeded. */
   readonly doneText: (done: readonly DoneItem<Item, Result>[]) => string;
 }
 
 export interface BulkOutcome<Item> {
   readonly failures: readonly { readonly item: Item; readonly text: string }[];
-  /** The items after a stop, or after the connection was lost. */
+  /** The items that were not tried, because the user stopped or the connection was lost. */
   readonly untried: readonly Item[];
 }
 
@@ -27,7 +27,7 @@ interface BulkOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One undo reverses all that is done. */
+/** A single undo reverses the action on all items that succeeded. */
 export async function performEach<Item, Variables extends object, Result>(
   items: readonly Item[],
   { taskOf, doneText }: BulkAction<Item, Variables, Result>,

@@ -111,7 +111,7 @@ export const moveFolder: Action<
       }
     }
   `,
-  // The command takes a new name only as a path.
+  // The command accepts a new name only as part of a path, but the call contains ids.
   cliArguments: ({ input: { id, parentId, name, expectedVersion, dryRun } }) =>
     expectedVersion === undefined && name === undefined
       ? ['folder', 'move', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
@@ -165,7 +165,7 @@ export const duplicateFolder: Action<
   `,
 };
 
-/** Only the viewer sees it, and only in their lists. */
+/** Favorites are personal: only the viewer sees them, in their own lists. */
 export const setFavorite: Action<Input<{ folderId: string; isFavorite: boolean }>> = {
   label: 'Change favorites',
   document: /* GraphQL */ `

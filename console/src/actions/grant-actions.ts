@@ -15,7 +15,7 @@ interface GrantKey {
 
 /** A folder and a grantee, with the text that names the grant in messages. */
 export interface DescribedGrant extends GrantKey {
-  /** As in a sentence: `the grant to ada`. */
+  /** The form for the middle of a sentence, for example `the grant to ada`. */
   readonly subject: string;
 }
 

@@ -38,7 +38,7 @@ export function useCommands(commands: readonly Command[]): void {
   }, []);
 }
 
-/** Lists the offered commands. Of several with one id, the latest counts. */
+/** Lists the offered commands. If several have the same id, only the latest is listed. */
 export function listCommands(): readonly Command[] {
   const byId = new Map(
     [...offered].flatMap(({ current }) => current).map((command) => [command.id, command]),

@@ -48,7 +48,7 @@ export function reportDone(text: string, undoSteps: readonly UndoStep[], call?: 
   toasts.add({ tone: 'done', text, call, undo: undoSteps.length > 0 ? createUndo(undoSteps) : undefined });
 }
 
-/** Makes an action undoable that a dialog reports. */
+/** Makes an action undoable without a toast, because a dialog reports the action. */
 export function rememberDone(text: string, undoSteps: readonly UndoStep[]): void {
   if (undoSteps.length > 0) toasts.addHidden({ tone: 'done', text, undo: createUndo(undoSteps) });
 }

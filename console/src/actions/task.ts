@@ -26,6 +26,6 @@ export interface UndoStep {
   readonly conflictText?: string;
   /** Checks for later changes where the server cannot compare versions. */
   readonly isUnchanged?: () => Promise<boolean>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- The answer to a task of any kind.
+  // oxlint-disable-next-line typescript/no-explicit-any -- The result of a task of any kind.
   readonly onDone?: (result: any) => void;
 }

@@ -43,7 +43,7 @@ export const toasts = {
     remember(added);
     set([...visible, added].slice(-maxToasts));
   },
-  /** Adds an action to undo, without a message: a dialog reports it. */
+  /** Makes an action undoable without a visible toast, because a dialog reports the action. */
   addHidden(toast: Omit<Toast, 'id'>): void {
     remember({ ...toast, id: ++lastId });
   },

@@ -94,7 +94,7 @@ describe('EquivalentVersions', () => {
     assert.equal(versions.resolve('a', 2), 4);
     versions.record('a', 1, 5);
     assert.equal(versions.resolve('a', 1), 5);
-    assert.equal(versions.resolve('a', 3), 3, 'another change has been made since');
+    assert.equal(versions.resolve('a', 3), 3, 'another change was made since');
     assert.equal(versions.resolve('b', 2), 2);
   });
 

@@ -1,4 +1,4 @@
-/** The type of the explorer's examples, and how ids of the viewer's data are filled in. */
+/** The type of the explorer's examples, and the code that fills in ids from the viewer's data. */
 
 export interface Example {
   readonly id: string;

@@ -20,7 +20,7 @@ import { createQueryStorage } from './query-storage.ts';
 import { queryHistory } from './query-history.tsx';
 import { Workbench } from './workbench.tsx';
 
-/** Needs a cast of `ask`: the type allows `subscribe` to be called with functions, but GraphiQL calls it with an observer. */
+/** `ask` needs a cast to this type, which allows calling `subscribe` with functions. GraphiQL calls it only with an observer. */
 type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
 
 /** The tabs that a new user sees. */

@@ -120,7 +120,7 @@ function EndpointCard({ endpoint, isOpen }: { endpoint: Endpoint; isOpen: boolea
   );
 }
 
-/** Not a `DataTable`: about fifty grids on a page that is only read would each be a stop of the Tab key. */
+/** Not a `DataTable`, because the page has about fifty of these tables and each grid would be a stop for the Tab key. */
 function FieldTable({ caption, fields }: { caption: string; fields: readonly Field[] }) {
   return (
     <table className="table api-table">

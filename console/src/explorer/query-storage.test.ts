@@ -63,7 +63,7 @@ describe('stored queries', () => {
   const resetting = `mutation($p:String!){resetPassword(input:{userId:"7",password:$p}){user{id}}}`;
   const sources: Readonly<Record<string, { query: string; variables: string }>> = {
     'a variable of another name': { query: resetting, variables: '{"p":"hunter2"}' },
-    'variables that are no JSON yet': { query: resetting, variables: '{"p":"hunter2' },
+    'variables that are not valid JSON yet': { query: resetting, variables: '{"p":"hunter2' },
     'an input whose variables alone name a secret': {
       query: 'mutation($input:CreateUserInput!){createUser(input:$input){user{id}}}',
       variables: '{"input":{"username":"ada","password":"hunter2"}}',
@@ -81,11 +81,11 @@ describe('stored queries', () => {
       query: 'mutation { resetPassword(input: { password: """ a \\""" "hunter2" """, userId: "7" }) }',
       variables: '',
     },
-    'a string that has no end yet': {
+    'an unterminated string': {
       query: 'mutation { resetPassword(input: { password: "hunter2 \n}) }',
       variables: '',
     },
-    'a block string that has no end yet': { query: '{ a(password: """ \n hunter2', variables: '' },
+    'an unterminated block string': { query: '{ a(password: """ \n hunter2', variables: '' },
     'escaped letters': { query: '{ a }', variables: '{"pass\\u0077ord":"hunter2"}' },
   };
   for (const [source, operation] of Object.entries(sources)) {
@@ -115,14 +115,14 @@ describe('stored queries', () => {
     });
   }
 
-  test('are copied with the shape of their variables', () => {
+  test('keep the shape of their variables when they are copied', () => {
     assert.deepEqual(redactCall(resetting, { p: 'hunter2', n: [1, 'a'] }), {
       document: 'mutation($p:String!){resetPassword(input:{userId:"",password:$p}){user{id}}}',
       variables: { p: '…', n: [1, '…'] },
     });
   });
 
-  test('are unchanged without a secret', () => {
+  test('are unchanged if they contain no secret', () => {
     for (const text of [
       'mutation ($password: String!, $id: ID!) { resetPassword(input: { userId: $id, password: $password }) }',
       '{ folder(path: "/a # b") { id } } # "c"',

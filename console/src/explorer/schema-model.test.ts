@@ -16,7 +16,7 @@ const view = createSchemaView(answer.data as unknown as SchemaAnswer);
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
 describe('schema model', () => {
-  test('lists the operations, and the types without those of operations and of GraphQL itself', () => {
+  test('lists the operations, and all types except the root types and the types of GraphQL itself', () => {
     const [queries, mutations, subscriptions] = view.operations;
     assert.ok(names(queries!.fields).includes('folder'));
     assert.ok(names(mutations!.fields).includes('createFolder'));

@@ -78,7 +78,7 @@ export function useCurrentFolder(id: string) {
 
 const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 };
 
-/** A view has no WRITE, because it is read only. */
+/** In a view as another user, the viewer never has WRITE, because a view is read only. */
 export function hasLevel(level: AccessLevel, needed: AccessLevel): boolean {
   return rank[level] >= rank[needed] && !(currentView && needed === 'WRITE');
 }

@@ -1,4 +1,4 @@
-/** The dialogs for changing a folder, on its page and in the table of subfolders. One is open at a time. */
+/** The dialogs for changing a folder, on its page and in the table of subfolders. Only one is open at a time. */
 
 import { updateFolder } from '../actions/folder-actions.ts';
 import { useState } from 'react';
@@ -13,7 +13,7 @@ import { TextField } from '../ui/fields.tsx';
 
 export interface OpenDialog {
   readonly kind: FolderDialogKind;
-  /** Several can be moved or deleted. */
+  /** Only the dialogs that move and delete accept several folders. */
   readonly folders: readonly FolderRef[];
 }
 

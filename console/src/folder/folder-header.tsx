@@ -113,7 +113,7 @@ function FolderTitle({ folder, children }: FolderTitleProps) {
 
 /** The actions of the page, which the command palette offers as well. */
 function useFolderActions(folder: CurrentFolder, open: (kind: FolderDialogKind) => void): ActionGroups {
-  // Displays a change of the favorites.
+  // Renders again when the favorites change.
   useFavorites();
   const groups = listFolderActions(
     {
@@ -177,7 +177,7 @@ function ChangeNote({ folderId }: { folderId: string }) {
 
 const maxBreadcrumbs = 4;
 
-/** The path to the folder. If it is long, a menu holds its middle. */
+/** The path to the folder. If it is long, a menu contains the middle part. */
 function Breadcrumbs({ ancestors, name }: { ancestors: readonly FolderLink[]; name: string }) {
   if (ancestors.length === 0) return null;
   const isLong = ancestors.length > maxBreadcrumbs;

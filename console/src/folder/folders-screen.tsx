@@ -75,7 +75,7 @@ function remindOfDrafts(): void {
   if (location.pathname.startsWith(toAddress('/folders'))) return;
   for (const { folderName, isDirty } of drafts.read()) {
     if (!isDirty) continue;
-    const text = `Your changes to “${folderName}” are not saved. They remain on its page.`;
+    const text = `Your changes to “${folderName}” are not saved. They are kept on the page of the folder.`;
     toasts.add({ tone: 'note', text });
   }
 }

@@ -45,7 +45,7 @@ export interface FolderChange {
   readonly by: { readonly id: string; readonly username: string } | null;
 }
 
-/** Returns whether only the viewer's access has changed, not the folder. Not for RESYNC, which has no time either. */
+/** Returns whether only the viewer's access has changed, not the folder. Do not call it for RESYNC, which has no time either. */
 export function isAccessChange({ at }: Pick<FolderChange, 'at'>): boolean {
   return at === null;
 }

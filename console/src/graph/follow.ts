@@ -1,4 +1,4 @@
-/** Follows a subscription from a cursor on, across lost connections and server restarts. */
+/** Follows a subscription, starting after a cursor. Continues after lost connections and server restarts. */
 
 import type { Client } from '@espalier/client';
 import { isTransient } from './problem.ts';
@@ -8,14 +8,14 @@ interface WithCursor {
 }
 
 interface FollowOptions<Event extends WithCursor> {
-  /** A subscription with `$after` to one field, whose events carry a cursor. */
+  /** A subscription that selects one field and has the variable `$after`. Each of its events has a cursor. */
   readonly document: string;
   readonly variables?: object;
-  /** The cursor of the last event. Undefined starts at the present. */
+  /** The cursor of the last event. If it is undefined, only new events are received. */
   readonly after: { current: string | undefined };
   readonly signal: AbortSignal;
   readonly onEvent: (event: Event) => void;
-  /** Which errors end it. By default, all that are not transient. */
+  /** Returns whether an error ends the subscription for good. By default, all errors that are not transient do. */
   readonly isFinalError?: (error: unknown) => boolean;
   /** Called before each attempt. */
   readonly onAttempt?: () => void;
@@ -37,7 +37,7 @@ export async function followSubscription<Event extends WithCursor>(
   const { isFinalError = (error) => !isTransient(error), pause = wait } = options;
   for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
     try {
-      // Read the cursor before subscribing, so that a connection lost before the first event loses none.
+      // Read the cursor before subscribing, so that no event is missed if the connection is lost before the first one arrives.
       after.current ??= (await client.query<WithCursor>('{ cursor }', {}, { signal })).cursor;
       onAttempt?.();
       const events = client.subscribe<Readonly<Record<string, Event>>>(

@@ -45,7 +45,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [status, setStatus] = useState<LiveStatus>('connecting');
   useChangeSubscription(listeners.current, isSocketOpen, setStatus);
   useSocketStatus(isSocketOpen, setStatus);
-  // What failed during an outage would stay on the screen until the user tries again.
+  // Without a refetch, the errors of an outage would stay on the screen until the user tries again.
   useEffect(() => {
     if (status !== 'live') return;
     void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
@@ -109,7 +109,7 @@ function useSocketStatus(isSocketOpen: RefObject<boolean>, setStatus: (status: L
       setStatus('live');
     };
     const stops = [client.socket.on('closed', onClosed), client.socket.on('connected', onConnected)];
-    // After an outage, the socket may be dead without a close event. A new one is safe.
+    // After an outage, the socket may be dead without a close event, so it is always replaced.
     const onOnline = () => client.socket.terminate();
     addEventListener('offline', onLost);
     addEventListener('online', onOnline);

@@ -144,7 +144,7 @@ describe('readFilledPage', () => {
 });
 
 describe('readAllPages', () => {
-  test('reads all pages of a list, each after the cursor of the page before', async () => {
+  test('reads all pages of a list, each after the cursor of the previous page', async () => {
     const pages = [
       { items: ['a', 'b'], pageInfo: { hasNextPage: true, endCursor: 'b' } },
       { items: ['c'], pageInfo: { hasNextPage: false, endCursor: 'c' } },

@@ -5,7 +5,7 @@ import { EspalierError, type ErrorCode } from '@espalier/client';
 export interface Problem {
   readonly code: string;
   readonly text: string;
-  /** The text by the name of the input field that it is about, for the `validationErrors` of a form. */
+  /** Maps the name of an input field to the text about the field, for the `validationErrors` of a form. */
   readonly fieldErrors: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ export function describeProblem(error: unknown): Problem {
   return { code, text, fieldErrors: typeof field === 'string' ? { [field]: text } : {} };
 }
 
-/** Returns whether a form must no longer display the problem, because the field that it is about is edited. */
+/** Returns whether the user is editing the field with the problem, so that the form must no longer display the problem. */
 export function isEdited(problem: Problem | null, { target }: { readonly target: EventTarget }): boolean {
   const { name } = target as HTMLInputElement;
   return problem !== null && Object.hasOwn(problem.fieldErrors, name);

@@ -23,7 +23,7 @@ interface JournalTailOptions {
   readonly filter: TailFilter;
   /** The query to read again after an entry. */
   readonly staleQuery: GraphQueryKey;
-  /** Selects the relevant entries. By default, all that pass the filter. */
+  /** Selects the relevant entries. By default, all entries that pass the filter. */
   readonly isRelevant?: (entry: TailEntry) => boolean;
 }
 
@@ -36,7 +36,7 @@ const tailDocument = /* GraphQL */ `
   }
 `;
 
-/** Entries within this interval cause one read. */
+/** All entries within this interval cause a single read. */
 const batchMs = 150;
 
 export function useJournalTail(tail: JournalTailOptions): void {

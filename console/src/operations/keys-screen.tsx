@@ -40,7 +40,7 @@ const states = {
 const commands: readonly { readonly words: string; readonly does: string }[] = [
   {
     words: 'espalier keys rotate',
-    does: 'Publishes a new key, which signs after five minutes. Users stay signed in.',
+    does: 'Publishes a new key, which starts to sign after five minutes. Users stay signed in.',
   },
   {
     words: 'espalier keys retire <id>',
@@ -48,7 +48,7 @@ const commands: readonly { readonly words: string; readonly does: string }[] = [
   },
   {
     words: 'espalier keys retire <id> --at-once',
-    does: 'Retires a key even if it signs, and replaces it with a new one. Use this if others may have the key.',
+    does: 'Retires a key even if it is the one that signs, and replaces it with a new key. Use this if others may have the key.',
   },
 ];
 
@@ -60,8 +60,8 @@ export function KeysScreen() {
         <h1>Signing keys</h1>
       </header>
       <p className="page-about">
-        The server signs auth tokens with one of these keys, and verifies them with all. It creates a new key
-        regularly, and keeps each key as long as a token from it can be in use.
+        The server signs auth tokens with one of these keys, and accepts tokens from all of them. It creates a
+        new key regularly, and keeps each key as long as its tokens can be in use.
       </p>
       <DataTable
         label="Signing keys"

@@ -42,7 +42,7 @@ test('requires every word in the name, subject, description or value', () => {
   assert.deepEqual(groupSettings([port, host], { text: 'port sealed' }), []);
 });
 
-test('marks a set secret as different, but not a value that equals its default', () => {
+test('marks a secret that is set as different, but not a value that equals its default', () => {
   assert.ok(isDifferent(port));
   assert.ok(!isDifferent(setting({ source: 'COMMAND_LINE' })));
   assert.ok(!isDifferent(masterKey));

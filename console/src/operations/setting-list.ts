@@ -17,7 +17,7 @@ export interface Subject {
   readonly settings: readonly Setting[];
 }
 
-/** A set secret counts as different, because the server never sends its value. */
+/** Returns whether a setting differs from its default. A secret that is set counts as different, because the server never sends its value. */
 export function isDifferent({ isSecret, source, value, default: usual }: Setting): boolean {
   return isSecret ? source !== 'DEFAULT' : value !== usual;
 }

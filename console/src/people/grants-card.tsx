@@ -204,7 +204,7 @@ function describeGrant(grantee: Grantee, { id, path }: GrantFolder): DescribedGr
   return { folderId: id, grantee, subject: `the grant on ${path}` };
 }
 
-/** Rejects with the refusal, which the form shows. */
+/** Rejects with the server's error, which the form displays. */
 async function grantAccess(
   grantee: Grantee,
   name: string,
@@ -218,7 +218,7 @@ async function grantAccess(
   await perform({ ...grantTask(grant, level, before), doneText });
 }
 
-/** Shows a refusal as a message. */
+/** Reports an error as a toast. */
 async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
   const { folder, level: before } = row;
   await performOrReport({
@@ -230,7 +230,7 @@ async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel):
   });
 }
 
-/** Shows a refusal as a message. */
+/** Reports an error as a toast. */
 async function revokeGrant(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
   await performOrReport({
     ...revokeTask(describeGrant(grantee, folder), level),

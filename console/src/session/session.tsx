@@ -10,7 +10,7 @@ interface Viewer {
   readonly id: string;
   readonly username: string;
   readonly isAdministrator: boolean;
-  /** In a view, it differs from the id of the session, so that stored data of the two users is kept apart. */
+  /** The key of stored data. In a view as another user, it is not the id of the session, so that the data of the two users is kept apart. */
   readonly sessionId: string;
 }
 
@@ -71,8 +71,8 @@ async function readViewer(): Promise<Viewer> {
 }
 
 /**
- * Tracks the signed-in user. A read that was overtaken by a newer one has no effect. After the session ends, the viewer is
- * kept so that the same user can go on.
+ * Tracks the signed-in user. If a newer read has started, the result of an older one is ignored. After the session ends, the
+ * viewer is kept so that the same user can continue.
  */
 function createSessionTracker(queries: QueryClient, setState: (state: SessionState) => void) {
   let viewer: Viewer | null = null;
@@ -84,7 +84,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
   };
   const end = () => {
     lastRead++;
-    // The form is for the administrator. A view is read only, so nothing is lost.
+    // End the view, because only the administrator can sign in again. A view is read only, so no work is lost.
     if (currentView) return leaveView({ isStopped: false });
     show(viewer ? { kind: 'ended', viewer } : { kind: 'signedOut' });
   };
@@ -104,7 +104,7 @@ function createSessionTracker(queries: QueryClient, setState: (state: SessionSta
     else if (viewer) void queries.invalidateQueries();
     show({ kind: 'signedIn', viewer: next });
   };
-  /** With `rejects`, an error is thrown to the caller. Otherwise a known viewer stays. */
+  /** If the viewer is already known, an error is thrown with `rejects`, and ignored without it. */
   const read = async ({ rejects = false } = {}) => {
     const id = ++lastRead;
     const isOvertaken = () => id !== lastRead;

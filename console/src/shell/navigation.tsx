@@ -108,7 +108,7 @@ function MoreMenu({ screens: listed, current }: MoreMenuProps) {
   );
 }
 
-/** Scrolls a low window to the link. `scrollIntoView` would also move the start of the next Tab key. */
+/** Scrolls the bar to the link in a low window. `scrollIntoView` would also move the position where the next Tab key starts. */
 function center(bar: HTMLElement, link: Element): void {
   const [outer, inner] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
   bar.scrollBy(0, inner.top + inner.height / 2 - outer.top - outer.height / 2);

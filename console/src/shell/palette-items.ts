@@ -36,8 +36,8 @@ export function rankMatch(
 }
 
 /**
- * Returns whether a command matches without the quoted name in its label. The name of a folder finds that folder before the
- * commands that contain the name.
+ * Returns whether a command matches without the quoted name in its label. If the text is the name of a folder, the folder is
+ * listed before the commands that contain its name.
  */
 export function matchesWithoutNames({ label, keywords }: PaletteItem, text: string): boolean {
   const verb = label.replaceAll(/“.*”/g, '');

@@ -9,7 +9,7 @@ import { Name } from '../ui/text.tsx';
 
 export function ViewFrame({ view }: { view: View }) {
   const stop = () => leaveView({ isStopped: true });
-  useCommands([{ id: 'stopView', label: `Stop the view as ${view.username}`, group: 'View', run: stop }]);
+  useCommands([{ id: 'stopView', label: `Stop viewing as ${view.username}`, group: 'View', run: stop }]);
   return (
     <section className="view-frame" aria-label="View as another user">
       <Icon name="eye" />

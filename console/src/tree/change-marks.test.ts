@@ -97,7 +97,7 @@ test('ignores changes by the viewer', () => {
   assert.equal(marks.announcement, '');
 });
 
-test('calls a gone folder deleted only if that is certain', () => {
+test('reports that a missing folder was deleted only if this is certain', () => {
   const cases: readonly (readonly [Partial<FolderChange>, isAdministrator: boolean, string])[] = [
     [{}, true, '“Lab” was deleted by ada.'],
     [{ by: null }, true, '“Lab” was deleted.'],

@@ -168,7 +168,7 @@ interface LandingResponse {
   readonly viewer: { readonly sharedFolders: { readonly items: readonly { readonly id: string }[] } };
 }
 
-/** The session whose landing was chosen. Later visits of the root display the root. */
+/** The session for which `useLanding` has chosen the first page. Later visits to the root display the root. */
 let landedSessionId: string | null = null;
 
 /**

@@ -162,7 +162,7 @@ function openFolder({ id }: { readonly id: string }): void {
   navigate(`/folders/${id}`);
 }
 
-/** The form to sign in had the focus and is gone, so the tree takes it once it is displayed. */
+/** The sign-in form had the focus and is gone, so the tree takes the focus once the tree is displayed. */
 function useFocusAfterSignIn(enter: () => void): void {
   const { hasSignedIn } = useSession();
   const isPending = useRef(hasSignedIn);

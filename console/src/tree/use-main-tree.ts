@@ -34,7 +34,7 @@ export function useMainTree(currentId: string | null): ChangeMarks {
     if (latestCurrentId.current === currentId) return;
     latestCurrentId.current = currentId;
     if (currentId !== null) void followAddress(currentId);
-    // Otherwise the folder that was left would count as a selection of the user.
+    // Otherwise, the previous folder would count as selected by the user.
     else if (tree.focus.selected.size === 1) tree.focus.select(null);
   }, [currentId]);
 

@@ -64,7 +64,7 @@ function withoutPresses({ isPending, ...others }: AriaProps): AriaProps {
   return { ...others, 'aria-disabled': true, onPress: () => undefined, ...(type && { type }) };
 }
 
-/** A label can contain names. */
+/** Marks invisible characters in the accessible label, because the label can contain names. */
 function withMarkedLabel({ 'aria-label': label, ...others }: AriaProps): AriaProps {
   return label === undefined ? others : { ...others, 'aria-label': formatName(label) };
 }

@@ -142,7 +142,7 @@ function Pages<Item extends object>(props: RowsProps<Item>) {
   const isLoaded = (page + 1) * rowsPerPage < (pages?.totalCount ?? rows.length);
   const next = () => {
     if (!isLoaded) readMore?.();
-    // A page that is not full continues with the rows that are read now.
+    // If the page is not full, the rows that `readMore` reads appear on the same page.
     if (isLoaded || visible.length === rowsPerPage) turnTo(page + 1);
   };
   const lastPage = useRef(page);
@@ -287,7 +287,7 @@ function renderRow<Item extends object>(
   );
 }
 
-/** The library would select the row and prevent the selection of text. Links and text of a row stay usable. */
+/** Stops the library from selecting the row, so that the user can select its text and use its links. */
 function contentEvents(onClick?: () => void) {
   const stop = (event: SyntheticEvent) => event.stopPropagation();
   return {

@@ -34,7 +34,7 @@ interface DateTimeFieldProps {
   readonly onChange: (at: string | undefined) => void;
 }
 
-/** Typed values apply on blur or Enter, because the field passes through other years while the user types one. */
+/** Typed values apply on blur or Enter, because a partly typed year is a valid year as well. */
 export function DateTimeField({ label, at, onChange }: DateTimeFieldProps) {
   const [draft, setDraft] = useState(() => toLocal(at));
   const [lastAt, setLastAt] = useState(at);
@@ -63,7 +63,7 @@ export function DateTimeField({ label, at, onChange }: DateTimeFieldProps) {
         isOpen={isOpen}
         onOpenChange={setOpen}
         onBlur={() => apply(draft)}
-        // The parts of the field stop the `keydown`.
+        // Uses `keyup`, because the parts of the field stop `keydown` from bubbling.
         onKeyUp={({ key }) => key === 'Enter' && apply(draft)}
       >
         <Label>{label}</Label>

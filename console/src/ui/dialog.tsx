@@ -1,6 +1,6 @@
 /**
  * Dialogs: a plain dialog, a form that performs an action, a form for a name, and the confirmation of an action on several
- * items. The form can be copied as a script.
+ * items. The input of a form can be copied as GraphQL, curl or CLI text.
  */
 
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
@@ -124,7 +124,7 @@ export function ActionDialog<Variables extends object, Result>(props: ActionDial
 const noErrors = {};
 
 interface ShownProblem extends Problem {
-  /** The field that the problem is about displays it. */
+  /** Whether a field of the form displays the problem. */
   readonly isInField: boolean;
 }
 
@@ -145,7 +145,7 @@ interface DialogButtonsProps {
   readonly isCancellable: boolean;
 }
 
-/** Without input fields, the harmless button gets the focus. */
+/** In a dialog without input fields, the button that changes nothing gets the focus. */
 function DialogButtons(props: DialogButtonsProps) {
   const { verb, isDanger, isReady, isPending, isCancellable, onClose } = props;
   const harmless = useRef<HTMLButtonElement>(null);

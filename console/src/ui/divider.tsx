@@ -47,7 +47,7 @@ interface DividerProps {
   readonly className: string;
   /** The distance that an arrow key moves the divider. */
   readonly step: number;
-  /** One part is above the other. */
+  /** Whether the divider is horizontal, with one part above the other. */
   readonly isHorizontal?: boolean;
   /** The id of the part before the divider, for `aria-controls`. */
   readonly controls?: string;

@@ -7,7 +7,7 @@ interface SelectionBarProps {
   /** The accessible name. */
   readonly label: string;
   readonly count: number;
-  /** The selection cannot grow. */
+  /** The selection has reached its maximum. */
   readonly isFull?: boolean;
   /** The bar fills the bottom of its pane. Otherwise it floats over the rows. */
   readonly isDocked?: boolean;

@@ -32,7 +32,7 @@ export function formatExact(at: string): string {
   return exact.format(Date.parse(at));
 }
 
-/** For example "3 minutes ago". Over a week away, it is a date. */
+/** For example "3 minutes ago". A time that is more than a week away is formatted as a date. */
 function formatRelativeTime(at: string, now: number, isDeadline: boolean): string {
   const difference = (Date.parse(at) - now) / 1000;
   const seconds = isDeadline ? difference : Math.min(0, difference);
@@ -54,7 +54,7 @@ export function useNow(everyMs = 15_000): number {
 
 interface TimeProps {
   readonly at: string;
-  /** The time may be in the future. An event is not: if it seems so, the clocks of server and browser differ. */
+  /** Whether the time may be in the future. If an event seems to be in the future, the clocks of server and browser differ. */
   readonly isDeadline?: boolean;
 }
 

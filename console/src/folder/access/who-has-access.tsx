@@ -31,7 +31,7 @@ interface EffectiveAccessResponse {
   readonly folder: { readonly effectiveAccess: ItemPage<EffectiveAccess> } | null;
 }
 
-/** Without the total: the server would examine all users to count it. */
+/** Does not request the total number, because the server would have to examine all users. */
 const effectiveAccessDocument =
   /* GraphQL */ `
     query WhoHasAccess($id: ID!, $after: String, $isAdministrator: Boolean!) {

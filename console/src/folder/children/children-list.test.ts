@@ -18,7 +18,7 @@ test('reads options back from the address', () => {
   assert.deepEqual(writeOptions(defaults), { order: null, direction: null, text: null, page: null });
 });
 
-test('resets the page for another column, and reverses the order for the same', () => {
+test('returns to the first page when another column is chosen, and reverses the order for the same column', () => {
   const updated = sortBy({ ...defaults, page: 3 }, 'UPDATED');
   assert.deepEqual(updated, { ...defaults, field: 'UPDATED', direction: 'DESC' });
   assert.equal(sortBy(updated, 'UPDATED').direction, 'ASC');

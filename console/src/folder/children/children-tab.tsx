@@ -61,7 +61,7 @@ const idOf = ({ id }: ChildFolder) => id;
 export function ChildrenTab({ folder }: { folder: CurrentFolder }) {
   const { id } = folder;
   const options = readOptions(useLocation().query);
-  // The menus need them.
+  // Loads the favorites, which the menus need.
   useFavorites();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const children = useGraph<ChildrenResponse>(

@@ -45,7 +45,7 @@ test('sends only changed fields, and null for an emptied text', () => {
   assert.deepEqual(previousValues({ title: null, icon: '⚓' }, saved), { title: 'Mill', icon: null });
 });
 
-test('is not dirty without a difference, whatever the order of properties', () => {
+test('is not dirty without changes, even if the order of properties differs', () => {
   assert.equal(isDirty(createDraft(saved), saved), false);
   assert.equal(isDirty({ ...createDraft(saved), texts: { title: 'Mill' } }, saved), false);
   const rows = toRows({ opened: 1987, city: 'Delft' });
@@ -64,7 +64,7 @@ test('does not conflict with changes in other fields', () => {
   assert.deepEqual(collectChanges(typed, now), { title: 'The mill', icon: '⚓' });
 });
 
-test('conflicts with another value for the same field', () => {
+test('conflicts if another user sets a different value for the same field', () => {
   const now = { ...saved, version: 4, title: 'Windmill', icon: '⚓' };
   assert.deepEqual(findConflicts(typed, now), [{ field: 'title', theirs: 'Windmill', mine: 'The mill' }]);
 });
@@ -96,7 +96,7 @@ test('compares objects regardless of key order, and lists with their order', () 
   assert.equal(isDeepEqual(null, {}), false);
 });
 
-test('does not conflict with its own save while the user types on', () => {
+test('does not conflict with its own save while the user keeps typing', () => {
   const changes = collectChanges(typed, saved)!;
   const now = { ...saved, version: 4, title: 'The mill', icon: '⚓' };
   const going = rebaseDraft({ ...typed, texts: { ...typed.texts, title: 'The mill again' } }, changes);

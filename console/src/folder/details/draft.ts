@@ -1,5 +1,5 @@
 /**
- * Unsaved edits of a folder. A draft holds only the touched fields, so that changes by other users appear in all others.
+ * Unsaved edits of a folder. A draft contains only the edited fields, so that changes by other users appear in all other fields.
  */
 
 import type { FolderTexts } from '../../actions/folder-actions.ts';

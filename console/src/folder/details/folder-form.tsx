@@ -1,5 +1,5 @@
 /**
- * The form for the texts and properties of a folder. The draft is stored until it is saved or discarded, also if the viewer
+ * The form for the texts and properties of a folder. The draft is stored until it is saved or discarded, even if the viewer
  * loses the right to save it.
  */
 
@@ -96,7 +96,7 @@ export function FolderForm({ folder }: { folder: CurrentFolder }) {
   );
 }
 
-/** Saves the draft by the form or by Ctrl+S. */
+/** Saves the draft when the form is submitted or Ctrl+S is pressed. */
 function useSave(folderId: string, canSave: boolean) {
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -220,7 +220,7 @@ export function LostDraft({ folderId }: { folderId: string }) {
   const draft = useDraft(folderId);
   const fields = draft ? listFields(draft) : [];
   const section = useRef<HTMLElement>(null);
-  // The page was scrolled to the field that the user edited.
+  // The page is still scrolled to the field that the user edited.
   useEffect(() => void section.current?.scrollIntoView({ block: 'nearest' }), []);
   if (fields.length === 0) return null;
   return (

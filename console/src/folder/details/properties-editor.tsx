@@ -135,7 +135,7 @@ function PropertyRows({ rows, validated, problem, onChange }: PropertyRowsProps)
 
 interface PropertyRowFieldsProps {
   readonly row: PropertyRow;
-  /** The number of the row, for rows without a name. */
+  /** The number of the row, which labels a row without a name. */
   readonly number: number;
   readonly problem: RowProblem | undefined;
   readonly isNew: boolean;

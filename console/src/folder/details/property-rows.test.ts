@@ -59,7 +59,7 @@ test('reports a missing or duplicate name at its row', () => {
   );
 });
 
-test('leaves out a row that is not filled in', () => {
+test('leaves out an empty row', () => {
   const rows = [row({ key: 0, value: 'x' }), newRow([])];
   assert.deepEqual(validate({ kind: 'rows', rows }), { properties: { a: 'x' }, rows: new Map() });
 });

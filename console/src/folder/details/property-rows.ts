@@ -78,7 +78,7 @@ export function validate(edit: PropertiesEdit): ValidatedProperties {
   return edit.kind === 'json' ? validateText(edit.text) : validateRows(edit.rows);
 }
 
-/** A row that was added and not filled in is left out. */
+/** Returns whether a row was added but not filled in. Such rows are left out. */
 function isBlank({ name, type, value }: PropertyRow): boolean {
   return name === '' && type === 'text' && value === '';
 }
@@ -152,7 +152,7 @@ function checkSize(properties: Properties): ValidatedProperties {
   };
 }
 
-/** JSON.parse silently keeps the last of duplicate names. The text must be valid JSON. */
+/** Finds a duplicate name in valid JSON, because `JSON.parse` silently keeps only the last of several values. */
 function findDuplicateName(text: string): string | undefined {
   const open: (Set<string> | null)[] = [];
   const tokens = [...text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)].map(([token]) => token);

@@ -41,7 +41,7 @@ type TrashDialog =
   | { readonly kind: 'empty'; readonly latest: TrashedFolder };
 
 const keyOf = ({ folderId }: TrashedFolder) => folderId;
-/** A view is read only. */
+/** A view as another user is read only. */
 const mayPurge = ({ accessLevel }: TrashedFolder) => accessLevel === 'MANAGE' && !currentView;
 
 export function TrashScreen() {
@@ -154,7 +154,7 @@ function describe(folders: readonly TrashedFolder[]): string {
   return folders.length === 1 ? `“${folders[0]!.name}”` : `${folders.length} folders`;
 }
 
-/** Purges only what the viewer has seen: nothing that is deleted after the latest folder in the list. */
+/** Purges only folders that the viewer has seen, and none that are deleted after the latest folder in the list. */
 function EmptyDialog({ latest, onClose }: { latest: TrashedFolder; onClose: () => void }) {
   const deletedBefore = new Date(Date.parse(latest.deletedAt) + 1).toISOString();
   const { data, error } = useTrashCount(deletedBefore);

@@ -43,7 +43,7 @@ test('drops everything when too many entries have arrived', () => {
   assert.deepEqual(releaseHeld(held), { visible: [], held: [], isTooMany: true });
 });
 
-test('does not show an entry twice that has been read again since', () => {
+test('shows an entry once even if a page that was read again contains it', () => {
   assert.deepEqual(numbers(mergeArrivals(entries(9, 8, 7), entries(8, 7, 6))), [9, 8, 7, 6]);
   assert.deepEqual(numbers(mergeArrivals(entries(9), [])), [9]);
 });

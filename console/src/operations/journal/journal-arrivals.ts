@@ -1,6 +1,6 @@
 /**
- * Entries that arrive while the journal is open. They are visible at once, or held while the user reads further down,
- * because the text under their eyes must not move.
+ * Entries that arrive while the journal is open. They are visible at once, or held back while the user reads further down,
+ * so that the text on the screen does not move.
  */
 
 export interface Numbered {
@@ -15,7 +15,7 @@ export interface Arrivals<Entry extends Numbered> {
   readonly isTooMany: boolean;
 }
 
-/** More entries make the page slow. */
+/** More entries would make the page slow. */
 export const maxArrivals = 2_000;
 
 export const noArrivals: Arrivals<never> = { visible: [], held: [], isTooMany: false };

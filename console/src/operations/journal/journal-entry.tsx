@@ -92,9 +92,9 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 interface EntryLinkProps {
   readonly name: string | undefined;
   readonly id: string;
-  /** The path of its page, or null if it no longer exists. */
+  /** The path of the page of the linked folder, user or group. Null if it no longer exists. */
   readonly to: string | null;
-  /** The path of the journal with a filter for it. */
+  /** The query parameters that filter the journal by the same id. */
   readonly only: string;
 }
 
@@ -153,7 +153,7 @@ function Differences({ entry }: { entry: JournalEntry }) {
   );
 }
 
-/** A move has the paths of that time instead of the ids of the parents. */
+/** For a move, lists the paths at that time instead of the ids of the parents. */
 function listDifferences(entry: JournalEntry) {
   const { kind, path, formerPath } = entry;
   const differences = diffJournalEntry(entry);

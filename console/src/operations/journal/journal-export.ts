@@ -84,7 +84,7 @@ export async function exportJournal(
     try {
       page = (await readPage({ filter, first, after, isFirst })).journal;
     } catch (error) {
-      // Too expensive because of long texts or a low limit: halves the page size for the rest.
+      // Long texts or a low limit make a page too expensive. All remaining pages get half the size.
       if (!(error instanceof EspalierError && error.code === 'TOO_EXPENSIVE') || first === 1) throw error;
       first = Math.ceil(first / 2);
       continue;

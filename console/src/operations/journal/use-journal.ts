@@ -1,4 +1,4 @@
-/** The journal as a list: pages from the latest entry on, and new entries above them while it is live. */
+/** The journal as a list: pages that start with the latest entry, and new entries above them during live updates. */
 
 import { EspalierError } from '@espalier/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -56,7 +56,7 @@ const gatherMs = 150;
 /** How long new entries are highlighted. */
 const freshMs = 2_500;
 
-/** Its state belongs to one filter: give the component that uses it a `key`. */
+/** The state of this hook belongs to one filter. Give the component that uses the hook a `key` for each filter. */
 export function useJournal(filter: JournalFilter, isLive: boolean) {
   const about = useMemo((): GraphQueryKey => ['journal', 'list', filter], [filter]);
   const list = useInfiniteQuery({

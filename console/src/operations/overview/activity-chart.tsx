@@ -75,7 +75,7 @@ export function ActivityChart({ series, minutes }: Props) {
   );
 }
 
-/** Leads from the counts to the counted things: to a screen, or to the lines of the log. */
+/** Links to the counted items: to the screen that lists them, or to the lines of the log. */
 function ChartLink({ series, minutes }: Props) {
   const [isOpen, setOpen] = useState(false);
   const { screen, log, title } = series;

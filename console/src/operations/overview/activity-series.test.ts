@@ -47,7 +47,7 @@ test('rounds the top of the chart up to a number above every bar', () => {
   );
 });
 
-test('searches the log from the first minute with a count', () => {
+test('starts the log search at the first minute with a count', () => {
   assert.equal(
     formatLogCommand(failedLogins, { condition: '.status == 401', explanation: '' }, minutes),
     `jq -cR 'fromjson? | select(.time >= ${Date.parse('2026-11-15T14:00:00.000Z')} and .status == 401)' espalier.log`,

@@ -46,8 +46,8 @@ export function LogDialog({ series, log, minutes, onClose }: LogDialogProps) {
           <CopyButton text={command} label="Copy the command" />
         </div>
         <p className="hint">
-          Replace espalier.log with your log file. With systemd, remove it and start the command with
-          “journalctl --unit espalier --output cat |”.
+          Replace espalier.log with your log file. With systemd, remove the file name and put “journalctl
+          --unit espalier --output cat |” in front of the command.
         </p>
         <DataTable
           label="Minutes, the latest first"

@@ -8,7 +8,7 @@ import { peopleStale } from '../people-data.tsx';
 interface MembershipChange {
   readonly group: GroupName;
   readonly userIds: readonly string[];
-  /** The subject of the message's sentence. */
+  /** The users as named in messages, for example `ada` or `3 users`. */
   readonly who: string;
 }
 

@@ -15,7 +15,7 @@ interface RevokeDialogProps {
   readonly onClose: () => void;
 }
 
-/** Revokes one session, or several after each other. */
+/** Revokes one session, or several one after the other. */
 export function RevokeDialog({ sessions, onClose }: RevokeDialogProps) {
   const [first] = sessions;
   const action: BulkAction<SessionRow> = {

@@ -23,7 +23,7 @@ interface SessionTableProps {
   readonly showsUsers?: boolean;
 }
 
-/** Revoking the current session is a sign-out, which is never done to several at once. */
+/** The current session cannot be selected together with others, because revoking it signs the viewer out. */
 const isSelectable = ({ isCurrent }: SessionRow) => !isCurrent;
 const renderDetails = (session: SessionRow) => <SessionDetails session={session} />;
 
@@ -200,8 +200,8 @@ function Refreshes({ refreshes }: { refreshes: readonly Refresh[] }) {
     <>
       <p className="soft">
         The last {refreshes.length === 1 ? 'refresh' : `${refreshes.length} refreshes`} of the last seven
-        days. A replay is the reuse of a spent refresh token. Within a minute, the cause is a lost response or
-        a second tab. Later, the server treats it as theft and ends the session.
+        days. A replay is the reuse of a refresh token that was already used. Within a minute, the cause is a
+        lost response or a second tab. Later, the server treats a replay as theft and ends the session.
       </p>
       <ol className="people-refreshes">
         {refreshes.map((refresh) => (

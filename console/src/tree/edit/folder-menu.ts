@@ -11,7 +11,7 @@ import { openTransfer } from '../transfer/transfer.tsx';
 import { copyFolder, type FolderRef } from './folder-operations.ts';
 import { rightsAt } from './folder-rights.ts';
 
-/** The actions that ask for something first: in a dialog, or in the row of the tree. */
+/** The actions that first ask for input or confirmation, in a dialog or in the row of the tree. */
 export type FolderDialogKind = 'create' | 'rename' | 'move' | 'delete';
 
 export interface MenuFolder extends FolderRef {

@@ -84,7 +84,7 @@ export async function createNewFolder(
   return created.folder.id;
 }
 
-/** A longer copy is announced before it is done. */
+/** A copy that takes longer is announced before it is complete. */
 const announcedMs = 1_000;
 
 /** Copies a folder with everything inside into the same parent. Reports an error as a toast. */
@@ -267,7 +267,7 @@ function currentVersion({ id, version }: FolderVersion): number {
   return folderVersions.resolve(id, version);
 }
 
-/** Records that an undo restored the content of the version before. */
+/** Records that an undo restored the content of the previous version. */
 function recordUndo<Result>({ id, version }: FolderVersion, getFolder: (result: Result) => FolderVersion) {
   return (result: Result) => {
     const { version: undone } = getFolder(result);

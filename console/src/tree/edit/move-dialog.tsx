@@ -17,7 +17,7 @@ import { useDebounced } from '../../ui/typing.ts';
 
 interface MoveDialogProps {
   readonly folders: readonly FolderRef[];
-  /** A chosen target. Then the dialog only shows the effect of the move. */
+  /** If set, the target is already chosen, and the dialog only shows the effect of the move. */
   readonly target?: PickedFolder | undefined;
   readonly onClose: () => void;
 }
@@ -126,7 +126,7 @@ interface Preview {
 
 const maxListed = 8;
 
-/** A dry run of the move. It rejects if no folder can be moved, with the error that the last move would have. */
+/** Previews the move with a dry run. If no folder can be moved, rejects with the error of the last folder. */
 export async function readMovePreview(
   folders: readonly FolderRef[],
   parentId: string,
@@ -175,7 +175,7 @@ function useMovePreview(folders: readonly FolderRef[], parentId: string | null, 
     problem: problem?.text,
     nameProblem: newName === '' ? 'A folder needs a name.' : problem?.fieldErrors['name'],
     isFetching,
-    /** Whether it belongs to the typed name. */
+    /** Whether the preview belongs to the typed name. */
     isCurrent: name === newName,
   };
 }
@@ -184,7 +184,7 @@ function MovePreview({ preview }: { preview: ReturnType<typeof useMovePreview> }
   const { data, problem, nameProblem, isFetching } = preview;
   if (isFetching && !data) return <p className="soft">Checking what this move affects…</p>;
   if (problem !== undefined) {
-    // The field displays it, but does not announce it.
+    // The name field displays its own problem, but does not announce it to screen readers.
     return (
       <p className={nameProblem === undefined ? 'problem' : 'visually-hidden'} role="alert">
         <Name>{problem}</Name>

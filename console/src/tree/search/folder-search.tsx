@@ -128,7 +128,7 @@ function useSearchState(
 ) {
   const [text, setText] = useState('');
   const [activeIndex, setActiveIndex] = useState(0);
-  /** What to pick when the results arrive: the first one after Enter, or the one with the pasted id or path. */
+  /** The result to pick when results arrive: the first one if Enter was pressed, or the folder with the pasted id or path. */
   const [pending, setPending] = useState<'first' | 'pasted' | null>(null);
   const results = useFolderSearch(text);
   const isSearching = text.trim() !== '';

@@ -24,7 +24,7 @@ test('finds each word of a text that does not match as a whole', () => {
   assert.equal(highlight('Floor 2', 'floor 2'), '[Floor 2]');
 });
 
-test('loses no letter', () => {
+test('keeps every letter of the text in its parts', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme' }),

@@ -5,7 +5,7 @@ interface TextPart {
   readonly isMatch: boolean;
 }
 
-/** Splits a text into parts inside and outside of the match: of the whole searched text, or else of each of its words. */
+/** Splits a text into matching and other parts. Looks for the whole searched text, and if that is not found, for each of its words. */
 export function splitMatch(text: string, searchText: string): readonly TextPart[] {
   const letters = [...text.normalize('NFC')];
   const plain = letters.map(plainText);

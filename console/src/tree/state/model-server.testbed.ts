@@ -88,7 +88,7 @@ export class ModelServer {
     return this.#change('IMPORT', parentId);
   }
 
-  /** A change carries the state of the folder at delivery time, which may be later than the change. */
+  /** A change contains the state of the folder at delivery time, which may be later than the change. */
   withCurrentFolder(change: FolderChange): FolderChange {
     const { folderId: id, kind } = change;
     if (id === null || kind === 'DELETE') return change;

@@ -30,7 +30,7 @@ test('sorts a renamed folder at once, and restores the old name on rollback', ()
   assert.equal(names(), 'Root a inside b');
 });
 
-test('keeps an own title when the name changes, and falls back to the name when the title is removed', () => {
+test('keeps a title that differs from the name when the name changes, and uses the name when the title is removed', () => {
   const { store, a } = createTree();
   updateTextsOptimistically(store, a, { title: 'Alpha' });
   updateTextsOptimistically(store, a, { name: 'z' });
@@ -66,7 +66,7 @@ test('ignores folders that are not loaded', () => {
   assert.equal(names(), 'Root a inside b');
 });
 
-test('keeps another user’s rename when the own rename is rolled back', () => {
+test('keeps another user’s rename when the viewer’s own rename is rolled back', () => {
   const { server, store, a, names } = createTree();
   const rollback = updateTextsOptimistically(store, a, { name: 'z' });
   applyChange(store, server.rename(a, 'm'));
@@ -84,7 +84,7 @@ test('rolls back a rename after another user has added a child, and keeps the ne
   assert.equal(store.folder(a)!.folders.totalCount, 2);
 });
 
-test('keeps another user’s move when the own move is rolled back', () => {
+test('keeps another user’s move when the viewer’s own move is rolled back', () => {
   const { server, store, a, b, inside } = createTree();
   store.expand(b);
   const rollback = moveOptimistically(store, inside, b);
@@ -97,7 +97,7 @@ test('keeps another user’s move when the own move is rolled back', () => {
   );
 });
 
-test('keeps a folder removed if another user has deleted it before the rollback', () => {
+test('does not restore a folder on rollback if another user has deleted it', () => {
   const { server, store, a, names } = createTree();
   const rollback = removeOptimistically(store, a);
   applyChange(store, server.remove(a));

@@ -1,6 +1,7 @@
 /**
  * Maps the rows of the tree to positions in levels, and back. A level is the children of one folder. The rows inside an expanded
- * folder follow its row, before the row of its next sibling. A lookup takes time by the number of expanded folders, not of rows.
+ * folder follow its row, before the row of its next sibling. The time of a lookup depends on the number of expanded folders, not
+ * on the number of rows.
  */
 
 import type { Level } from './level.ts';

@@ -4,7 +4,7 @@ import type { FolderRow } from '../../graph/live.tsx';
 import type { IndexRange } from './level.ts';
 import type { TreeStore } from './tree-store.ts';
 
-/** A bound, because an action runs on the selected folders one after the other. */
+/** Limited, because an action runs on the selected folders one after the other. */
 export const maxSelected = 500;
 
 /** A row to scroll to once it is loaded. Without an id, the focused row. */
@@ -49,7 +49,7 @@ export class TreeFocus {
     return [...this.#selected].flatMap((id) => this.#store.folder(id) ?? []);
   }
 
-  /** Returns whether the selection is more than the current folder, which is selected when it opens. */
+  /** Returns whether folders other than the current one are selected. The current folder is selected when it opens. */
   hasSelectionBeside(currentId: string | null): boolean {
     return this.#selected.size > 1 || (this.#selected.size === 1 && !this.#selected.has(currentId ?? ''));
   }
@@ -66,7 +66,7 @@ export class TreeFocus {
     return top.length > 0 ? top : [folder];
   }
 
-  /** The next range starts here. */
+  /** Moves the focus to a row. The next range of selected rows starts there. */
   moveTo(index: number): void {
     this.#anchor = null;
     this.#focusRow(index);
@@ -80,7 +80,7 @@ export class TreeFocus {
     this.#notify();
   }
 
-  /** The folder need not be loaded yet. */
+  /** Moves the focus to a folder, which need not be loaded yet. */
   moveToFolder(id: string, align: ScrollTarget['align'] = 'near'): void {
     this.#focused = id;
     this.#anchor = null;

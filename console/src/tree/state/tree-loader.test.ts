@@ -32,7 +32,7 @@ function createTree(levels: Readonly<Record<string, number>> = {}) {
   };
   /** Delivers responses until all rows are loaded. */
   const settle = async () => {
-    // Rows found missing in one round are requested at its end and delivered in the next round.
+    // Rows that are found missing in one round are requested at the end of the round and delivered in the next one.
     for (let round = 0, idle = 0; round < 200; round++) {
       loader.setVisibleRows({ from: 0, to: store.rowCount });
       idle = (await server.deliver()) ? 0 : idle + 1;

@@ -26,7 +26,7 @@ export class TreeLoader {
   readonly #queries: TreeQueries;
   readonly #timers: Timers;
   readonly #pendingReads = new Map<string, PendingRead>();
-  /** For each pending read, the changes since it began. Its response may be older than they are. */
+  /** For each pending read, the changes that arrived since it began. The response may not contain these changes. */
   readonly #concurrentChanges = new Set<FolderChange[]>();
   readonly #listeners = new Set<() => void>();
   #visibleRows: IndexRange = { from: 0, to: 0 };

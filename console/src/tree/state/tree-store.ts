@@ -59,7 +59,7 @@ export class TreeStore {
     return this.#expandedIds.has(id) && (this.#folders.get(id)?.folders.totalCount ?? 0) > 0;
   }
 
-  /** From the parent up to the root, as far as these folders are loaded. */
+  /** The ids from the parent up to the root, as far as these folders are loaded. */
   ancestorIds(id: string): string[] {
     const ancestors: string[] = [];
     let parent = this.#folders.get(id)?.parent;
@@ -185,7 +185,7 @@ export class TreeStore {
     return () => removal.isConfirmed;
   }
 
-  /** The server has reported that a folder is gone. The folder need not be loaded here. */
+  /** Call this when the server reports that a folder is gone. The folder need not be loaded here. */
   confirmRemoval(id: string): void {
     const removal = this.#pendingRemovals.get(id);
     if (removal) removal.isConfirmed = true;
@@ -194,7 +194,7 @@ export class TreeStore {
     else this.markPartialLevelsStale();
   }
 
-  /** Makes the visible rows of a level be read again. */
+  /** Marks a level as stale, so that its visible rows are read again. */
   markStale(id: string): void {
     const level = this.#levels.get(id);
     if (level) level.isStale = true;
@@ -208,7 +208,7 @@ export class TreeStore {
     for (const childId of this.#levels.get(id)?.ids ?? []) this.markSubtreeStale(childId);
   }
 
-  /** A folder that is not loaded is gone. It may have been in any partly loaded level. */
+  /** Call this when a folder that is not loaded is gone, because it may have been in any partly loaded level. */
   markPartialLevelsStale(): void {
     for (const [id, level] of this.#levels)
       if (level.loadedCount > 0 && !level.isComplete) this.markStale(id);
@@ -307,7 +307,7 @@ export class TreeStore {
     this.#syncChildCount(parentId);
   }
 
-  /** A folder that was read in one level has left its former level. */
+  /** Removes a folder that was read in one level from its former level. */
   #leaveOldLevel(folder: FolderRow): void {
     const before = this.#folders.get(folder.id);
     if (before && before.parent?.id !== folder.parent?.id) this.#leaveLevel(before);

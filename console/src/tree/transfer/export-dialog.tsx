@@ -15,7 +15,7 @@ const formats: Readonly<
 > = {
   csv: {
     label: 'CSV',
-    help: 'For spreadsheets. A text that a spreadsheet would run as a formula starts with an apostrophe.',
+    help: 'For spreadsheets. The export puts an apostrophe in front of texts that a spreadsheet would run as formulas.',
     type: 'text/csv',
   },
   json: {
@@ -53,7 +53,9 @@ export function ExportDialog({ folder, onClose }: ExportDialogProps) {
       onSubmit={run}
       isCancellable
     >
-      <p>The file contains the folders inside “{folder.name}” that you can see. An import reads it again.</p>
+      <p>
+        The file contains the folders inside “{folder.name}” that you can see. You can import the file again.
+      </p>
       <Select
         label="Format"
         value={format}

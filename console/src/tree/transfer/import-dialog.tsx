@@ -38,7 +38,7 @@ interface ImportDialogProps {
 export function ImportDialog({ folder, file, onClose }: ImportDialogProps) {
   const { step, read, start, retry, cancel } = useImport(folder, file);
   const content = useRef<HTMLDivElement>(null);
-  // The control with the focus may have disappeared with the step before.
+  // The focused control may have disappeared together with the previous step.
   useEffect(() => {
     if (!content.current?.contains(document.activeElement)) content.current?.focus();
   }, [step.kind]);
@@ -77,12 +77,12 @@ export function ImportDialog({ folder, file, onClose }: ImportDialogProps) {
   );
 }
 
-/** The server has refused the import. After any other error, it may have made it. */
+/** The error codes with which the server refuses an import. After any other error, the import may have run. */
 const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['BAD_INPUT', 'NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'TOO_EXPENSIVE', 'TOO_LARGE'] as const),
 ]);
 
-/** The steps of one import. A file that was dropped is read at once. */
+/** Holds the current step of one import. A dropped file is read at once. */
 function useImport(folder: TransferFolder, dropped: File | undefined) {
   const [step, setStep] = useState<Step>({ kind: 'choose' });
   const run = useRef<ImportRun>(undefined);
@@ -169,7 +169,7 @@ const formats = [
   {
     id: 'csv',
     label: 'CSV',
-    text: 'The first line names the columns: path, title, icon, description, and properties as JSON or one column for each property, for example properties.floor. Only path is required.',
+    text: 'The first line names the columns: path, title, icon, description and properties. Write the properties as JSON in one column, or give each property its own column, for example properties.floor. Only path is required.',
     example: `path,title,icon,properties.floor
 Building A,Main building,⌂,
 Building A/Room 1,,,2`,
@@ -177,7 +177,7 @@ Building A/Room 1,,,2`,
   {
     id: 'json',
     label: 'JSON',
-    text: 'A list of folders. Each has a name, and in “folders” the folders inside. Or it has a path, as in the other formats. Further fields are title, icon, description and properties.',
+    text: 'A list of folders. Each folder has either a name, with its subfolders in “folders”, or a path, as in the other formats. The fields title, icon, description and properties are optional.',
     example: `[
   {
     "name": "Building A",
@@ -267,7 +267,8 @@ function Interrupted({ problem, onRetry, onClose }: InterruptedProps) {
       <div className="problem" role="alert">
         <p>{problem}</p>
         <p>
-          The server imports all folders or none. You can try again: it does not make the same import twice.
+          The server imports all folders or none. You can safely try again: the server does not run the same
+          import twice.
         </p>
       </div>
       <footer className="dialog-footer">

@@ -51,7 +51,7 @@ export async function readImportFile(file: File, options: ReadOptions): Promise<
   // Before the file is read, because the browser keeps the whole file in memory.
   if (file.size > maxFileBytes) {
     throw new FileError(
-      `“${file.name}” has ${formatBytes(file.size)}. An import has at most ${maxFileText}. Import it in several parts.`,
+      `“${file.name}” has ${formatBytes(file.size)}. The maximum for an import is ${maxFileText}. Import the folders in several parts.`,
     );
   }
   const bytes = await readBytes(file);
@@ -60,7 +60,7 @@ export async function readImportFile(file: File, options: ReadOptions): Promise<
   if (folders.length === 0 && problemCount === 0) {
     throw new FileError(`“${file.name}” contains no folders.`);
   }
-  // The texts of a CSV file take more space in the request.
+  // The texts of a CSV file take more space in the JSON of the request.
   if (new TextEncoder().encode(JSON.stringify(folders)).length > maxListBytes) {
     throw new FileError(
       `The ${folders.length.toLocaleString('en')} folders in “${file.name}” take more than ${maxFileText} in the request. Import them in several parts.`,
@@ -106,16 +106,16 @@ function formatBytes(bytes: number): string {
   return mebibytes < 1024 ? `${Math.ceil(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`;
 }
 
-/** The folder to import into, or whose content is exported. */
+/** The folder that receives an import, or whose content is exported. */
 export type TransferFolder = Pick<FolderRef, 'id' | 'name'>;
 
 /** What to do with folders that exist: refuse the import, keep them, or set the texts of the file. */
 export type OnExisting = NonNullable<ImportOptions['onExisting']>;
 
-/** An import with more folders at the top cannot be undone in the console. */
+/** An import with more top-level folders cannot be undone in the console. */
 const maxUndoneFolders = 20;
 
-/** Counts what the import would do. Rejects with the error that it would have. */
+/** Counts the folders that the import would create and change. If the import would fail, rejects with its error. */
 export function previewImport(
   { id: parentId }: TransferFolder,
   { folders }: ImportFile,
@@ -139,7 +139,7 @@ export class ImportRun {
     this.#onExisting = onExisting;
   }
 
-  /** The server makes the import at most once, so this can be repeated after a failure. */
+  /** The server runs the import at most once, so you can call this again after a failure. */
   async send(): Promise<ImportResult & { readonly canUndo: boolean }> {
     const { id } = this.#folder;
     const options = {
@@ -173,14 +173,14 @@ export class ImportRun {
       } else reportFailure(`The server completed ${subject} before it could be canceled.`);
     } catch {
       reportFailure(
-        `The server could not be reached to cancel ${subject}. It imports all folders or none: check the folder.`,
+        `Cannot reach the server to cancel ${subject}. The server imports all folders or none: check the folder.`,
       );
     } finally {
       this.#leaving.abort();
     }
   }
 
-  /** Makes the import undoable, and returns whether it is. The dialog reports it. */
+  /** Makes the import undoable if possible, and returns whether it is. The dialog reports the result. */
   async #makeUndoable({ createdCount, updatedCount, keptCount }: ImportResult): Promise<boolean> {
     const isNew = updatedCount === 0 && keptCount === 0;
     const tops = isNew ? await findTops(this.#folder, this.#file).catch(() => []) : [];
@@ -203,7 +203,7 @@ interface TopFolder {
   readonly version: number;
 }
 
-/** Returns the new folders at the top of the import, or none if they are many. */
+/** Returns the new top-level folders of the import, or none if there are too many. */
 async function findTops({ id }: TransferFolder, { folders }: ImportFile): Promise<readonly TopFolder[]> {
   const names = new Set(
     folders.map(({ path }) => path.replace(/^\//, '').split('/', 1)[0]!.normalize('NFC')),

@@ -67,7 +67,7 @@ interface DropTarget {
   readonly rect: DOMRect;
 }
 
-/** Shows where a file would be imported. It covers the target, and lets the drop through. */
+/** Shows the folder into which a dropped file is imported. The hint covers the target, but does not receive the drop. */
 function DropHint({ target: { folder, rect } }: { target: DropTarget }) {
   const { left, top, width, height } = rect;
   const isAllowed = mayImport(folder);
@@ -118,7 +118,7 @@ function useFileDrop(): DropTarget | null {
   return target;
 }
 
-/** Finds the folder of a row of the tree, or else the folder of the page. There is none while a dialog is open. */
+/** Finds the folder of a tree row, or else the folder of the page. Returns null while a dialog is open. */
 function findTarget({ target }: DragEvent): DropTarget | null {
   if (!(target instanceof Element) || document.querySelector('[role=dialog]')) return null;
   const { store } = mainTree;
@@ -141,7 +141,7 @@ function dropFiles(data: DataTransfer, folder: FolderRow): void {
   else openTransfer({ kind: 'import', folder, file: data.files[0]! });
 }
 
-/** Explains why the files cannot be imported, before one is read. */
+/** Explains why the files cannot be imported, before any file is read. */
 function findProblem(data: DataTransfer, folder: FolderRow): string | undefined {
   if (!mayImport(folder)) {
     const level = folder.accessLevel === 'NONE' ? 'no access to it' : formatLevel(folder.accessLevel);

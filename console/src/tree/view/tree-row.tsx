@@ -37,7 +37,7 @@ const reducedIndent = 2;
 const fullyIndentedLevels = 8;
 const maxReducedLevels = 24;
 
-/** Deep levels are indented less, and the deepest ones not further, so that names stay visible. */
+/** Deep levels are indented less, and the deepest levels get no further indentation, so that names stay visible. */
 function indentPixels(depth: number): number {
   const fullLevels = Math.min(depth, fullyIndentedLevels);
   const reducedLevels = Math.min(depth - fullLevels, maxReducedLevels);

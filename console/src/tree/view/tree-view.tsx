@@ -98,7 +98,7 @@ export function TreeView(props: TreeViewProps) {
   );
 }
 
-/** The rows have no handlers of their own: these find the row and the part that was clicked. */
+/** The rows have no handlers of their own: the handlers of the tree find the row and the part that was clicked. */
 function usePointerHandlers(props: TreeViewProps) {
   const { tree, isMultiple = false, edit, onOpen, onMenu } = props;
   const { store, focus } = tree;

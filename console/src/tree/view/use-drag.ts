@@ -174,7 +174,7 @@ export function useLongPress(onLongPress: (row: HTMLElement, at: { x: number; y:
   };
 }
 
-/** The release of a long press must not open the folder. */
+/** Ignores the click after a long press, which would open the folder. */
 function swallowNextClick(): void {
   const controller = new AbortController();
   const { signal } = controller;

@@ -119,7 +119,7 @@ function useDirectMoves(tree: Tree, openDialog: (dialog: OpenDialog) => void) {
 
 export type TreeActions = ReturnType<typeof useTreeActions>;
 
-/** A closing dialog releases the focus some frames later, so this tries again until it has. */
+/** Retries until the tree has the focus, because a closing dialog releases the focus some frames later. */
 function enterAfterDialog(enter: () => void, frames = 30): void {
   requestAnimationFrame(() => {
     const { activeElement, body } = document;
