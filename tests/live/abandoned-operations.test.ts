@@ -1,6 +1,5 @@
 /**
- * Operations whose client disconnects or cancels them while they wait in the queue. The server never starts
- * them.
+ * If a client disconnects or cancels an operation that still waits in the queue, the server never starts it.
  */
 
 import assert from 'node:assert/strict';
@@ -46,7 +45,7 @@ for (const kind of databaseKinds) {
     };
     const open = async (query: string, options: ExecutionOptions) =>
       testbed.graph.open({ query }, createViewer(userId), options);
-    /** An operation starts at once unless other work is queued. */
+    /** Queues other work first. Otherwise the server would start the operation immediately. */
     const fillQueue = () => testbed.graph.scheduleRead(createViewer(userId), () => undefined);
     const isAbandoned = (error: unknown) => error instanceof Refusal && error.code === 'UNAVAILABLE';
 
@@ -75,7 +74,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('finishes the current transaction of an aborted mutation, and starts no other', async () => {
+    test('finishes the current transaction of an aborted mutation, and starts no further one', async () => {
       const controller = new AbortController();
       const query =
         'mutation{a: createFolder(input: {name: "first"}){folder{id}} b: createFolder(input: {name: "second"}){folder{id}}}';
@@ -88,7 +87,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await folderNames(), ['first', 'there']);
     });
 
-    test('does not compute a subscription response that is canceled while it waits', async () => {
+    test('does not compute a waiting response of a canceled subscription', async () => {
       const controller = new AbortController();
       const gate = Promise.withResolvers<void>();
       let responses = 0;

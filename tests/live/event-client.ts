@@ -67,7 +67,7 @@ export class EventClient {
   #read() {
     let timer: NodeJS.Timeout;
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('No event came.')), timeoutMs);
+      timer = setTimeout(() => reject(new Error('No event arrived.')), timeoutMs);
     });
     return Promise.race([this.#reader.read(), timeout]).finally(() => clearTimeout(timer));
   }

@@ -1,6 +1,6 @@
 /**
- * Event streams with a slow reader, with a client that disconnects, and during the stop of the service. The
- * graph is a stub.
+ * Event streams with slow readers, with clients that disconnect, and while the service stops. The graph is a
+ * stub.
  */
 
 import assert from 'node:assert/strict';
@@ -42,7 +42,7 @@ describe('an event stream', () => {
     const { app, stream, open } = await start();
     const client = await open();
     const events = client.readRest();
-    await eventually(() => client.comments >= 5, 'comments come');
+    await eventually(() => client.comments >= 5, 'heartbeat comments arrive');
     stream.push(1, 2, 3);
     stream.end();
     assert.equal((await events).length, 4);
@@ -56,7 +56,7 @@ describe('an event stream', () => {
     for (let number = 0; number < count; number++) stream.push({ number, large });
     const client = await open();
     const last = await waitUntilStable(() => stream.nextCalls);
-    assert.ok(last < count / 2, `${last} responses were computed and not read`);
+    assert.ok(last < count / 2, `${last} responses were computed but not read`);
     for (let number = 0; number < count; number++) {
       const { data } = (await client.next())!.data as { data: { number: number } };
       assert.equal(data.number, number);
@@ -68,7 +68,7 @@ describe('an event stream', () => {
   test('ends its subscription when the client disconnects', async () => {
     const { app, stream, open } = await start();
     const client = await open();
-    await eventually(() => stream.nextCalls === 1, 'it runs');
+    await eventually(() => stream.nextCalls === 1, 'the subscription runs');
     client.disconnect();
     await eventually(() => stream.hasEnded, 'the stream ends');
     await app.stop();
@@ -90,7 +90,7 @@ describe('an event stream', () => {
     };
     const body = '{"query":"x"}';
     const request = fetch(`${app.url}/graphql`, { method: 'POST', headers, body, signal: abort.signal });
-    await eventually(() => isOpened, 'it is opened');
+    await eventually(() => isOpened, 'the operation is opened');
     abort.abort();
     await assert.rejects(request);
     resolve(stream);
@@ -98,7 +98,7 @@ describe('an event stream', () => {
     await app.stop();
   });
 
-  test('reports a refusal in mid-stream with its code, and a bug only as INTERNAL', async () => {
+  test('reports a refusal during the stream with its code, and an unexpected error only as INTERNAL', async () => {
     for (const [error, expected] of [
       [new Refusal('NOT_FOUND', 'Gone.'), { message: 'Gone.', code: 'NOT_FOUND' }],
       [
@@ -137,7 +137,7 @@ describe('an event stream', () => {
     const { app, stream, open } = await start();
     for (let number = 0; number < 200; number++) stream.push(large);
     const client = await open();
-    await eventually(() => stream.nextCalls > 3, 'it runs');
+    await eventually(() => stream.nextCalls > 3, 'the subscription runs');
     await app.stop();
     client.disconnect();
   });

@@ -1,4 +1,4 @@
-/** GraphQL over Server-Sent Events, on the whole server. */
+/** GraphQL over Server-Sent Events, tested on a complete server. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
       data: { data: { folderChanges: { kind: 'CREATE', folder: { name } } } },
     });
 
-    test('sends each change as it happens, with the headers of a stream', async () => {
+    test('sends each change as it happens, with the headers of an event stream', async () => {
       const client = await watchFromNow({ origin });
       const { status, headers } = client.response;
       assert.equal(status, 200);
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       client.disconnect();
     });
 
-    test('answers a query or mutation as an event if the client accepts only events', async () => {
+    test('sends the result of a query or mutation as an event if the client accepts only events', async () => {
       const query = await open({ query: '{folder{name}}' });
       assert.equal(query.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
       const data = { folder: { name: 'Root' } };
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await mutation.readRest(), [{ event: 'next', data: { data: expected } }, complete]);
     });
 
-    test('answers an invalid operation with its errors as an event, with status 200', async () => {
+    test('sends the errors of an invalid operation as an event, with status 200', async () => {
       for (const [query, code] of [
         ['{', 'GRAPHQL_PARSE_FAILED'],
         ['{nothing}', 'GRAPHQL_VALIDATION_FAILED'],
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('keeps the HTTP status for a request that is not a GraphQL request', async () => {
+    test('sends an HTTP error status for a malformed or unauthenticated request', async () => {
       assert.equal((await open({})).response.status, 400);
       assert.equal((await open({ query: watch }, { 'content-type': 'text/plain' })).response.status, 415);
       const { response } = await open({ query: watch }, { authorization: 'Bearer x' });
@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(more, [complete]);
     });
 
-    test('reports a revoked session and completes its stream, and no other', async () => {
+    test('reports a revoked session and completes only its stream', async () => {
       const person = await people.createUser({ isAdministrator: true });
       const { authToken } = await people.logIn(person);
       const client = await watchFromNow({ authorization: `Bearer ${authToken}` });

@@ -33,7 +33,10 @@ for (const kind of databaseKinds) {
       (await tree.query<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
     let markCount = 0;
 
-    /** Subscribes from now on. Marker folders are created below `markParent`, which the listener must see. */
+    /**
+     * Subscribes from the current cursor. The listener must have access to `markParent`, which contains the
+     * marker folders.
+     */
     const listen = async (
       variables: { under?: string; after?: string } = {},
       { authToken = tree.authToken, markParent = marks }: { authToken?: string; markParent?: string } = {},
@@ -76,7 +79,7 @@ for (const kind of databaseKinds) {
       assert.equal(changes[3]!.folderCount, 3);
     });
 
-    test('starts now without a cursor, and right after the cursor with one', async () => {
+    test('starts after the cursor, or with the next change if there is no cursor', async () => {
       const start = await readCursor();
       const id = await tree.create('Before');
       const client = await connect();
@@ -96,7 +99,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('reveals the topmost folder and the passages to it after a grant, and hides them after its revocation', async () => {
+    test('reports the topmost folder that a grant reveals or a revocation hides', async () => {
       const [top, middle, deep] = (await tree.createChain(['Vault', 'Box', 'Ring'])) as [
         string,
         string,
@@ -156,7 +159,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('removes the passages with a deleted folder that holds the only grant of the viewer, and restores them', async () => {
+    test('hides the passages when the only folder with a grant is deleted, and shows them after a restore', async () => {
       const [top, middle, deep] = (await tree.createChain(['Hut', 'Room', 'Shelf'])) as [
         string,
         string,
@@ -173,7 +176,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(back[0], ['CREATE', top]);
     });
 
-    test('reports only changes inside the watched folder, and its removal and return with its ancestors', async () => {
+    test('reports only changes inside the watched folder, and continues after an ancestor is deleted and restored', async () => {
       const [top, middle, watched] = (await tree.createChain(['Isle', 'Bay', 'Pier'])) as [
         string,
         string,
@@ -198,7 +201,7 @@ for (const kind of databaseKinds) {
       assert.equal(type, 'error');
     });
 
-    test('reports a changed access level of the watched folder after a move of an ancestor, without a time', async () => {
+    test('reports an UPDATE without a time when a move of an ancestor changes the access level of the watched folder', async () => {
       const [above, watched] = (await tree.createChain(['Pond', 'Raft'])) as [string, string];
       const lake = await tree.create('Lake');
       const { authToken } = await person({ [rootId]: 'READ', [lake]: 'WRITE' });
@@ -267,7 +270,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await listener.brief(), []);
     });
 
-    test('answers a query on the same socket in between', async () => {
+    test('answers queries and mutations on a socket with an open subscription', async () => {
       const client = await connect();
       client.start('watch', subscription);
       client.start('ask', '{folder{name}}');

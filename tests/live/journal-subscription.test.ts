@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
     });
 
     const readCursor = async () => (await tree.query<{ cursor: string }>('{cursor}')).cursor;
-    /** Uses a cursor from before the connection, so that no later entry is missed. */
+    /** Reads the cursor before it connects, so that the subscription misses no later entry. */
     const listen = async (variables: Record<string, unknown> = {}, authToken = tree.authToken) => {
       const after = variables['after'] ?? (await readCursor());
       const client = await SocketClient.connect(tree.testbed.url, authToken);
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
         [first, first + 1, first + 2, first + 3],
       );
       const late = await listen({ after: entries[1]!.cursor });
-      assert.deepEqual(await take(late, 2), entries.slice(2), 'from a cursor on, nothing is missed');
+      assert.deepEqual(await take(late, 2), entries.slice(2), 'no entry after the cursor is missing');
     });
 
     test('sends only entries that match the filter', async () => {
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(unmatched.unread, []);
     });
 
-    test('rejects other users, and ends when the viewer is no longer an administrator', async () => {
+    test('rejects users who are not administrators, and ends when the viewer loses the role', async () => {
       const { authToken } = await tree.person({});
       assert.equal(readCode(await (await listen({}, authToken)).next()), 'FORBIDDEN');
       const ann = await createAdministrator();
@@ -141,7 +141,7 @@ for (const kind of databaseKinds) {
       assert.equal(readCode(await (await listen({ after: 'rubbish' })).next()), 'BAD_INPUT');
     });
 
-    test('starts now without a cursor', async () => {
+    test('starts with the next entry if there is no cursor', async () => {
       const count = async () =>
         (await tree.query<ActivityData>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
       const before = await count();

@@ -1,5 +1,5 @@
 /**
- * The number of connections that one user may have open. A client cannot exceed it by never closing its end.
+ * The limit of open connections per user. A client cannot exceed it by keeping its end of a connection open.
  */
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { PeopleTestbed } from '../people/people-testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
 for (const kind of databaseKinds) {
-  describe(`limits of connections on ${kind.name}`, () => {
+  describe(`connection limits on ${kind.name}`, () => {
     let people: PeopleTestbed;
     before(async () => {
       people = await PeopleTestbed.start(kind, { settings: { MAX_CONNECTIONS: '3' } });
@@ -68,7 +68,7 @@ for (const kind of databaseKinds) {
       ends.forEach((end) => end.abort());
     });
 
-    test('answers an invalid upgrade request and closes the connection, even if the client keeps it open', async () => {
+    test('answers an invalid upgrade request and closes the connection, even if the client keeps its end open', async () => {
       const { hostname, port } = new URL(people.testbed.url);
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
       socket.write(

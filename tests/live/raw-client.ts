@@ -1,4 +1,4 @@
-/** Sends requests to a stub app exactly as a test writes them, one on each connection. */
+/** Sends raw request text to a stub app, with a new connection for each request. */
 
 import assert from 'node:assert/strict';
 import { RawConnection, type RawResponse } from '../support/raw-connection.ts';

@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
       const { cursor: start } = await tree.query<{ cursor: string }>('{cursor}');
       const ended = new AbortController();
       const writing = Array.from({ length: writers }, (_, number) => write(tree, number, ended.signal));
-      // The number of changes to read before each cut. Zero cuts before the first one.
+      // The number of changes to read before each cut. Zero cuts the connection before the first change.
       const counts = fc.sample(fc.nat(9), { seed: 7, numRuns: reconnects });
       const received: Change[] = [];
       for (const count of counts)
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Every change that was read counts. The server sends the later ones again. */
+/** Returns the changes read before the cut. After a reconnect, the server sends the later ones again. */
 async function followUntilCut(tree: TreeTestbed, cursor: string, count: number): Promise<Change[]> {
   const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
@@ -91,7 +91,10 @@ function readChange({ type, payload }: { type: string; payload?: unknown }): Cha
   return data.folderChanges;
 }
 
-/** Makes changes of all kinds in bursts: several at once, and then waits until they are done. */
+/**
+ * Makes changes of all kinds in rounds. Each round sends several changes concurrently and waits for all of
+ * them.
+ */
 async function write(tree: TreeTestbed, number: number, signal: AbortSignal): Promise<void> {
   const top = await tree.create(`writer ${number}`);
   for (let round = 0; !signal.aborted; round++) {
@@ -125,7 +128,7 @@ async function readFolderEntries(tree: TreeTestbed, start: string): Promise<Entr
     if (!journal.pageInfo.hasNextPage) break;
     after = journal.pageInfo.endCursor;
   }
-  // Without a match the start is not a folder entry, and all folder entries are later.
+  // If no entry matches, the start cursor belongs to another kind of entry, and all entries found are later.
   const before = found.findIndex(({ cursor }) => cursor === start);
   return found.slice(0, before < 0 ? undefined : before).reverse();
 }

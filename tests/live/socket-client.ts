@@ -66,7 +66,7 @@ export class SocketClient {
     );
   }
 
-  /** The frames that arrived and were not read. */
+  /** The frames that arrived but were not read. */
   get unread(): readonly Frame[] {
     return this.#frames;
   }
@@ -88,7 +88,7 @@ export class SocketClient {
   async next(): Promise<Frame> {
     while (this.#frames.length === 0) {
       if (this.#isClosed) throw new Error(`The socket closed: ${JSON.stringify(await this.#closed)}.`);
-      await withTimeout<void>('No frame came.', (resolve) => (this.#wake = resolve));
+      await withTimeout<void>('No frame arrived.', (resolve) => (this.#wake = resolve));
     }
     return this.#frames.shift()!;
   }
@@ -120,7 +120,7 @@ export interface RefusedUpgrade {
   readonly body: string;
 }
 
-/** Tries to open a socket that the server refuses, and returns the response. */
+/** Opens a socket that the server must refuse, and returns the HTTP response. */
 export async function readRefusedUpgrade(
   url: string,
   options: SocketClientOptions = {},

@@ -44,7 +44,7 @@ export class StubApp {
   ) => OpenResult | Promise<OpenResult> = () => dataOf({});
   admit: (viewer: Viewer) => void | Promise<void> = () => undefined;
   readonly endedSessions = new Set<string>();
-  /** While false, tokens cannot be checked. */
+  /** While this is false, `authenticate` refuses every token with UNAVAILABLE. */
   hasKeys = true;
   readonly #app: App;
   #openConnections = 0;
@@ -110,7 +110,7 @@ export class StubApp {
     return this.#app.stop();
   }
 
-  /** Returns a token that names its user, its session and its expiry. */
+  /** Returns a token that contains the user, the session and the expiry. */
   token(userId: string, lifetimeSeconds = 600, sessionId = 'one'): string {
     return `${userId}.${sessionId}.${this.clock.now() + lifetimeSeconds * 1000}`;
   }

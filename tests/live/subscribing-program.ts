@@ -80,26 +80,27 @@ export class SubscribingProgram {
     this.#wake();
   }
 
-  /** Called when the client reports a final error. It makes `until` reject. */
+  /** Called when the client reports a final error. Makes `until` reject. */
   fail(error: unknown): void {
     this.#failure ??= error;
     this.#wake();
   }
 
-  /** Waits until so many changes have arrived. */
+  /** Waits until `count` changes have arrived. */
   async until(count: number): Promise<void> {
     const deadline = AbortSignal.timeout(timeoutMs);
     while (this.changes.length < count) {
       if (this.#failure) throw new Error('The client has failed.', { cause: this.#failure });
       await new Promise<void>((resolve, reject) => {
         this.#wake = resolve;
-        deadline.onabort = () => reject(new Error(`${this.changes.length} of ${count} changes came.`));
+        deadline.onabort = () => reject(new Error(`${this.changes.length} of ${count} changes arrived.`));
       });
     }
   }
 
   /**
-   * Asserts that it received every change in the journal since its start, in order and without duplicates.
+   * Asserts that the program received every change in the journal since its start, in order and without
+   * duplicates.
    */
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';

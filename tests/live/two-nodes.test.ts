@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
       assert.ok(elapsed() < 1000, 'it took longer than a second');
       return result;
     };
-    /** Creates a user who is connected to the other node. */
+    /** Creates a user and connects this user to the other node. */
     const connect = async () => {
       const person = await here.createUser();
       const { authToken } = await here.logIn(person);
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       return { person, client, authToken };
     };
 
-    /** Starts a view here. It is connected to the other node. */
+    /** Starts a view as another user on this node, and connects to the other node with its token. */
     const startView = async () => {
       const administrator = await here.createUser({ isAdministrator: true });
       const viewed = await here.createUser();
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
       'a user whose password is reset': (userId: string) =>
         here.mutate('resetPassword', { userId, password: 'a cabin of walnut' }),
     })) {
-      test(`disconnect ${name} from the other node, and no other user`, async () => {
+      test(`disconnect only ${name} from the other node`, async () => {
         const { person, client, authToken } = await connect();
         const bystander = await connect();
         await here.mutate('grantAccess', {
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
       'the administrator loses the role': ({ administrator }: { administrator: Person }) =>
         here.mutate('updateUser', { id: administrator.id, isAdministrator: false }),
     })) {
-      test(`end a view on the other node when ${name}, and no other view`, async () => {
+      test(`end only the affected view on the other node when ${name}`, async () => {
         const [ended, other] = [await startView(), await startView()];
         const closed = await withinASecond(
           () => end(ended),

@@ -1,6 +1,6 @@
 /**
- * Subscriptions whose client does not read or has disconnected. Their memory is bounded per user, and they do
- * not delay others. This is the short form of `npm run lab -- unread-subscriptions`.
+ * Subscriptions with clients that do not read or have disconnected. Their memory is bounded per user, and
+ * they do not delay other users. `npm run lab -- unread-subscriptions` tests many more.
  */
 
 import assert from 'node:assert/strict';
@@ -23,11 +23,14 @@ const pressureLimits: AdmissionLimits = {
   bodyBytes: 32 * mebibyte,
   bodyBytesPerUser: 16 * mebibyte,
 };
-/** Much more than the buffers of the system hold, so a response stays in the process until it is read. */
+/**
+ * Larger than the buffers of the operating system, so that a response stays in the process until the client
+ * reads it.
+ */
 const wide: GraphResult = { isExecuted: true, text: `"${'x'.repeat(12 * mebibyte)}"` };
 const small = dataOf({});
 
-/** A subscription with 20 events, whose responses are computed when there is room. */
+/** A subscription with 20 events. It computes each response when there is capacity. */
 class PacedStream implements GraphStream {
   static computed = new Map<string, number>();
   readonly reached = 0;
@@ -94,8 +97,8 @@ describe('subscriptions that are not read', () => {
       silent.push(client);
       for (let id = 0; id < 100; id++) client.start(String(id), 'subscription{a}');
     }
-    // One response counts as 24 MiB, more than a user may have. Responses being computed at that moment are
-    // added.
+    // One response counts as 24 MiB, which is more than the limit of a user. Responses that are already being
+    // computed still finish.
     const computed = await waitUntilStable(() => computedFor('ann'));
     assert.ok(computed >= 1 && computed <= 4, `${computed} responses were computed`);
     for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
@@ -107,7 +110,7 @@ describe('subscriptions that are not read', () => {
     assert.equal(computedFor('ann'), computed);
     for (const client of silent.slice(1)) client.socket.terminate();
     silent[0]!.socket.resume();
-    // The subscription continues as the client reads.
+    // The subscription continues when the client reads.
     for (let event = 0; event < computed + 2; event++) assert.ok((await silent[0]!.next()).payload);
     silent[0]!.socket.terminate();
     await app.stop();
@@ -136,7 +139,7 @@ describe('subscriptions that are not read', () => {
     for (let event = 0; event < 20; event++) assert.equal((await reader.next())?.event, 'next');
     reader.disconnect();
     nonReaders.forEach((each) => each.close());
-    // Their memory is free again.
+    // The memory of the closed connections is free again.
     const next = await openStream('ann');
     assert.equal((await next.next())?.event, 'next');
     next.disconnect();
@@ -157,7 +160,7 @@ describe('operations over sockets', () => {
   };
 
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-    test(`get an error of ${protocol} beyond the limit of a user, but a subscription closes the socket with 1013`, async () => {
+    test(`get an error beyond the limit of a user over ${protocol}, but a subscription closes the socket with 1013`, async () => {
       const app = await start(limits);
       const { finishers } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
@@ -173,14 +176,14 @@ describe('operations over sockets', () => {
       await app.stop();
     });
 
-    test(`count until they end if their ${protocol} socket closes while they run`, async () => {
+    test(`count toward the limit until they end, even after their ${protocol} socket has closed`, async () => {
       const app = await start(limits);
       const { finishers, signals } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       for (let id = 0; id < 3; id++) client.start(String(id), '{a}');
-      await eventually(() => finishers.length === 3, 'all run');
+      await eventually(() => finishers.length === 3, 'all operations run');
       client.socket.terminate();
-      await eventually(() => signals.every(({ aborted }) => aborted), 'all are aborted');
+      await eventually(() => signals.every(({ aborted }) => aborted), 'all operations are aborted');
       const other = await SocketClient.connect(app.url, app.token('ann'));
       other.start('1', '{a}');
       assert.equal((await other.next()).type, 'error');
@@ -200,12 +203,12 @@ describe('operations over sockets', () => {
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       client.start('1', '{a}');
       client.start('2', '{a}');
-      await eventually(() => signals.length === 2, 'both run');
+      await eventually(() => signals.length === 2, 'both operations run');
       client.send({ id: '1', type: protocol === 'graphql-ws' ? 'stop' : 'complete' });
-      await eventually(() => signals[0]!.aborted, 'it is stopped');
+      await eventually(() => signals[0]!.aborted, 'the operation is aborted');
       assert.ok(!signals[1]!.aborted);
       client.socket.terminate();
-      await eventually(() => signals[1]!.aborted, 'the other is stopped with its socket');
+      await eventually(() => signals[1]!.aborted, 'the other operation is aborted with its socket');
       await app.stop();
     });
   }
@@ -224,7 +227,7 @@ describe('operations over sockets', () => {
 
 describe('requests over HTTP', () => {
   for (const accept of ['application/json', 'text/event-stream']) {
-    test(`are aborted when a client that accepts ${accept} disconnects, and not after a response`, async () => {
+    test(`are aborted when a client that accepts ${accept} disconnects, but not after a response`, async () => {
       const app = await start();
       const signals: AbortSignal[] = [];
       let finish: () => void = () => undefined;
@@ -245,13 +248,13 @@ describe('requests over HTTP', () => {
           signal,
         });
       const left = send(leaving.signal);
-      await eventually(() => signals.length === 1, 'it runs');
+      await eventually(() => signals.length === 1, 'the operation runs');
       leaving.abort();
       await assert.rejects(left);
-      await eventually(() => signals[0]!.aborted, 'it is stopped');
+      await eventually(() => signals[0]!.aborted, 'the operation is aborted');
       finish();
       const stays = send(null);
-      await eventually(() => signals.length === 2, 'it runs');
+      await eventually(() => signals.length === 2, 'the operation runs');
       finish();
       assert.equal((await stays).status, 200);
       await (await stays).text();

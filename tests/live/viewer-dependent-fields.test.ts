@@ -1,4 +1,7 @@
-/** Fields whose value depends on the viewer are marked, because only one session may share responses with them. */
+/**
+ * The schema marks fields that depend on the viewer, because responses with them are shared only within one
+ * session.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +9,8 @@ import { isObjectType, getNamedType, type GraphQLObjectType } from 'graphql';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';
 
 /**
- * Fields reachable from a subscription whose value depends on the viewer, not only on rights. Mark new ones.
+ * The fields that a subscription can reach and that depend on the viewer, not only on rights. Mark new ones
+ * with `isPersonal`.
  */
 const personal = [
   'Folder.access',
@@ -46,7 +50,7 @@ const reachable = [
   'UserEdge',
 ];
 
-test('marks every field reachable from subscriptions that depends on the viewer', () => {
+test('marks every viewer-dependent field that a subscription can reach', () => {
   const schema = createSchema();
   const reached = new Set<GraphQLObjectType>();
   const reach = (type: unknown) => {
@@ -61,6 +65,6 @@ test('marks every field reachable from subscriptions that depends on the viewer'
       .map(({ name }) => `${type.name}.${name}`),
   );
   assert.deepEqual(marked.sort(), personal);
-  // When a type is added here, mark its fields that depend on who the viewer is.
+  // When you add a type to this list, mark its fields that depend on the viewer.
   assert.deepEqual([...reached].map(({ name }) => name).sort(), reachable);
 });

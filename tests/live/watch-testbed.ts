@@ -7,7 +7,7 @@ import type { DatabaseKind } from '../support/databases.ts';
 import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { Testbed, type TestbedOptions } from '../support/testbed.ts';
 
-/** The defaults of the server. */
+/** The default token lifetime of the server, and the time of its warning before expiry. */
 export const tokenSeconds = 600;
 export const warningSeconds = 60;
 

@@ -1,6 +1,7 @@
 /**
- * Kills and restarts nodes and their database under load and checks that no acknowledged change is lost: `npm run lab -- chaos
- * -- --rounds N --seed N --minutes M --log FILE`. A round kills each node and restarts PostgreSQL once.
+ * Kills and restarts nodes and their database under load and checks that no acknowledged change is lost: `npm
+ * run lab -- chaos --rounds N --seed N --minutes M --log FILE`. A round kills each node and restarts
+ * PostgreSQL once.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ const {
   minutes = '30',
   ...values
 } = parseScriptOptions(
-  'npm run lab -- chaos [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that nothing acknowledged was lost.',
+  'npm run lab -- chaos [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that no acknowledged change is lost.',
   ['rounds', 'nodes', 'seed', 'minutes', 'log'],
 );
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));

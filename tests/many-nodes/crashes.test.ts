@@ -20,7 +20,7 @@ describe(`a node under load on ${sqlite.name}`, () => {
       'people disabled',
       'refreshes acknowledged',
       'sessions ended',
-      'spent pairs tried again at the end',
+      'spent tokens tried again at the end',
       'ended sessions tried again at the end',
     ]) {
       assert.ok(tally.counts.get(name)! > 0, `${name}: none`);

@@ -1,6 +1,6 @@
 /**
- * Kills a node on a database file at random moments under load and checks that no acknowledged change is lost: `npm run
- * crashes -- --kills N --seed N --log FILE`. Each start must be ready within two seconds.
+ * Kills a node on a database file at random moments under load and checks that no acknowledged change is
+ * lost: `npm run lab -- crashes --kills N --seed N --log FILE`. Each start must be ready within two seconds.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { runCrashes } from './chaos/crashes.ts';
 const readyTimeoutMs = 2_000;
 
 const values = parseScriptOptions(
-  'npm run lab -- crashes [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that nothing acknowledged was lost.',
+  'npm run lab -- crashes [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that no acknowledged change is lost.',
   ['kills', 'seed', 'log'],
 );
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -31,7 +31,7 @@ for (const violation of violations) console.log(`VIOLATION ${violation}`);
 const starts = tally.timesOf('from start to ready');
 const slow = starts.filter((ms) => ms > readyTimeoutMs).length;
 console.log(
-  `${slow} of ${starts.length} starts took longer than ${readyTimeoutMs / 1000} s until they were ready.`,
+  `${slow} of ${starts.length} starts took longer than ${readyTimeoutMs / 1000} s to become ready.`,
 );
 console.log(
   `${violations.length === 0 ? 'Nothing was lost or undone' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,

@@ -15,17 +15,17 @@ const count = selectLength({ short: 5, long: 10 });
 describe(`${count} concurrent first starts on ${postgres.name}`, () => {
   let database: TestDatabase;
   let nodes: NodeProcess[] = [];
-  let rows: <Row extends pg.QueryResultRow>(question: string) => Promise<Row[]>;
+  let rows: <Row extends pg.QueryResultRow>(statement: string) => Promise<Row[]>;
   let client: pg.Client;
   before(async () => {
     database = await postgres.create();
-    // All nodes together need fewer connections than the server allows.
+    // Keeps the connections of all nodes together below the limit of the database server.
     const settings = { DATABASE_CONNECTIONS: '6' };
     nodes = await startNodes(count, { databaseUrl: database.url, settings });
     client = new pg.Client(database.url);
     await client.connect();
-    rows = async <Row extends pg.QueryResultRow>(question: string) =>
-      (await client.query<Row>(question)).rows;
+    rows = async <Row extends pg.QueryResultRow>(statement: string) =>
+      (await client.query<Row>(statement)).rows;
   });
   after(async () => {
     await client?.end();
@@ -33,9 +33,9 @@ describe(`${count} concurrent first starts on ${postgres.name}`, () => {
     await database.remove();
   });
 
-  test('get ready without complaints, and one node reports that it created the installation', async () => {
-    const makers = nodes.filter(({ log }) => log.includes('"msg":"created a new, empty installation"'));
-    assert.equal(makers.length, 1);
+  test('become ready without warnings, and one node reports that it created the installation', async () => {
+    const creators = nodes.filter(({ log }) => log.includes('"msg":"created a new, empty installation"'));
+    assert.equal(creators.length, 1);
     for (const { url, log } of nodes) {
       assert.equal((await fetch(`${url}/readyz`)).status, 200);
       const lines = withoutSyncWarning(log).split('\n');

@@ -1,6 +1,6 @@
 /**
- * `npm run lab -- refresh-race --rounds N`: the race of refresh-race.test.ts with more rounds, and the wins of each
- * node.
+ * `npm run lab -- refresh-race --rounds N` repeats the race of refresh-race.test.ts more often and prints the
+ * wins of each node.
  */
 
 import { postgres } from '../support/databases.ts';
@@ -10,7 +10,7 @@ import { startNodes, stopNodes } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
 const values = parseScriptOptions(
-  'npm run lab -- refresh-race [--rounds 200] [--nodes 3]\n\nRefreshes of one token race over several nodes: one wins each time.',
+  'npm run lab -- refresh-race [--rounds 200] [--nodes 3]\n\nRefreshes one token concurrently on several nodes, and checks that exactly one request succeeds.',
   ['rounds', 'nodes'],
 );
 const [rounds, count] = [Number(values.rounds ?? 200), Number(values.nodes ?? 3)];

@@ -1,4 +1,4 @@
-/** A node: the program as operators run it, in its own process that ends with this process at the latest. */
+/** A node: the program as operators run it, in its own process. The node ends when this process ends. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -16,13 +16,13 @@ export interface NodeOptions {
   readonly checkout?: string;
   /** Settings by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Kills a node that does not serve yet. */
+  /** An abort kills the node unless it already serves requests. */
   readonly signal?: AbortSignal;
   /** A module that is loaded before the program. */
   readonly preload?: string;
   /** Options of Node itself, for example `--max-old-space-size=300`. */
   readonly nodeFlags?: readonly string[];
-  /** The file for the log. By default this process reads the log, which takes time from both. */
+  /** The file for the log. By default this process reads the log, which slows down both processes. */
   readonly logFile?: string;
   /** The soft limit of `ulimit -f` on the size of files that the node writes. */
   readonly maxFileKilobytes?: number;
@@ -34,7 +34,7 @@ const endWithParent = join(import.meta.dirname, 'end-with-parent.ts');
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/espalier-nodes');
 const startTimeoutMs = 120_000;
 const outputTimeoutMs = 60_000;
-/** Longer than any stop limit of a node, plus the delay of a busy machine. */
+/** Longer than any stop timeout of a node, even on a busy machine. */
 const stopTimeoutMs = 60_000;
 
 /** All nodes of this process use the same administrator, whichever node creates it. */
@@ -51,12 +51,12 @@ export class NodeProcess {
   output = '';
   #url = '';
 
-  /** Returns without waiting until the node serves. */
+  /** Returns immediately, without waiting until the node serves requests. */
   static launch(options: NodeOptions): NodeProcess {
     return new NodeProcess(options);
   }
 
-  /** Resolves when the node serves. Otherwise throws an error with its output. */
+  /** Resolves when the node serves requests. If it does not start, rejects with its log. */
   static async start(options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(options);
     const kill = () => node.#process.kill('SIGKILL');

@@ -12,7 +12,7 @@ export interface RaceSummary {
   readonly wins: readonly number[];
 }
 
-/** Fails in the first round without exactly one winner. */
+/** Throws in the first round that does not have exactly one winner. */
 export async function raceRefreshes(
   nodes: readonly NodeProcess[],
   rounds: number,
@@ -36,8 +36,12 @@ export async function raceRefreshes(
       // A refresh token can be used once, so each round uses another node.
       const chosen = connections[round % nodes.length]!;
       const refreshed = await chosen.exchange(refreshRequest(won));
-      assert.equal(refreshed?.status, 200, `round ${round}: the winner's tokens are refused`);
-      assert.equal((await chosen.exchange(request))?.status, 401, `round ${round}: spent tokens refresh`);
+      assert.equal(refreshed?.status, 200, `round ${round}: the winner's tokens were refused`);
+      assert.equal(
+        (await chosen.exchange(request))?.status,
+        401,
+        `round ${round}: spent tokens were accepted`,
+      );
       tokens = readTokens(refreshed);
       for (const { authToken } of [won, tokens]) {
         const verify = post('/login/verify', JSON.stringify({ authToken }));

@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('receives DELETE and CREATE for a watched folder that was out of sight meanwhile, connected or not', async () => {
+    test('receives DELETE and CREATE for a watched folder that was hidden for a while, whether connected or not', async () => {
       const [top, hidden] = [await create('top'), await create('hidden')];
       const under = await create('under', top);
       const inside = await create('inside', under);
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await catchUp(mirror)).slice(1), [['CREATE', under]]);
     });
 
-    test('removes a deleted passage even if the mirror is slow', async () => {
+    test('removes a deleted passage even if it is slow', async () => {
       const under = await create('under');
       const passage = await create('passage', under);
       const granted = await create('granted', passage);
@@ -184,7 +184,7 @@ for (const kind of databaseKinds) {
       await catchUp(mirror);
     });
 
-    /** Creates a user who sees two more folders at once after joining a group. */
+    /** Creates a user and a group. When the user joins the group, one journal entry reveals two folders. */
     const createJoiner = async () => {
       const folderIds = [await create('one'), await create('two')];
       const { group } = await run<{ group: { id: string } }>('createGroup', { name: 'group' }, 'group{id}');
@@ -204,7 +204,7 @@ for (const kind of databaseKinds) {
       };
     };
 
-    test('does not receive a folder that it may no longer see, even with an earlier change', async () => {
+    test('receives an earlier change without its folder if the folder has been hidden since', async () => {
       const { userId, created, join, leave } = await createJoiner();
       const mirror = await watch(userId, { pace: 'slow' });
       await join();
@@ -242,7 +242,7 @@ for (const kind of databaseKinds) {
       await mirror.take(1);
       await mirror.ready();
       await run('grantAccess', { folderId, userId, level: 'NONE' });
-      // Only now the mirror reads inside the moved folder.
+      // The mirror applies the move only now, and reads inside the moved folder.
       await mirror.take(0);
       await run('revokeAccess', { folderId, userId });
       assert.deepEqual(await catchUp(mirror), [
@@ -263,7 +263,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await catchUp(mirror), [['RESYNC', null]]);
     });
 
-    test('does not receive a folder that has left the watched folder by then', async () => {
+    test('receives an earlier change without its folder if the folder has left the watched folder since', async () => {
       const [under, elsewhere] = [await create('under'), await create('elsewhere')];
       const mirror = await watch(adminId, { under, pace: 'slow' });
       await create('on its way', under);
@@ -285,7 +285,7 @@ for (const kind of databaseKinds) {
       const folderId = await create('folder');
       const userId = await createPerson({ [folderId]: 'READ' });
       let isHidden = false;
-      /** Between the notification and the read, the right is revoked and then a secret is written. */
+      /** Revokes the right between the notification and the read, and then writes a secret. */
       const hide = async () => {
         isHidden = true;
         await run('revokeAccess', { folderId, userId });

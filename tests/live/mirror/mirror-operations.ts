@@ -1,6 +1,6 @@
 /**
- * Random operations on the tree, on rights and on watchers. Their numbers select from the objects that exist
- * at run time.
+ * Random operations on the tree, on rights and on watchers. The numbers of an operation select from the
+ * objects that exist at run time.
  */
 
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ interface OperationKind {
   run(world: MirrorWorld, operation: Operation): Promise<unknown>;
 }
 
-/** Numbers above the number of people select the administrator, because others have few rights. */
+/** Indexes without a person select the administrator, because most people have few rights. */
 const maxActor = 24;
 const minFolders = 20;
 const maxFolders = 70;
@@ -68,7 +68,8 @@ const table: Readonly<Record<string, OperationKind>> = {
   }),
   import: kind(6, async (world, { by, one, two, three }) => {
     if (world.tree.length > maxFolders) return;
-    // Half of the names are the same in all imports, so that an import merges with an earlier one or with a part of it.
+    // Half of the names repeat in all imports, so that an import merges with an earlier one or with a part of
+    // it.
     const name = three % 2 === 0 ? world.newName() : pick(['m', 'x'], three >> 1)!;
     const inner = { name: 'x', folders: [{ name: 'y', title: `title ${two}` }, { name: world.newName() }] };
     const tree = [{ name, folders: [inner, { name: 'z', folders: [{ name: 'x' }] }] }];

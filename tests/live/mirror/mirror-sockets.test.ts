@@ -65,13 +65,13 @@ class SocketMirror {
     while (!this.#isStopped) {
       const client = await this.#connect();
       this.#client = client;
-      // Stopped while connecting.
+      // The test may have stopped the mirror while it connected.
       if (this.#isStopped) client.socket.terminate();
       await this.#follow(client);
     }
   }
 
-  /** The server sends changes again that were not applied before the cut. */
+  /** After a reconnect, the server sends all changes again that the mirror had not applied. */
   async #follow({ socket }: SocketClient): Promise<void> {
     const { under, cursor: after } = this.#mirror;
     const closed = once(socket, 'close');
@@ -190,7 +190,7 @@ for (const kind of databaseKinds) {
         trash.push(id);
         await tree.outcome('deleteFolder', { id, recursive: true });
       }
-      // Only mirrors of the whole tree: the server could refuse the others when they reconnect.
+      // Cuts only mirrors of the whole tree, because the server may refuse to reconnect the others.
       if (name === 'cut') pick(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).cut();
     };
 

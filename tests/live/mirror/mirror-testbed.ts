@@ -1,6 +1,6 @@
 /**
  * The graph with its database and journal in this process, without sockets. A test decides when each stream
- * reads its next change, and detects when none is left. So every run of a seed is the same.
+ * reads its next change, and can tell when none is left. Every run of a seed is therefore the same.
  */
 
 import assert from 'node:assert/strict';
@@ -133,7 +133,7 @@ export class MirrorTestbed {
     return change(this.#services);
   }
 
-  /** Opens a source of streams that reports when it is idle. Its graph may use changed services. */
+  /** Creates a source of streams that reports when it is idle. Its graph may use changed services. */
   openSource(change: (services: GraphOptions) => GraphOptions = (services) => services): StreamSource {
     return new StreamSource(change(this.#services));
   }
@@ -167,7 +167,7 @@ export class MirrorTestbed {
 export class StreamSource {
   readonly #graph: Graph;
   readonly #feed: JournalFeed;
-  /** The entry after which the stream waits for more; undefined while it works. */
+  /** The stream waits for an entry after this number; undefined while it works. */
   #waitsAfter: number | undefined;
 
   constructor(services: GraphOptions) {

@@ -1,5 +1,5 @@
 /**
- * A mirror with its stream. It keeps up or is slow, disconnects and reconnects, and checks that it may
+ * A mirror with its stream. It can be slow, disconnect and reconnect. A callback checks whether it may
  * receive each change.
  */
 
@@ -8,8 +8,8 @@ import type { PulledStream, StreamSource } from './mirror-testbed.ts';
 import { Mirror, watchChanges, type RunQuery, type Change } from './mirror.ts';
 
 /**
- * A prompt watcher takes each change before the next operation. A slow one takes changes only on request, and
- * applies the last one, with the reads it needs, when it takes the next.
+ * A prompt watcher takes each change before the next operation. A slow watcher takes changes only on request.
+ * It applies a change, and makes the reads for it, only when it takes the next one.
  */
 export type Pace = 'prompt' | 'slow';
 
@@ -25,7 +25,7 @@ export interface WatcherOptions {
 
 export class Watcher {
   readonly pace: Pace;
-  /** The applied changes, without those pending at a cut. */
+  /** The applied changes. A change that is pending at a disconnect is not included. */
   readonly received: Change[] = [];
   readonly #options: WatcherOptions;
   #mirror: Mirror;
@@ -50,7 +50,7 @@ export class Watcher {
     return this.#resyncs + this.#mirror.resyncs;
   }
 
-  /** Starts again, with the whole tree or inside a folder. */
+  /** Starts a new mirror, of the whole tree or of one folder. */
   async open(under?: string): Promise<void> {
     await this.disconnect();
     this.#resyncs += this.#mirror.resyncs;
@@ -79,7 +79,7 @@ export class Watcher {
     await this.#stream?.ready();
   }
 
-  /** Takes all pending changes, or at most so many. */
+  /** Takes all pending changes, up to `max`. */
   async take(max = Infinity): Promise<void> {
     await this.#applyPending();
     for (let taken = 0; taken < max; taken++) {

@@ -25,9 +25,9 @@ export interface Person {
   isAdministrator: boolean;
   isDisabled: boolean;
   readonly watchers: Watcher[];
-  /** The folders that they see in the newest state, without the root. */
+  /** The folders that the person sees in the newest state, without the root. */
   seen: readonly TreeFolder[];
-  /** The access levels that they had in each state. */
+  /** The access levels of the person in each state. */
   readonly history: Levels[];
 }
 
@@ -110,7 +110,9 @@ export class MirrorWorld {
     if (done) this.grants.push({ folderId, subject });
   }
 
-  /** Runs after each operation. It records what each person sees, and prompt watchers take their changes. */
+  /**
+   * Called after each operation. Records what each person sees, and lets prompt watchers take their changes.
+   */
   async observe(): Promise<void> {
     const { number: head } = await this.testbed.awaitFeed();
     if (head !== this.#heads.at(-1)) {
@@ -247,8 +249,9 @@ export class MirrorWorld {
   }
 
   /**
-   * A change may name only folders that the person saw just before it, when it happened, or since. A late
-   * watcher is judged by its current access: then it is enough that the person has read an ancestor since.
+   * A change may name only folders that the person saw just before it, when it happened, or since. For a
+   * watcher that is behind, the server checks the current access. Then it is enough if the person could read
+   * an ancestor in one of these states.
    */
   #checkMayReceive(person: Person, change: Change, isBehind: boolean): void {
     const { kind, cursor, folderId, folder, oldParent, newParent } = change;

@@ -13,7 +13,7 @@ for (const kind of databaseKinds) {
     for (const seed of [1, 2, 3]) {
       test(`equal a fresh read after ${steps} random operations of seed ${seed}, and receive nothing else`, async () => {
         const { failure } = await runOperations(kind, generateOperations(seed, steps));
-        const again = `To try it again: ${formatCommand('live', seed, steps)}`;
+        const again = `To reproduce this: ${formatCommand('live', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

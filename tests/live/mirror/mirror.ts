@@ -43,12 +43,14 @@ export class Mirror {
   readonly under: string | undefined;
   readonly #runQuery: RunQuery;
   #folders = new Map<string, MirroredFolder>();
-  /** Folders with a descendant that was read or dropped since they were read. */
+  /** Folders with a descendant that was read again or dropped after the folder was read. */
   #touched = new Set<string>();
   #cursor = '';
   /** The number of RESYNC changes received. */
   resyncs = 0;
-  /** The number of changes to folders that the mirror does not have, or whose parent it does not have. */
+  /**
+   * The number of changes that name a folder without a copy in the mirror, or without a copy of its parent.
+   */
   unknownChanges = 0;
 
   constructor(runQuery: RunQuery, under?: string) {
@@ -73,11 +75,12 @@ export class Mirror {
       this.resyncs++;
       await this.read();
     } else if (kind === 'DELETE' || !folder) {
-      // A folder that was not deleted is gone by now, perhaps with an ancestor that it was moved into.
+      // If the kind is not DELETE, the folder has become invisible since, perhaps with an ancestor that it
+      // was moved into.
       this.#drop(folderId!);
     } else if (!this.#hasParentOf(folder)) {
-      // The change is older than the removal of the parent, or the parent is still to come. The folder goes
-      // and comes with it.
+      // The parent was removed after this change, or a later change adds it. The folder is removed or read
+      // with its parent.
       this.unknownChanges++;
       this.#drop(folder.id);
     } else if (kind === 'CREATE') {
@@ -85,8 +88,8 @@ export class Mirror {
     } else {
       const current = this.#folders.get(folder.id);
       if (!current) this.unknownChanges++;
-      // Reads the descendants again: their changes were not sent, their access may differ, or they were read
-      // ahead.
+      // Read the descendants again if their changes were not sent, if their access may differ, or if one of
+      // them was read or dropped since.
       const areDescendantsStale =
         kind === 'IMPORT' ||
         current?.accessLevel !== folder.accessLevel ||
@@ -116,7 +119,7 @@ export class Mirror {
   async #readWithDescendants({ id }: MirroredFolder): Promise<void> {
     const { folder } = await this.#runQuery<{ folder: FolderWithDescendants | null }>(folderQuery, { id });
     this.#drop(id);
-    // It has moved. A later change reports where.
+    // The folder has moved or disappeared. A later change reports it.
     if (!folder || !this.#hasParentOf(folder)) return;
     const { descendants, ...top } = folder;
     for (const each of [top, ...descendants.items]) this.#folders.set(each.id, each);
@@ -125,7 +128,7 @@ export class Mirror {
 
   #touchAncestors(id: string): void {
     for (let at = this.#folders.get(id)?.parent; at; at = this.#folders.get(at.id)?.parent) {
-      // Between two changes a folder can appear to be inside itself.
+      // Between two changes, a folder can appear to be inside itself.
       if (this.#touched.has(at.id)) return;
       this.#touched.add(at.id);
     }

@@ -27,18 +27,18 @@ const sendsRaw = (data: string | Buffer, options: { binary?: boolean } = {}) => 
 };
 
 const malformed: readonly (readonly [title: string, act: Act])[] = [
-  ['text that is no JSON', sendsRaw('hello')],
+  ['text that is not JSON', sendsRaw('hello')],
   ['an empty text', sendsRaw('')],
-  ['a JSON text that ends too early', sendsRaw('{"type":"ping"')],
+  ['a truncated JSON text', sendsRaw('{"type":"ping"')],
   ['a list', sends([{ type: 'ping' }])],
   ['null', sends(null)],
   ['a number', sends(7)],
   ['a string', sends('ping')],
   ['deeply nested lists', sendsRaw('['.repeat(60_000))],
   ['an object without a type', sends({})],
-  ['a type that is no string', sends({ type: ['connection_init'] })],
+  ['a type that is not a string', sends({ type: ['connection_init'] })],
   ['an unknown type', sends({ type: 'connection_start' })],
-  ['the name of a property as type', sends({ type: 'toString' })],
+  ['the name of an inherited property as type', sends({ type: 'toString' })],
   ['the name of the prototype as type', sendsRaw('{"type":"__proto__","id":"1"}')],
   ['a binary frame', sendsRaw(Buffer.from('{"type":"ping"}'), { binary: true })],
 ];
@@ -48,14 +48,14 @@ const malformedStarts: readonly (readonly [title: string, message: Record<string
   ['with an empty id', { id: '', payload: { query } }],
   ['with a number as id', { id: 1, payload: { query } }],
   ['without a payload', { id: '1' }],
-  ['with a text as payload', { id: '1', payload: query }],
+  ['with a string as payload', { id: '1', payload: query }],
   ['with a list as payload', { id: '1', payload: [query] }],
   ['without a query', { id: '1', payload: {} }],
-  ['with a query that is no text', { id: '1', payload: { query: { query } } }],
+  ['with a query that is not a string', { id: '1', payload: { query: { query } } }],
   ['with a list of variables', { id: '1', payload: { query, variables: [] } }],
-  ['with variables that are a text', { id: '1', payload: { query, variables: '{}' } }],
-  ['with an operation name that is no text', { id: '1', payload: { query, operationName: 1 } }],
-  ['with extensions that are no object', { id: '1', payload: { query, extensions: true } }],
+  ['with a string as variables', { id: '1', payload: { query, variables: '{}' } }],
+  ['with an operation name that is not a string', { id: '1', payload: { query, operationName: 1 } }],
+  ['with extensions that are not an object', { id: '1', payload: { query, extensions: true } }],
 ];
 
 function badInputs(start: string, stop: string): BadInput[] {
@@ -70,19 +70,19 @@ function badInputs(start: string, stop: string): BadInput[] {
       code: 4400,
     })),
     { title: `${stop} without an id`, act: sends({ type: stop }), code: 4400 },
-    { title: 'init with a text as payload', act: sends(init('x')), code: 4400, isFirst: true },
+    { title: 'init with a string as payload', act: sends(init('x')), code: 4400, isFirst: true },
     { title: 'init with a list as payload', act: sends(init([])), code: 4400, isFirst: true },
     { title: `${start} as the first message`, act: sends(started(start)), code: 4401, isFirst: true },
     { title: 'a second init', act: (client, token) => client.init(token), code: 4429 },
     {
-      title: 'two inits at once',
+      title: 'two inits without waiting for the first',
       act: (client, token) => [client.init(token), client.init(token)],
       code: 4429,
       isFirst: true,
     },
     { title: 'a frame of 64 KiB and a byte', act: sendsRaw('x'.repeat(65_537)), code: 1009 },
     { title: 'a frame of 64 MiB', act: sendsRaw('x'.repeat(2 ** 26)), code: 1009, isFirst: true },
-    { title: 'many fragments that are too much together', act: sendFragments, code: 1009 },
+    { title: 'many fragments that exceed the limit together', act: sendFragments, code: 1009 },
     { title: 'text that is not UTF-8', act: sendsRaw(Buffer.from([0xff]), { binary: false }), code: 1007 },
   ];
 }
@@ -98,10 +98,10 @@ const inputs: Readonly<Record<string, BadInput[]>> = {
   'graphql-transport-ws': [
     ...badInputs('subscribe', 'complete'),
     { title: 'a message of the older protocol', act: sends(started('start')), code: 4400 },
-    { title: 'a ping with a text as payload', act: sends({ type: 'ping', payload: 'x' }), code: 4400 },
+    { title: 'a ping with a string as payload', act: sends({ type: 'ping', payload: 'x' }), code: 4400 },
     { title: 'a pong with a list as payload', act: sends({ type: 'pong', payload: [] }), code: 4400 },
     {
-      title: 'an id in use',
+      title: 'an id that is in use',
       act: (client) => ['1', '1'].forEach((id) => client.start(id, 'subscription{folderChanges{kind}}')),
       code: 4409,
     },
@@ -109,7 +109,7 @@ const inputs: Readonly<Record<string, BadInput[]>> = {
   'graphql-ws': [
     ...badInputs('start', 'stop'),
     { title: 'a message of the newer protocol', act: sends(started('subscribe')), code: 4400 },
-    { title: 'a ping, which it does not have', act: sends({ type: 'ping' }), code: 4400 },
+    { title: 'a ping, which this protocol does not have', act: sends({ type: 'ping' }), code: 4400 },
   ],
 };
 
@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('closes with 4408 without init within ten seconds', async () => {
+      test('closes with 4408 if no init arrives within ten seconds', async () => {
         const client = await SocketClient.open(testbed.url, { protocols: [protocol] });
         testbed.clock.advanceSeconds(9);
         const later = await SocketClient.connect(testbed.url, authToken, { protocols: [protocol] });
@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
         await assertOthersAreServed();
       });
 
-      test('ends a connection whose bytes are not frames, and no other', async () => {
+      test('ends only the connection that sends bytes that are not frames', async () => {
         const { host } = new URL(testbed.url);
         const head = `GET /graphql HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
         // Arbitrary text; a reserved bit; an unmasked frame; a long control frame; a length that is too

@@ -27,7 +27,7 @@ describe('a slow reader', () => {
     client.socket.pause();
     client.start('1', 'subscription{a}');
     const nextCalls = await waitUntilStable(() => stream.nextCalls);
-    assert.ok(nextCalls < count / 2, `${nextCalls} responses were computed and not read`);
+    assert.ok(nextCalls < count / 2, `${nextCalls} responses were computed but not read`);
     client.socket.resume();
     for (let number = 0; number < count; number++) {
       const { data } = (await client.next()).payload as { data: { number: number } };
@@ -37,7 +37,7 @@ describe('a slow reader', () => {
     await app.stop();
   });
 
-  test('is not read from until it reads again, while others are served', async () => {
+  test('has its messages left unread until it reads again, while others are served', async () => {
     const app = await StubApp.start({ liveTimings: noHeartbeatTimings });
     let opened = 0;
     const greedy = await SocketClient.connect(app.url, app.token('ann'));
@@ -45,13 +45,16 @@ describe('a slow reader', () => {
     greedy.socket.pause();
     for (let id = 0; id < 1_000; id++) greedy.start(String(id), '{a}'.padEnd(10_000));
     const answered = await waitUntilStable(() => opened);
-    assert.ok(answered < 200, `${answered} responses were computed and not read`);
+    assert.ok(answered < 200, `${answered} responses were computed but not read`);
     assert.ok(greedy.socket.bufferedAmount > 0, 'the client still buffers its messages');
     const other = await SocketClient.connect(app.url, app.token('bob'));
     other.start('1', '{a}');
     assert.equal((await other.next()).id, '1');
     greedy.socket.resume();
-    await eventually(() => greedy.unread.some(({ id }) => id === '999'), 'it is read from again');
+    await eventually(
+      () => greedy.unread.some(({ id }) => id === '999'),
+      'the server reads its messages again',
+    );
     await other.close();
     await greedy.close();
     await app.stop();
@@ -67,7 +70,7 @@ describe('a slow reader', () => {
     assert.ok(left > 0, 'the client still buffers its messages');
     client.socket.resume();
     client.send({ type: 'ping' });
-    // The server answers it after all earlier pings.
+    // The server answers this ping after all earlier ones.
     assert.equal((await client.next()).type, 'pong');
     await client.close();
     await app.stop();
@@ -75,7 +78,7 @@ describe('a slow reader', () => {
 });
 
 describe('heartbeats', () => {
-  test('keep a peer connected that answers pings', async () => {
+  test('do not disconnect a peer that answers pings', async () => {
     const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
     for (let seen = 0; seen < 10; seen++) await once(client.socket, 'ping');

@@ -80,7 +80,7 @@ describe('a socket', () => {
     }
   });
 
-  test('ends an operation as soon as it starts if it was stopped before', async () => {
+  test('ends an operation immediately if the client stopped it before it started', async () => {
     const client = await connect();
     const stream = new StubStream();
     const { promise, resolve } = Promise.withResolvers<StubStream>();
@@ -102,12 +102,12 @@ describe('a socket', () => {
     app.open = () => left.shift()!;
     client.start('1', 'subscription{a}');
     client.start('2', 'subscription{a}');
-    await eventually(() => streams.every(({ nextCalls }) => nextCalls === 1), 'both run');
+    await eventually(() => streams.every(({ nextCalls }) => nextCalls === 1), 'both operations run');
     client.socket.terminate();
-    await eventually(() => streams.every(({ hasEnded }) => hasEnded), 'both end');
+    await eventually(() => streams.every(({ hasEnded }) => hasEnded), 'both operations end');
   });
 
-  test('answers a request that fails before it runs with an error and no completion', async () => {
+  test('sends an error without a completion if a request fails before it runs', async () => {
     const errors = [{ message: 'One' }, { message: 'Two' }];
     app.open = () => ({ isExecuted: false, text: JSON.stringify({ errors }), errors });
     const client = await connect();
@@ -119,7 +119,11 @@ describe('a socket', () => {
     app.open = () => dataOf(1);
     for (const each of [client, older]) {
       each.start('1', '{a}');
-      assert.deepEqual((await each.next()).payload, { data: 1 }, 'nothing else came, and the id is free');
+      assert.deepEqual(
+        (await each.next()).payload,
+        { data: 1 },
+        'no other frame arrived, and the id is free',
+      );
       await each.close();
     }
   });
@@ -134,7 +138,7 @@ describe('a socket', () => {
     await client.close();
   });
 
-  test('answers a refused operation with an error and its code, and stays open', async () => {
+  test('sends an error with the code of a refused operation, and stays open', async () => {
     const client = await connect();
     app.open = () => {
       throw new Refusal('UNAVAILABLE', 'Not now.');
@@ -153,21 +157,21 @@ describe('a socket', () => {
     await client.close();
   });
 
-  test('closes with 4500 after a bug, without details, and logs the error', async () => {
+  test('closes with 4500 after an unexpected error, without details, and logs it', async () => {
     let stream: StubStream | undefined;
     const fails: Record<string, StubApp['open']> = {
-      'at once': () => {
-        throw new Error('secret of at once');
+      immediately: () => {
+        throw new Error('secret of immediately');
       },
       later: () => Promise.reject(new Error('secret of later')),
-      'in the stream': () => {
+      'during the stream': () => {
         stream = new StubStream();
-        stream.fail(new Error('secret of in the stream'));
+        stream.fail(new Error('secret of during the stream'));
         return stream;
       },
-      'in writing': () => {
+      'during serialization': () => {
         stream = new StubStream();
-        stream.push({ toJSON: () => assert.fail('secret of in writing') });
+        stream.push({ toJSON: () => assert.fail('secret of during serialization') });
         return stream;
       },
     };
@@ -192,7 +196,7 @@ describe('a socket', () => {
     assert.deepEqual(client.unread, []);
   });
 
-  test('closes with 4401 after an operation before the acknowledgement, even while init is in progress', async () => {
+  test('closes with 4401 if an operation arrives before the acknowledgement, even while init is in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     app.admit = () => promise;
     const client = await SocketClient.open(app.url);
@@ -233,7 +237,7 @@ describe('a socket', () => {
     assert.equal((await client.closed()).code, 4401);
   });
 
-  test('closes with 4409 after an id in use, and names the id unless it is too long', async () => {
+  test('closes with 4409 if an id is already in use, and names the id unless it is too long', async () => {
     app.open = () => new StubStream();
     for (const [id, reason] of [
       ['one', 'Subscriber for one already exists'],
@@ -250,7 +254,7 @@ describe('a socket', () => {
     }
   });
 
-  test('replaces the operation of an id in use in the older protocol', async () => {
+  test('replaces the running operation if the client reuses its id in the older protocol', async () => {
     const client = await connect(legacy);
     const [first, second] = [new StubStream(), new StubStream()];
     app.open = () => first;
@@ -291,7 +295,7 @@ describe('a socket', () => {
     assert.equal((await client.closed()).code, 1013);
   });
 
-  test('closes with 1013 after init, ping or pong with a token that cannot be checked at the moment', async () => {
+  test('closes with 1013 after init, ping or pong if the token cannot be checked at the moment', async () => {
     for (const type of ['connection_init', 'ping', 'pong']) {
       const client = type === 'connection_init' ? await SocketClient.open(app.url) : await connect();
       app.hasKeys = false;

@@ -9,7 +9,10 @@ import { readRefusedUpgrade, SocketClient, type SocketClientOptions } from '../s
 
 const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
-/** Asserts that the only frame of the older protocol before the close is the reason. */
+/**
+ * Asserts that the server sent only the reason, as a frame of the older protocol, before it closed the
+ * socket.
+ */
 const assertReason = ({ unread }: SocketClient, message: string) => {
   const { requestId } = unread[0]!.payload!['extensions'] as { requestId: string };
   assert.match(requestId, /./);
@@ -173,11 +176,11 @@ for (const kind of databaseKinds) {
       const { tokenExpiresAt } = await readViewer(client);
       advance(539);
       client.send({ type: 'ping' });
-      assert.deepEqual(await client.next(), { type: 'pong' }, 'nothing came before it');
+      assert.deepEqual(await client.next(), { type: 'pong' }, 'no other frame arrived before it');
       advance(1);
       const warning = { reason: 'TOKEN_EXPIRES', expiresAt: new Date(tokenExpiresAt).toISOString() };
       assert.deepEqual(await client.next(), { type: 'ping', payload: warning });
-      // The published client does this by itself.
+      // The published client graphql-ws also copies the payload of the ping.
       client.send({ type: 'pong', payload: warning });
       advance(59);
       await readViewer(client);
@@ -210,22 +213,27 @@ for (const kind of databaseKinds) {
         await watch(client, tokens.authToken);
         for (let round = 0; round < 3; round++) {
           advance(540);
-          assert.equal((await client.next()).type, 'ping', 'the warning comes each time');
+          assert.equal((await client.next()).type, 'ping', 'the warning arrives each time');
           tokens = await refresh(tokens);
           client.send({ type, payload: { Authorization: `Bearer ${tokens.authToken}` } });
-          if (type === 'ping') assert.deepEqual(await client.next(), { type: 'pong' }, 'without the token');
+          if (type === 'ping')
+            assert.deepEqual(
+              await client.next(),
+              { type: 'pong' },
+              'the response does not contain the token',
+            );
           const { tokenExpiresAt } = await readViewer(client);
           assert.equal(Date.parse(tokenExpiresAt), people.testbed.clock.now() + 600_000);
           await assertWatches(client, tokens.authToken);
         }
         advance(600);
         assert.deepEqual(await client.closed(), expired);
-        assert.deepEqual(client.unread, [], 'nothing about the subscription');
+        assert.deepEqual(client.unread, [], 'no frame about the subscription');
         people.authToken = (await people.testbed.logIn()).authToken;
       });
     }
 
-    test('accepts a token of another login of the same user for renewal', async () => {
+    test('accepts a token from another login of the same user as a renewal', async () => {
       const first = await people.logIn(ann);
       const client = await connect(first.authToken);
       const { session } = await readViewer(client);
@@ -238,7 +246,7 @@ for (const kind of databaseKinds) {
       await client.close();
     });
 
-    test('does not shorten the connection after an older valid token', async () => {
+    test('keeps the later expiry if an older valid token arrives', async () => {
       const older = await people.logIn(ann);
       advance(100);
       const newer = await people.logIn(ann);
@@ -249,7 +257,7 @@ for (const kind of databaseKinds) {
       await client.close();
     });
 
-    test('closes with 4403 after a ping or pong with an invalid token or with that of another user', async () => {
+    test('closes with 4403 after a ping or pong with an invalid token or the token of another user', async () => {
       const [{ authToken }, other] = [await people.logIn(ann), await people.logIn(bob)];
       for (const type of ['ping', 'pong']) {
         for (const authorization of [`Bearer ${other.authToken}`, 'Bearer x', authToken, '', 7]) {
@@ -262,7 +270,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('answers a ping before init, and does not authenticate by its token', async () => {
+    test('answers a ping before init, but does not authenticate the client with its token', async () => {
       const { authToken } = await people.logIn(ann);
       const client = await open();
       client.send({ type: 'ping', payload: bearer(authToken) });
@@ -317,7 +325,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await again.closed(), expired);
     });
 
-    test('logs no token that came over a socket', async () => {
+    test('does not log tokens received over a socket', async () => {
       const { authToken } = await people.logIn(ann);
       const client = await connect(authToken);
       client.send({ type: 'ping', payload: bearer(authToken) });

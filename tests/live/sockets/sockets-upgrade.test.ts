@@ -1,4 +1,4 @@
-/** Which requests become sockets: addresses, origins, handshakes and TLS. */
+/** Which requests become sockets, by address, origin, handshake and TLS. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
       await (await SocketClient.connect(testbed.url, authToken, options)).close();
     };
 
-    test('succeeds at both addresses, with doubled slashes folded', async () => {
+    test('succeeds at both addresses, also with doubled slashes', async () => {
       for (const path of ['/graphql', '/graphql/ws', '//graphql', '/graphql//ws', '/graphql/ws?x=//']) {
         await assertOpens({ path });
       }
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
       assert.equal(posted.headers.get('allow'), 'GET');
     });
 
-    test('gets a 4xx and a closed connection if the handshake is invalid, and the service goes on', async () => {
+    test('gets a 4xx response if the handshake is invalid, and the server keeps serving', async () => {
       const good: Record<string, string> = {
         host: 'x',
         connection: 'Upgrade',
@@ -107,7 +107,7 @@ for (const kind of databaseKinds) {
       connection.close();
     });
 
-    test('is logged with the request id of its response body if it is refused', async () => {
+    test('is logged with the request id from its response body if it is refused', async () => {
       const { body } = await readRefusedUpgrade(testbed.url, { headers: { authorization: 'Bearer x' } });
       const { requestId } = JSON.parse(body) as Problem;
       const line = testbed.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);

@@ -43,7 +43,7 @@ export class Refresher {
     for (const old of this.spent.toReversed()) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, old));
       if (kind !== 'refused') this.#client.violation('spent tokens refresh');
-      this.#client.world.tally.count('spent pairs tried again at the end');
+      this.#client.world.tally.count('spent tokens tried again at the end');
     }
   }
 
