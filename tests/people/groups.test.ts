@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
     });
     after(() => people.stop());
 
-    test('can be created, renamed, found, listed in order and deleted, and their members stay', async () => {
+    test('can be created, renamed, found, listed in order, and deleted without deleting their members', async () => {
       const [b, a] = [await people.createGroup('list B'), await people.createGroup('List a')];
       const listed = await people.query(groupNames, { text: 'LIST ' });
       assert.deepEqual(listed, {
@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 0 });
     });
 
-    test('add all given users or none, and at most 1,000 at a time', async () => {
+    test('add either all requested users or none, and at most 1,000 at a time', async () => {
       const groupId = await people.createGroup('All or none');
       const { id } = await people.createUser();
       for (const unknown of [randomUUID(), 'x', '\0']) {
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('give their rights to a member from joining to leaving, and to no one after their deletion', async () => {
+    test('give rights to users only while these are members, and to no one after the group is deleted', async () => {
       const groupId = await people.createGroup('Managers');
       await grantManage(people.testbed.database.url, groupId, 'group');
       const person = await people.createUser();

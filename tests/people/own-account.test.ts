@@ -1,6 +1,6 @@
 /**
- * Own password and sessions: changing the password, listing and ending sessions, and no secret in a response
- * or log line.
+ * A user's own password and sessions: changing the password, and listing and ending sessions. No response or
+ * log line contains a secret.
  */
 
 import assert from 'node:assert/strict';
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     };
 
     describe('passwords', () => {
-      test("end the user's other sessions when they change, but not the current one and not those of others", async () => {
+      test("end the user's other sessions when they change, but neither the current session nor those of other users", async () => {
         const person = await people.createUser();
         const bystander = await people.logIn(await people.createUser());
         const [here, ...elsewhere] = [
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test('let one of several concurrent changes with the same old password win', async () => {
+      test('can be changed by only one of several concurrent requests with the same old password', async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
         const query = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
         assert.equal(won.length, 1);
       });
 
-      test('are rejected if invalid wherever they are set, without being repeated', async () => {
+      test('are rejected if invalid by every mutation that sets them, and are not repeated in the error', async () => {
         const person = await people.createUser({ username: 'annabelle' });
         const { authToken } = await people.logIn(person);
         const bad = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
         assert.ok((await people.logIn(person)).authToken);
       });
 
-      test('end together with all sessions when an administrator resets them', async () => {
+      test('stop working when an administrator resets them, and all sessions of the user end', async () => {
         const person = await people.createUser();
         const tokens = await people.logIn(person);
         const password = 'set by an administrator';
@@ -139,7 +139,7 @@ for (const kind of databaseKinds) {
         assert.ok((await people.logIn({ ...person, password })).authToken);
       });
 
-      test('require the old one if an administrator resets their own', async () => {
+      test('cannot be reset by administrators for their own account', async () => {
         const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
         const input = { userId: viewer.user.id, password: 'a different cabin' };
         assert.match(await people.mutationError('resetPassword', input), /^CONFLICT.*changePassword/);
@@ -204,7 +204,7 @@ for (const kind of databaseKinds) {
         await short.stop();
       });
 
-      test('can be ended one by one, all others, or all', async () => {
+      test('can be ended one by one, all except the current one, or all together', async () => {
         const person = await people.createUser();
         const [here, one, two] = [
           await people.logIn(person),
@@ -255,7 +255,7 @@ for (const kind of databaseKinds) {
         const person = await people.createUser();
         const ids: string[] = [];
         for (let count = 0; count < 5; count++) {
-          // Two at the same time: then the id decides.
+          // Pairs of sessions start at the same time, so their ids decide the order.
           if (count % 2) people.testbed.clock.advanceSeconds(1);
           ids.unshift(await idOf(await people.logIn(person)));
         }
@@ -271,8 +271,8 @@ for (const kind of databaseKinds) {
         }
         assert.deepEqual(seen.toSorted(), ids.toSorted());
         assert.equal(seen.at(-1), ids.at(-1));
-        const everybodys = await page({});
-        const names = new Set(everybodys.items.map(({ user }) => user.username));
+        const allSessions = await page({});
+        const names = new Set(allSessions.items.map(({ user }) => user.username));
         assert.ok(names.has(person.username) && names.size > 1);
         const { pageInfo } = await page({ userId: person.id, first: 1 });
         assert.match(await people.queryError(sessionPage, { after: pageInfo.endCursor }), /^BAD_INPUT/);

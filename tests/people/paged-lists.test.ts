@@ -1,6 +1,6 @@
 /**
- * Lists that belong to one user, group or folder: their pages, their order, and their cost for many owners at
- * once.
+ * Lists that belong to one user, group or folder: their pages, their order, and their cost when a query reads
+ * many owners.
  */
 
 import assert from 'node:assert/strict';
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(found, [...expected.slice(3).reverse(), ...expected.slice(0, 3).reverse()]);
     });
 
-    test('show only the grants to their groups to a user who does not manage the folder', async () => {
+    test('show users who do not manage the folder only the grants to their own groups', async () => {
       await people.mutate('grantAccess', { folderId, userId: (await people.createUser()).id, level: 'READ' });
       const list = `{folder(id: "${folderId}"){LIST}}`;
       const found = await pages(list, 'group{id}', ['folder', 'access'], own.authToken);
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
       assert.ok(found.every(({ group }) => group !== null));
     });
 
-    test('include the users whose access a move changes page by page', async () => {
+    test('include the access changes of a move page by page', async () => {
       const from = await createFolder('From');
       const id = await createFolder('Moved', from);
       const parentId = await createFolder('To');
@@ -148,7 +148,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('include everyone who has access to a folder page by page, with the deciding grant', async () => {
+    test('include all users with access to a folder page by page, with the deciding grant', async () => {
       const outer = await createFolder('Outer');
       const inner = await createFolder('Inner', outer);
       const names = ['alma', 'Berta', 'carl', 'dora', 'emil', 'fred'];
@@ -166,7 +166,7 @@ for (const kind of databaseKinds) {
       await grant(outer, { userId: alma!.id, level: 'MANAGE' });
       await grant(outer, { groupId: crew, level: 'READ' });
       await grant(outer, { userId: emil!.id, level: 'WRITE' });
-      // Of several grants on one folder the highest decides, and a nearer folder decides before a higher level.
+      // The nearest folder with a grant decides. Among several grants on that folder, the highest level decides.
       await grant(inner, { groupId: closed, level: 'NONE' });
       await grant(inner, { userId: carl!.id, level: 'NONE' });
       await grant(inner, { groupId: crew, level: 'WRITE' });
@@ -222,7 +222,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.query(hidden, {}, authToken), { folder: null });
     });
 
-    test('include a group of thousands among the users with access, and charge the examined users', async (t) => {
+    test('include thousands of group members among the users with access, and charge for each examined user', async (t) => {
       const crowded = await createFolder('Crowded');
       const everyone = await people.createGroup('Everyone');
       await people.mutate('grantAccess', { folderId: crowded, groupId: everyone, level: 'READ' });
@@ -271,7 +271,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are charged by their size if many users are read at once', async () => {
+    test('are charged by their requested size if a query reads many users', async () => {
       const small = await PeopleTestbed.start(kind, {
         settings: { MAX_FOLDERS: '12' },
         database: people.testbed.database,

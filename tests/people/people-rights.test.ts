@@ -1,4 +1,4 @@
-/** Who may see and change users and groups. Other users are refused or see nothing. */
+/** Who may see and change users and groups. Other users get an error or see nothing. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('let a manager of a folder find users and groups by name, without details and lists', async () => {
+    test('let the manager of a folder find users and groups by name, but not read details or list users', async () => {
       const manager = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Found');

@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(user, { username: 'TAKEN' });
     });
 
-    test('get a unique name if several are renamed to it concurrently', async () => {
+    test('keep names unique if several are renamed to the same name concurrently', async () => {
       const racers = await Promise.all(Array.from({ length: 6 }, () => people.createUser()));
       const renames = racers.map(({ id }, index) =>
         people.execute('mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}', {
@@ -186,7 +186,7 @@ for (const kind of databaseKinds) {
       assert.ok((await people.logIn({ ...person, username: 'renamed' })).authToken);
     });
 
-    test('are logged out everywhere at once when disabled, and can log in again when enabled', async () => {
+    test('are logged out everywhere immediately when disabled, and can log in again when enabled', async () => {
       const person = await people.createUser();
       const tokens = await people.logIn(person);
       const disabled = await people.mutate(
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
       assert.ok((await people.logIn(person)).authToken);
     });
 
-    test('are logged out everywhere at once when deleted, with their grants and memberships', async () => {
+    test('are logged out everywhere immediately when deleted, and lose their grants and memberships', async () => {
       const person = await people.createUser();
       const tokens = await people.logIn(person);
       const groupId = await people.createGroup('Leavers');
@@ -219,7 +219,7 @@ for (const kind of databaseKinds) {
       assert.match((await people.createUser({ username: person.username })).id, /./);
     });
 
-    test('gain and lose the administrator role at once', async () => {
+    test('gain and lose the administrator role immediately', async () => {
       const person = await people.createUser({ isAdministrator: true });
       const { authToken } = await people.logIn(person);
       assert.ok(await people.query('{users{totalCount}}', {}, authToken));
@@ -262,13 +262,13 @@ for (const kind of databaseKinds) {
       assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);
     });
 
-    test('take as many statements for a page as for one user', async () => {
+    test('need as many statements for a page as for one user', async () => {
       const countFor = async (first: number) => {
         statements.length = 0;
         await people.query(`query($first: Int){users(first: $first){items{${details}}}}`, { first });
         return statements.length;
       };
-      await countFor(1); // The rights of the viewer are read once.
+      await countFor(1); // Fills the cache with the rights of the viewer.
       assert.equal(await countFor(10), await countFor(1));
     });
   });

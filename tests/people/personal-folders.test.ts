@@ -1,4 +1,4 @@
-/** The folders of each user: shared with the user, favorites, and recently visited ones. */
+/** The personal lists of each user: shared folders, favorites, and recently visited folders. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
       await grant(gone, 'READ');
       await people.mutate('grantAccess', { folderId: other, groupId: group, level: 'WRITE' });
       await people.mutate('deleteFolder', { id: gone });
-      // The folder inside a closed one is below a folder that the user may read.
+      // `Reopened` is not listed, because the user may read `Open 10` above it.
       assert.deepEqual((await readLists()).shared, ['Open 9', 'Open 10']);
       assert.deepEqual((await readLists(people.authToken)).shared, []);
       await grant(open, 'NONE');
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual((await readLists()).shared, ['Gone', 'Inside', 'Reopened']);
     });
 
-    test('include the topmost folders page by page, also if the last one of a page has gone', async () => {
+    test('include the topmost folders page by page, even if the last folder of a page was deleted', async () => {
       const read = async (cursor: string | null) => {
         const query =
           'query($after: String){viewer{sharedFolders(first: 1, after: $after){items{id name} pageInfo{endCursor hasNextPage hasPreviousPage}}}}';
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
       assert.match(await people.queryError(forged, {}, token), /^BAD_INPUT/);
     });
 
-    test('remember favorites and visits of each user, without entries in the journal', async () => {
+    test('include favorites and visits of each user, which the journal does not record', async () => {
       const ids = [];
       for (const name of ['Room 10', 'Room 9', 'Room 8']) ids.push(await createFolder(name));
       for (const id of ids) await grant(id, 'READ');
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('keep 200 favorites and 20 visits, and drop favorites that are hidden if there is no more room', async () => {
+    test('keep 200 favorites and 20 visits, and replace hidden favorites when the list is full', async () => {
       const bob = await people.createUser({ username: 'bob' });
       const { authToken } = await people.logIn(bob);
       const parentId = await createFolder('Many');

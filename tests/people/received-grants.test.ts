@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
       'READ /Floor 10',
     ];
 
-    test('are visible to administrators, the newest first, without folders in the trash', async () => {
+    test('are visible to administrators, the newest first, except on folders in the trash', async () => {
       const { user } = await tree.query<{ user: WithGrants }>(userQuery, { id: ann.id });
       assert.deepEqual(formatGrants(user), onTree);
       const { users } = await tree.query<{ users: { items: (WithGrants & { username: string })[] } }>(
@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('include those of a group, with the group', async () => {
+    test('name the group instead of a user if a group received them', async () => {
       const { group } = await tree.query<{ group: WithGrants }>(groupQuery, { id: groupId });
       assert.deepEqual(formatGrants(group), ['READ /Floor 10/Desk']);
       const { group: same } = await tree.query<{ group: unknown }>(
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(same, { grants: { items: [{ user: null, group: { id: groupId } }] } });
     });
 
-    test('are visible to the user themself for visible folders', async () => {
+    test('are visible to the user who received them, except on hidden folders', async () => {
       const { viewer } = await tree.query<{ viewer: { user: WithGrants } }>(
         `{viewer{user{${grants}}}}`,
         {},
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('have pages and counts without folders that the viewer does not see', async () => {
+    test('leave folders that the viewer does not see out of pages and counts', async () => {
       const page = `query($after: String){viewer{user{grants(first: 1, after: $after){
         totalCount items{level folder{path}} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}`;
       interface Page {
@@ -141,7 +141,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are charged by their size if many users are read at once', async () => {
+    test('are charged by their size if a query reads many users', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_FOLDERS: '6' },
         database: tree.testbed.database,

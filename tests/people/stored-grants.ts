@@ -1,4 +1,4 @@
-/** Writes and counts rows of grants, for tests of their removal with users and groups. */
+/** Writes and counts rows of grants. Tests check that these rows are deleted with users and groups. */
 
 import { accessLevels } from '../../server/src/access/access.ts';
 import { sql } from '../../server/src/database/statement.ts';

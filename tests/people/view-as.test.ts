@@ -1,4 +1,4 @@
-/** An administrator views the tree as another user: with the rights of that user, and read only. */
+/** An administrator views the tree as another user: read-only, and with the rights of that user. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -87,13 +87,13 @@ for (const kind of databaseKinds) {
       return client;
     };
 
-    /** A user of its own, because tests disable and demote it. */
+    /** Creates a separate administrator, because tests demote this user or end its sessions. */
     const createAdministrator = async () => {
       const person = await people.createUser({ isAdministrator: true });
       return { ...person, tokens: await people.logIn(person) };
     };
 
-    test('answers every query with exactly the rights and the data of that user', async () => {
+    test('answers every query with exactly the rights and the data of the viewed user', async () => {
       const viewToken = await start();
       const { cursor } = await people.query<{ cursor: string }>('{cursor}');
       const folder = 'id name title path accessLevel version updatedAt';
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('shows who views, and hides sessions, favorites and visits of the user', async () => {
+    test('names the administrator who views, and hides the sessions, favorites and visits of the user', async () => {
       const viewToken = await start();
       const query =
         '{viewer{user{username} viewedBy{username isAdministrator} session{isCurrent user{username}} favorites{totalCount items{id}} recentFolders{id}}}';
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await people.query('{cursor}'), { cursor });
     });
 
-    test('can be started by administrators only, and its start is in the journal', async () => {
+    test('can be started by administrators only, and the journal records the start', async () => {
       const error = (input: { userId: string }, authToken?: string) =>
         people.mutationError('startViewAs', input, authToken);
       assert.match(await error({ userId: root.id }, annToken), /^FORBIDDEN/);
@@ -240,7 +240,7 @@ for (const kind of databaseKinds) {
       assert.equal((await view(viewToken, '{folder{name}}')).errors, undefined);
     });
 
-    test('has a token that is no auth token anywhere', async () => {
+    test('has a token that no endpoint accepts as an auth token', async () => {
       const viewToken = await start();
       const { testbed } = people;
       assert.equal((await testbed.query('{__typename}', viewToken)).status, 401);
@@ -254,7 +254,7 @@ for (const kind of databaseKinds) {
       assert.equal((await testbed.query('{__typename}', rootTokens.authToken)).status, 200);
     });
 
-    test('leaves the token endpoints as they are, whatever the header holds', async () => {
+    test('does not affect the token endpoints, whatever value the header has', async () => {
       const { testbed } = people;
       for (const header of [await start(), '', 'broken']) {
         const tokens = await people.logIn(root);
@@ -338,7 +338,7 @@ for (const kind of databaseKinds) {
         await assertEnded(started, 'INVALID_AUTH_TOKEN');
       });
 
-      test('after 15 minutes, also if the auth token is renewed', async () => {
+      test('after 15 minutes, even if the auth token is renewed', async () => {
         const administrator = await createAdministrator();
         const started = await startAs(administrator, ann);
         started.stream.disconnect();
@@ -360,7 +360,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('is not extended by a start that is repeated under its idempotency key', async () => {
+    test('is not extended if its start is repeated with the same idempotency key', async () => {
       const query = mutation('startViewAs', 'viewToken expiresAt');
       const body = JSON.stringify({ query, variables: { input: { userId: ann.id } } });
       const headers = {
@@ -400,7 +400,7 @@ for (const kind of databaseKinds) {
       await own.close();
     });
 
-    test('fails closed on a socket whose view token is broken or belongs to another view', async () => {
+    test('fails closed on a socket if the view token is broken or belongs to another view', async () => {
       for (const broken of [null, '', 'x', 5, rootTokens.authToken]) {
         const client = await connect(broken);
         assert.deepEqual(await client.closed(), { code: 4403, reason: invalid });
@@ -434,7 +434,7 @@ function codesOf({ errors }: GraphBody<unknown>): unknown[] {
   return errors!.map(({ extensions }) => extensions.code);
 }
 
-/** The ids of requests differ. */
+/** Removes request ids, which differ in every response. */
 function withoutIds(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body).replace(/"requestId":"[^"]*"/g, '"requestId":""')) as unknown;
 }

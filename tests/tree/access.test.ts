@@ -117,12 +117,12 @@ for (const kind of databaseKinds) {
 
       test('shows no hidden folder in any field of the schema', async () => {
         assert.ok(hiddenIds.length > 5);
-        const responses = await ann.tryEverything(await readQueryType(admin), hiddenIds, secret);
-        assert.ok(responses.length > 50, `${responses.length} answers`);
+        const responses = await ann.queryEveryField(await readQueryType(admin), hiddenIds, secret);
+        assert.ok(responses.length > 50, `${responses.length} responses`);
         for (const { query, text } of responses) {
           const visibleText = text.replaceAll(/"message":"(\\"|[^"])*"/g, '');
-          assert.ok(!visibleText.includes(secret), `${query} answers ${text}`);
-          for (const id of hiddenIds) assert.ok(!visibleText.includes(id), `${query} answers ${text}`);
+          assert.ok(!visibleText.includes(secret), `${query} returns ${text}`);
+          for (const id of hiddenIds) assert.ok(!visibleText.includes(id), `${query} returns ${text}`);
         }
       });
 
@@ -236,7 +236,7 @@ for (const kind of databaseKinds) {
         await admin.revoke(ids['Levels/B']!, { groupId: group });
       });
 
-      test('allow administrators everything, whatever the grants say', async () => {
+      test('give administrators full access, whatever the grants say', async () => {
         await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
         const { folder } = await admin.query<{ folder: { accessLevel: string } }>(
           'query($id: ID!){folder(id: $id){accessLevel}}',
@@ -245,7 +245,7 @@ for (const kind of databaseKinds) {
         assert.equal(folder.accessLevel, 'MANAGE');
       });
 
-      test('do not rise by a move, or by deleting a folder and restoring it elsewhere', async () => {
+      test('do not rise if a user moves a folder, or deletes it and restores it elsewhere', async () => {
         const tree = await admin.createTree('Gain', ['Shared/Thing', 'Own']);
         const dora = await admin.createUser(testbed, 'dora');
         await admin.grant(await admin.findId('/Gain/Shared'), { userId: dora.userId }, 'WRITE');

@@ -1,6 +1,6 @@
 /**
- * Guards of a change: the expected version and the maximum depth of the tree. Also the number of statements
- * of a change.
+ * Guards that can refuse a change: the expected version and the maximum depth of the tree. Also checks the
+ * number of statements of a change.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     describe('the expected version', () => {
-      /** Each mutation on a folder at version 3, with the folder whose version it expects. */
+      /** The input of each mutation. `id` is the folder with the expected version, which is 3. */
       const changes: Readonly<Record<string, (id: string, other: string) => Variables>> = {
         createFolder: (id) => ({ parentId: id, name: 'New' }),
         importFolders: (id) => ({ parentId: id, list: [{ path: 'a/b' }] }),
@@ -152,7 +152,7 @@ for (const kind of databaseKinds) {
         return costs;
       }
 
-      test('is the same few statements, however many descendants there are', async () => {
+      test('is the same small number of statements for any number of descendants', async () => {
         const few = await measure(10);
         for (const each of few) assert.ok(each.writes.length <= 8, JSON.stringify(each));
         assert.deepEqual(await measure(5_000), few);

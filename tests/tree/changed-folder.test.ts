@@ -1,6 +1,5 @@
 /**
- * The response of a mutation shows the folder as a query does, without reading again what the mutation has
- * read.
+ * The response of a mutation equals a query of the folder, but does not repeat the reads of the mutation.
  */
 
 import assert from 'node:assert/strict';

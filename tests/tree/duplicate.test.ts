@@ -1,4 +1,4 @@
-/** Duplicates folders: exactly what the viewer sees, all or nothing. */
+/** Duplicating folders: a copy contains exactly the folders that the viewer sees. It succeeds or fails as a whole. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ for (const kind of databaseKinds) {
     const refusalCode = async (input: Variables, authToken?: string) =>
       (await tree.refused('duplicateFolder', input, authToken)).extensions.code;
 
-    test('contains the folder and everything inside with all texts, and leaves the original unchanged', async () => {
+    test('contains the folder and its descendants with all texts, and leaves the original unchanged', async () => {
       const parent = await tree.create('Studio');
       const texts = {
         title: 'The plan',
@@ -171,7 +171,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.paths(folder.id), ['Part']);
       });
 
-      test('has no hidden folder, no texts of passages and no grants', async () => {
+      test('contains no hidden folders, no texts of passages and no grants', async () => {
         const [from, id] = (await tree.createChain(['Mixed', 'Box'])) as [string, string];
         const to = await tree.create('Mixed target');
         await tree.import(
@@ -213,7 +213,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.find(copyOfOpen, 'id', other.authToken), null);
       });
 
-      test('is a new folder for viewers of the destination, and nothing for others', async () => {
+      test('is reported as a new folder to viewers of the destination, and not at all to others', async () => {
         const [from, id] = (await tree.createChain(['News', 'Story', 'Photo'])) as [string, string];
         const to = await tree.create('Front page');
         const seesSource = await tree.person({ [from]: 'READ' });
@@ -240,7 +240,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('of the root or into itself', () => {
-      test('copies the folders of one moment', async () => {
+      test('copies only the folders that existed before the copy', async () => {
         const [id, inner] = (await tree.createChain(['Russian doll', 'Doll'])) as [string, string];
         const { folderCount } = await duplicate({ id, parentId: inner });
         assert.equal(folderCount, 2);
@@ -259,7 +259,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('is refused for unknown, deleted and changed folders, and for ids that are none', async () => {
+    test('is refused for unknown, deleted and changed folders, and for invalid ids', async () => {
       const [id, gone] = [await tree.create('Stays'), await tree.create('Gone')];
       await tree.delete(gone);
       for (const each of [gone, '', 'x', `${id} `, `${id}\u0000`, 'a'.repeat(10_000)]) {
@@ -325,7 +325,7 @@ for (const kind of databaseKinds) {
         await tree.import(paths, id);
       });
 
-      test('appears at once, with all folders', async () => {
+      test('appears in one step, with all folders', async () => {
         const seen: string[][] = [];
         const isStaged = new Promise<void>((resolve) => (onStaged = resolve));
         const copying = duplicate({ id, name: 'Grove' });
@@ -339,7 +339,7 @@ for (const kind of databaseKinds) {
         await tree.delete(folder.id);
       });
 
-      test('leaves nothing behind if the destination is deleted meanwhile', async () => {
+      test('leaves nothing behind if the destination is deleted during the copy', async () => {
         const parentId = await tree.create('Vanishes');
         const { folders } = await countRows(tree.testbed.database.url);
         const isStaged = new Promise<void>((resolve) => (onStaged = resolve));
@@ -350,7 +350,7 @@ for (const kind of databaseKinds) {
         assert.equal((await countRows(tree.testbed.database.url)).folders, folders);
       });
 
-      test('chooses another free name if the name is taken meanwhile', async () => {
+      test('gets another free name if its name is taken during the copy', async () => {
         const isStaged = new Promise<void>((resolve) => (onStaged = resolve));
         const copying = duplicate({ id });
         await isStaged;

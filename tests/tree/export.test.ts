@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('has a maximum size that is a setting, like an import', async () => {
+    test('has a configurable maximum size, like an import', async () => {
       const small = await TreeTestbed.start(kind, {
         settings: { MAX_IMPORT_FOLDERS: '50', MAX_EXPORT_FOLDERS: '60' },
       });

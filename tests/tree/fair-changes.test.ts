@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
       await Promise.all(earlier);
     });
 
-    test('hold few snapshots for the responses of many mutations of one user', async () => {
+    test('keep few snapshots open for the responses of many mutations of one user', async () => {
       const { folder } = await run<{ folder: { id: string } }>(
         'createFolder',
         { name: 'Wide' },

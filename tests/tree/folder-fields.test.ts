@@ -1,4 +1,4 @@
-/** The fields of a folder: their limits, and that they are returned exactly as written. */
+/** The fields of a folder have limits, and are returned exactly as written. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
 
     describe('properties', () => {
       const nested = (levels: number): unknown => (levels === 0 ? 1 : { in: nested(levels - 1) });
-      /** Returns an object with this size as JSON. */
+      /** Returns an object whose JSON has this size. */
       const createObjectOfSize = (bytes: number) => ({ é: 'x'.repeat(bytes - '{"":""}'.length - 2) });
 
       test('are returned exactly as written, for any JSON object', async () => {

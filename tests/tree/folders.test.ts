@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(data, { folder: { name: 'Café' } });
       });
 
-      test('returns null for an id that names nothing', async () => {
+      test('returns null for an unknown or invalid id', async () => {
         for (const id of ['', 'x', '00000000-0000-0000-0000-000000000000', "' or 1=1 --", '\0', '%', '1']) {
           const query = 'query($id: ID!){folder(id: $id){name} node(id: $id){id}}';
           assert.deepEqual(await execute(query, { id }), { data: { folder: null, node: null } });
@@ -308,7 +308,7 @@ for (const kind of databaseKinds) {
         return statements.length;
       };
 
-      test('are one for each level of the tree, after one for the state of the rights', async () => {
+      test('read one level of the tree each, after one that reads the journal counter', async () => {
         const below = (depth: number): string =>
           depth === 0 ? '' : `folders{edges{node{name ${below(depth - 1)}}}}`;
         const toFolder = await countStatements('{folder(path: "/Places"){name}}');
@@ -343,13 +343,13 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('do not read or count subfolders for a count alone, which is stored', async () => {
+      test('do not read subfolders if only their count is requested, because the count is stored', async () => {
         assert.equal(await countStatements('{folder{folders{totalCount}}}'), 2);
         assert.equal(await countStatements('{folder{folders{items{folders{totalCount}}}}}'), 3);
         assert.doesNotMatch(statements.join(), /count\(/);
       });
 
-      test('are none for checking a token, and at least the state of the rights for a query', async () => {
+      test('are not needed to check a token, but every query reads the journal counter', async () => {
         statements.length = 0;
         assert.equal((await testbed.post('/login/verify', { authToken })).status, 204);
         assert.deepEqual(statements, []);

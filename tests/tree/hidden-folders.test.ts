@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('are not found by filters, and do not affect the filters of others', async () => {
+      test('are not found by filters, and do not affect how filters match visible folders', async () => {
         const found = async (filter: string) =>
           (
             await fay.query<Page>(
@@ -109,8 +109,7 @@ for (const kind of databaseKinds) {
             id: top,
           },
         );
-        // 10 floors with one room each, the vault of floor 3 with its content, and the folder whose vault is
-        // hidden.
+        // 10 floors with one room each, two folders in floor 3, and `Only hidden` without its hidden vault.
         assert.equal(folder.descendants.totalCount, 23);
         assert.equal(folder.descendants.items.length, 23);
         assert.equal(exportFolders.length, 23);
@@ -121,7 +120,7 @@ for (const kind of databaseKinds) {
         assert.equal(deleteFolder.folderCount, 1);
       });
 
-      test('block their name for others, with the same message as for a visible folder', async () => {
+      test('block their names for new folders, with the same message as visible folders', async () => {
         const create =
           'mutation($id: ID!, $name: String!){createFolder(input: {parentId: $id, name: $name}){folder{id}}}';
         const hidden = await fay.readErrors(create, { id: top, name: 'Floor 2' });

@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     const readCode = async (query: string, variables?: Record<string, unknown>) =>
       (await tree.execute(query, variables)).errors?.[0]?.extensions.code;
 
-    test('are refused if a text has many megabytes, before any work on it and without repeating it', async () => {
+    test('are refused before any work if a text has many megabytes, and the error does not repeat the text', async () => {
       const long = '\ufdfa'.repeat(megabytes / 3);
       const refused: [query: string, code: string][] = [
         ['query($t: String!){search(text: $t){totalCount}}', 'BAD_INPUT'],
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('are charged for cursors, icons and exports as text', async () => {
+    test('are charged for the text of cursors and of exported paths', async () => {
       const wide = (fields: string) => `{folder(path: "/Wide"){${fields}}}`;
       assert.equal(await readCode(wide('descendants(first: 20){edges{cursor}}')), undefined);
       assert.equal(await readCode(wide('descendants{edges{cursor}}')), 'TOO_EXPENSIVE');
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
       assert.equal(errors?.length, 100);
     });
 
-    test('cannot restore a folder that is marked for purging, whatever the clock of the node says', async () => {
+    test('cannot restore a folder that is marked for purging, even if it has not expired by the clock of the node', async () => {
       const id = await tree.create('Given up');
       await tree.delete(id);
       await withDatabase(tree.testbed.database.url, (database) =>

@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       tree.mutate<Counts>('importFolders', { onExisting: 'UPDATE', ...input }, countFields, authToken);
     const refusal = (input: Variables, authToken?: string) =>
       tree.refused('importFolders', { onExisting: 'UPDATE', ...input }, authToken);
-    /** Sends a merge under an idempotency key. */
+    /** Sends a merge with an idempotency key. */
     const send = async (input: Variables, selection: string, key: string) => {
       const variables = { input: { onExisting: 'UPDATE', ...input } };
       const body = JSON.stringify({ query: mutation('importFolders', selection), variables });
@@ -141,7 +141,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await merge({ parentId: id, tree: input }), counts(1, 1, 0));
     });
 
-    test('is one journal entry for each updated folder and each folder with new ones', async () => {
+    test('has one journal entry for each updated folder and for each folder that gets new subfolders', async () => {
       const id = await tree.create('Journal');
       await tree.import(['a/b', 'c'], id);
       const [aId, bId] = [await tree.idOf('/Journal/a'), await tree.idOf('/Journal/a/b')];
@@ -173,7 +173,7 @@ for (const kind of databaseKinds) {
       assert.equal(await readCursor(), unchanged);
     });
 
-    test('changes nothing in a dry run, and has the same counts and errors', async () => {
+    test('changes nothing in a dry run, but returns the same counts and errors', async () => {
       const id = await tree.create('Dry');
       await tree.import(['a/b'], id);
       const input = { parentId: id, list: [{ path: 'a/b', title: 'B' }, { path: 'a/c' }], dryRun: true };
@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([await tree.snapshot(), await readCursor()], state);
     });
 
-    test('needs WRITE where it creates or updates, and names the path that lacks it', async () => {
+    test('needs WRITE where it creates or updates folders, and names the path without WRITE', async () => {
       const id = await tree.create('Rights');
       await tree.import([{ path: 'a/low/in', title: 'In' }, { path: 'a/free' }], id);
       const lowId = await tree.idOf('/Rights/a/low');
@@ -235,7 +235,7 @@ for (const kind of databaseKinds) {
       );
       assert.equal(hidden!.extensions.code, 'FORBIDDEN');
       assert.deepEqual({ ...hidden, path: missing!.path }, missing);
-      // Of a passage only the name is visible: any other text is refused, whether it is the stored one or not.
+      // A passage shows only its name. The server refuses any other text, even if the text is the stored one.
       for (const onExisting of ['KEEP', 'UPDATE']) {
         const list = [{ path: 'hall/secret', title: null }, { path: 'hall/secret/deep/new' }];
         const name = onExisting.toLowerCase();
@@ -253,7 +253,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('is a CONFLICT if a hidden folder has the name, as for a single new folder', async () => {
+    test('is a CONFLICT if a hidden folder has the same name, as in createFolder', async () => {
       const id = await tree.create('Taken');
       await tree.import(['a/hidden/in'], id);
       const { authToken } = await tree.person({
@@ -270,7 +270,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('merges a large import all at once, also into several folders with equal names inside', async () => {
+    test('applies a large import in one step, also to several folders with equal subfolder names', async () => {
       const id = await tree.create('Large');
       await tree.import(
         spread(200).map((path) => ({ path, title: 'Old' })),
@@ -308,7 +308,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await titles(), [2_203, 'New']);
       for (const state of seen) assert.match(state, /^(200 Old|2203 New)$/);
       assert.deepEqual(await merge({ parentId: id, list }), counts(0, 0, 2_203));
-      // The stored heights include the new levels: they limit the depth of later moves.
+      // Later moves check the depth with the stored heights, so these must include the new levels.
       assert.deepEqual(await merge({ parentId: id, list: toList(['10/60/x/y']) }), counts(2, 0, 2));
       const names = Array.from({ length: 253 }, (_, index) => `level ${index}`);
       await tree.import([names.join('/')]);
@@ -321,7 +321,7 @@ for (const kind of databaseKinds) {
       await tree.delete(await tree.idOf('/level 0'));
     });
 
-    // The limit is the same on both databases, and PostgreSQL takes long to import the folders.
+    // Runs on SQLite only: the limit is the same on both databases, and PostgreSQL needs longer for the import.
     if (kind === sqlite)
       test('refuses to change more than 10,000 existing folders', async () => {
         const id = await tree.create('Many');
@@ -355,7 +355,7 @@ for (const kind of databaseKinds) {
         let outcome: string;
         let left: number;
         let count = 2_000;
-        // On a busy machine, the change may arrive after the end of the import. Then a longer import is tried.
+        // On a busy machine, the change may arrive after the end of the import. Then the test repeats with a longer import.
         do {
           count *= 2;
           const id = await tree.create(`Until ${what} ${count}`);
@@ -377,10 +377,10 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('is refused if thousands of folders that it keeps are deleted meanwhile, instead of blocking other changes', async () => {
+    test('is refused, instead of blocking other changes, if thousands of folders that it keeps are deleted meanwhile', async () => {
       let outcome: string;
       let count = 4_000;
-      // On a busy machine, the deletion may arrive after the end of the import. Then a larger import is tried.
+      // On a busy machine, the deletion may arrive after the end of the import. Then the test repeats with a larger import.
       do {
         count *= 2;
         const parentId = await tree.create(`Kept ${count}`);
@@ -397,7 +397,7 @@ for (const kind of databaseKinds) {
       assert.equal(outcome, 'CONFLICT');
     });
 
-    test('makes the same merge once when it is sent twice at the same time', async () => {
+    test('runs only once if the same request is sent twice at the same time', async () => {
       const id = await tree.create('Twice');
       await tree.import(['a'], id);
       const list = ['a', ...Array.from({ length: 1_200 }, (_, index) => `a/${index}`)].map((path) => ({

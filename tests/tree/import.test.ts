@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Database } from '../../server/src/database/database.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { giveUpImports, stageImport } from './stored-imports.ts';
+import { markStagedImportsForPurge, stageImport } from './stored-imports.ts';
 import { countRows, withDatabase } from '../support/stored-rows.ts';
 import { mutation } from '../support/graph-testbed.ts';
 import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('creates the folders of a list in any order of its paths, with the folders between them', async () => {
+      test('creates the folders of a list with paths in any order, including missing parents', async () => {
         const id = await tree.create('List');
         const list = [
           { path: '/x/y/z/' },
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.find(await tree.idOf('/List/x/y'), 'title'), { title: 'Y' });
       });
 
-      test('is rejected with both a tree and a list or neither, and imports nothing if empty', async () => {
+      test('is rejected if it has both a tree and a list, or neither, and imports nothing if it is empty', async () => {
         const snapshot = await tree.snapshot();
         for (const input of [
           {},
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('is a CONFLICT if a top name is taken, but not deeper down', async () => {
+      test('is a CONFLICT if a name at the top is taken, but may repeat the name deeper down', async () => {
         const [id] = (await tree.createChain(['Taken', 'here', 'inside'])) as [string];
         const { extensions, message } = await refusal({
           parentId: id,
@@ -216,7 +216,7 @@ for (const kind of databaseKinds) {
         },
       };
       for (const [reader, count] of Object.entries(readers)) {
-        test(`makes 2,500 folders visible at once to a reader that uses ${reader} meanwhile`, async () => {
+        test(`makes 2,500 folders visible in one step to a concurrent reader of ${reader}`, async () => {
           const word = `plank for ${reader}`;
           const id = await tree.create(`Watched with ${reader}`);
           let isDone = false;
@@ -243,7 +243,11 @@ for (const kind of databaseKinds) {
         ['its parent is deleted', 'NOT_FOUND', (parentId) => tree.delete(parentId)],
         ['a name is taken', 'CONFLICT', (parentId) => tree.create('twig 7', parentId)],
         ['the version changes', 'CONFLICT', (id) => tree.mutate('updateFolder', { id, title: 'New' })],
-        ['the staged folders are marked for purging', 'UNAVAILABLE', (_, other) => giveUpImports(other)],
+        [
+          'the staged folders are marked for purging',
+          'UNAVAILABLE',
+          (_, other) => markStagedImportsForPurge(other),
+        ],
       ];
       for (const [what, code, change] of interruptions) {
         test(`leaves nothing behind if ${what} during the import`, () =>
@@ -252,7 +256,7 @@ for (const kind of databaseKinds) {
             let folders: number;
             let outcome: string;
             let count = 3_000;
-            // On a busy machine, the change may arrive after the end of the import. Then a longer import is tried.
+            // On a busy machine, the change may arrive after the end of the import. Then the test repeats with a longer import.
             do {
               count *= 2;
               const id = await tree.create(`Parent until ${what}`);

@@ -60,7 +60,7 @@ export class Person {
   async findId(path: string): Promise<string> {
     const query = 'query($path: String!){folder(path: $path){id}}';
     const { folder } = await this.query<{ folder: { id: string } | null }>(query, { path });
-    assert.ok(folder, `${path} is not there`);
+    assert.ok(folder, `${path} does not exist`);
     return folder.id;
   }
 
@@ -133,8 +133,8 @@ export class Person {
       );
   }
 
-  /** Sends every query field with every field below it, with the ids and the text as arguments. */
-  async tryEverything(
+  /** Sends each query field with all its nested fields. The arguments are the ids and the text. */
+  async queryEveryField(
     queryType: GraphQLObjectType,
     ids: readonly string[],
     text: string,
@@ -150,7 +150,7 @@ export class Person {
   }
 }
 
-/** Returns variants of the arguments of a field: none where that is allowed, each id, and the text. */
+/** Returns variants of the arguments of a field: no arguments if allowed, each id, and the text. */
 function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   ids: readonly string[],

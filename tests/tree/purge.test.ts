@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
       return (await tree.query<{ journal: { items: object[] } }>(query, { folderId })).journal.items;
     };
 
-    test('purges one folder with everything inside, at once and for good', async () => {
+    test('purges one folder and its descendants immediately and permanently', async () => {
       const { url } = tree.testbed.database;
       const rows = await countRows(url);
       const [top, id, inside] = (await tree.createChain(['Cellar', 'Barrel', 'Bung'])) as [
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
         [{ [top]: 'READ' }, 'NOT_FOUND'],
         [{}, 'NOT_FOUND'],
       ];
-      // A deleted folder takes no grants, so each case restores it first.
+      // A deleted folder cannot receive grants, so each case restores it first.
       for (const [levels, expected] of cases) {
         await tree.mutate('restoreFolder', { id });
         const { authToken } = await tree.person(levels);
@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       assert.equal(await refusalCode(inside), 'NOT_FOUND');
     });
 
-    test('requires MANAGE on all folders inside, also on hidden ones', async () => {
+    test('requires MANAGE on all descendants, including hidden ones', async () => {
       const [top, id, inside] = (await tree.createChain(['Vault', 'Shelf', 'Sealed'])) as [
         string,
         string,
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
         assert.equal(await refusalCode(id, authToken), 'FORBIDDEN', level);
         assert.equal(await emptyTrash({}, authToken), 0, level);
         await tree.mutate('restoreFolder', { id });
-        // The same grant is now inside another deleted folder.
+        // Now the folder with this grant is deleted before its parent.
         await tree.delete(inside);
         assert.deepEqual(await names(authToken), level === 'NONE' ? [] : ['Sealed']);
         await tree.mutate('restoreFolder', { id: inside });
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('empties the trash of the folders that the viewer manages, and of no others', async () => {
+    test('removes only the folders that the viewer manages when it empties the trash', async () => {
       const [mine, theirs] = [await tree.create('Mine'), await tree.create('Theirs')];
       const ids = [];
       for (const [name, parentId] of [
@@ -155,7 +155,7 @@ for (const kind of databaseKinds) {
       assert.equal(await emptyTrash({}, authToken), 0);
     });
 
-    test('counts the folders and the folders inside them in a dry run, and purges nothing', async () => {
+    test('counts the deleted folders and their descendants in a dry run, and purges nothing', async () => {
       await emptyTrash();
       const count = async (input: object = {}, authToken?: string) => {
         const fields = 'isDryRun folderCount insideCount';
@@ -168,13 +168,13 @@ for (const kind of databaseKinds) {
         top,
       );
       const ids = await Promise.all(['a', 'e', 'f', 'h'].map((name) => tree.idOf(`/Counted/${name}`)));
-      // A folder that was deleted before its parent is in the trash by itself.
+      // A folder that was deleted before its parent is a separate item in the trash.
       await tree.delete(await tree.idOf('/Counted/a/d'));
       const { authToken } = await tree.person({ [top]: 'MANAGE', [ids[2]!]: 'WRITE' });
       for (const id of ids) await tree.delete(id);
       const before = await names();
       assert.deepEqual(await count(), { isDryRun: true, folderCount: 5, insideCount: 463 });
-      // Without f, which the viewer does not manage, and without d, whose parent is deleted, too.
+      // Excludes f, which the viewer does not manage, and d, because its parent is deleted too.
       assert.deepEqual(await count({}, authToken), { isDryRun: true, folderCount: 3, insideCount: 462 });
       assert.deepEqual(await count({ deletedBefore: '0001-01-01T00:00:00Z' }), {
         isDryRun: true,

@@ -1,7 +1,7 @@
 /**
- * The rights and data of one response come from one snapshot. Each request is interrupted before its first
- * read, its second one, and so on: there the viewer loses access, and only then a secret is written. No
- * response may show it.
+ * The rights and the data of a response come from one snapshot. The tests interrupt each request before its
+ * first read, its second read, and so on. In each interruption, the viewer loses access before a secret is
+ * written. No response may contain the secret.
  */
 
 import assert from 'node:assert/strict';
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
       const gone = await create('gone', top);
       await run('grantAccess', { folderId: top, userId: viewerId, level: 'WRITE' });
       await run('deleteFolder', { id: gone });
-      // After the grant, because a cursor from before it would only get RESYNC.
+      // Read after the grant, because an earlier cursor would only get RESYNC.
       const { data } = await testbed.run<{ cursor: string }>(adminId, '{cursor}');
       await run('updateFolder', { id: child, title: 'seen' });
       await testbed.awaitFeed();
@@ -203,7 +203,7 @@ for (const kind of databaseKinds) {
 
     /**
      * Repeats the work with an interruption before each of its reads. Returns the number of reads, or
-     * slightly less.
+     * slightly more.
      */
     function interruptEach(
       work: (scene: Scene, services: GraphOptions, start: () => void) => Promise<string>,
@@ -218,8 +218,8 @@ for (const kind of databaseKinds) {
       interrupt: (scene: Scene) => Promise<void>,
       check: (text: string, at: number) => void,
     ): Promise<number> {
-      // Every read on SQLite; elsewhere every third one, because the reads are the same and each attempt
-      // takes longer.
+      // SQLite tests every read. Short runs on PostgreSQL test every third read, because the reads are the same
+      // and each attempt takes longer.
       const stride = kind === sqlite ? 1 : selectLength({ short: 3, long: 1 });
       for (let at = 1; ; at += stride) {
         const scene = await createScene();
@@ -238,7 +238,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Runs a change directly before the read with this number, outside of transactions. */
+/** Runs a change directly before read number `at`. Does not count reads inside of transactions. */
 class Interruption {
   #left = Infinity;
   readonly #at: number;

@@ -1,4 +1,4 @@
-/** Writes imports to the database as they are when the server stops during one. */
+/** Writes the rows that an import leaves in the database if the server stops during the import. */
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../server/src/database/database.ts';
@@ -11,7 +11,7 @@ const mark = sql<{ id: string; parentId: string; now: number }>`
   where id = ${'id'}`;
 
 /**
- * Writes detached folders under a staging folder. Returns the ids of the staging folder and of these folders.
+ * Writes detached folders under a staging folder. Returns the id of the staging folder, followed by theirs.
  */
 export async function stageImport(
   url: string,
@@ -28,10 +28,10 @@ export async function stageImport(
   );
 }
 
-const markForPurge = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
+const markImports = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
 
-/** Marks staged imports as the purge does with imports that take too long. */
-export async function giveUpImports(database: Database): Promise<void> {
-  const changed = await database.transaction((transaction) => transaction.run(markForPurge, {}));
+/** Marks imports as the server does when they take too long. */
+export async function markStagedImportsForPurge(database: Database): Promise<void> {
+  const changed = await database.transaction((transaction) => transaction.run(markImports, {}));
   assert.equal(changed, 1);
 }

@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual((await list())[1], { ...item, formerParent: null });
       });
 
-      test('has the latest first, and is the same with every page size', async () => {
+      test('has the latest deletion first, and is the same with every page size', async () => {
         for (let index = 0; index < 9; index++) {
           if (index % 3 === 0) tree.testbed.clock.advanceSeconds(1);
           await tree.delete(await tree.create(`Can ${index}`));
@@ -198,7 +198,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('restoring', () => {
-      test('brings back all descendants, the grants and the count of the parent', async () => {
+      test('restores all descendants, the grants and the subfolder count of the parent', async () => {
         const [top, id, inside] = (await tree.createChain(['House', 'Attic', 'Trunk'])) as [
           string,
           string,
@@ -232,7 +232,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);
       });
 
-      test('requires another parent if the old one is deleted, or its restoration first', async () => {
+      test('requires another parent if the old one is deleted, unless the old one is restored first', async () => {
         const [outer, inner, leaf] = (await tree.createChain(['Outer', 'Inner', 'Leaf'])) as [
           string,
           string,

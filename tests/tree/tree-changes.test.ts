@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
         assert.equal(await refusalCode('createFolder', { name: 'No' }, writer.authToken), 'FORBIDDEN');
       });
 
-      test('requires a name that is unique among its siblings in composed form, and free elsewhere', async () => {
+      test('requires a name that is unique among its siblings in composed form, but may occur elsewhere', async () => {
         const id = await tree.create('Caf\u00e9');
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
           const error = await tree.refused('createFolder', { name });
@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
         await tree.mutate('updateFolder', { id, name: 'A2' });
       });
 
-      test('names the input field whose text it refuses', async () => {
+      test('names the input field with the refused value', async () => {
         const [top, id] = (await tree.createChain(['Fields', 'taken'])) as [string, string];
         await tree.create('free', top);
         const long = 'x'.repeat(256);
@@ -207,7 +207,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('reports NOT_FOUND for an id that names no folder, in every argument', async () => {
+    test('reports NOT_FOUND for an id without a folder, in every argument', async () => {
       const [gone, inside] = (await tree.createChain(['Gone', 'Gone inside'])) as [string, string];
       const id = await tree.create('Still here');
       await tree.delete(gone);
@@ -241,7 +241,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('does not treat an empty text for a folder or a name as absent', async () => {
+    test('does not treat an empty id or name as absent', async () => {
       const id = await tree.create('Emptied');
       await tree.delete(id);
       assert.equal(await refusalCode('restoreFolder', { id, name: '' }), 'BAD_INPUT');

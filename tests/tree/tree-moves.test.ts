@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('only renames a folder that is moved to its own parent', async () => {
+      test('only renames a folder if the destination is its current parent', async () => {
         const [parentId, id] = (await tree.createChain(['Yard', 'Old'])) as [string, string];
         await tree.mutate('moveFolder', { id, parentId, name: 'New' });
         assert.deepEqual(await tree.paths(parentId), ['New']);
@@ -133,7 +133,7 @@ for (const kind of databaseKinds) {
         assert.equal((await journalOf(id)).totalCount, 2);
       });
 
-      test('refuses the same names in a dry run as in the move, and allows the same names', async () => {
+      test('refuses and allows the same names in a dry run as in the move', async () => {
         const [from, id] = (await tree.createChain(['Bay', 'Crab'])) as [string, string];
         await tree.create('Fish', from);
         const to = await tree.create('Cove');
@@ -174,7 +174,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('reports the change to each viewer by the part that the viewer sees', async () => {
+      test('reports a move, a creation or a deletion, depending on the folders that the viewer sees', async () => {
         const [from, id] = (await tree.createChain(['North', 'Gull'])) as [string, string];
         const to = await tree.create('South');
         const both = await tree.person({ [from]: 'READ', [to]: 'READ' });
@@ -199,7 +199,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('delete', () => {
-      test('deletes a folder without subfolders at once, and others only with recursive', async () => {
+      test('deletes a folder with subfolders only if `recursive` is set', async () => {
         const [top, id, leaf] = (await tree.createChain(['Pile', 'Heap', 'Leaf'])) as [
           string,
           string,
@@ -218,7 +218,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.find(top, 'id'), null);
       });
 
-      test('frees the name at once', async () => {
+      test('frees the name immediately', async () => {
         await tree.delete(await tree.create('Again'));
         await tree.delete(await tree.create('Again'));
         await tree.create('Again');
@@ -259,7 +259,7 @@ for (const kind of databaseKinds) {
       const selection =
         'isDryRun folderCount accessChanges{totalCount items{user{username} before after}} folder{path version}';
 
-      test('reports who gains and who loses access, by own grants and by those of groups, and changes nothing', async () => {
+      test('reports who gains or loses access by direct or group grants, and changes nothing', async () => {
         const [from, id, inner] = (await tree.createChain(['Vault', 'Case', 'Paper'])) as [
           string,
           string,
@@ -304,7 +304,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.find(id, 'id', loses.authToken), null);
       });
 
-      test('reports only the number of visible moved folders to a user who does not manage everything', async () => {
+      test('reports only the number of visible moved folders to a user who does not manage all of them', async () => {
         const [from, id, hidden] = (await tree.createChain(['Desk', 'Map', 'Private'])) as [
           string,
           string,

@@ -35,11 +35,11 @@ for (const kind of databaseKinds) {
         for (const each of trees.toReversed()) await each.stop();
       });
 
-      /** Sends all changes at once, in turn to each server. */
+      /** Sends all changes concurrently, and alternates between the servers. */
       const race = (changes: readonly (readonly [name: string, input: Variables])[]) =>
         Promise.all(changes.map(([name, input], index) => trees[index % servers]!.outcome(name, input)));
 
-      test('let exactly one of two moves win that would put each of two folders into the other', async () => {
+      test('let exactly one of two moves win if each would put one folder into the other', async () => {
         const [one, other] = [await tree.create('One'), await tree.create('Other')];
         for (let round = 0; round < rounds; round++) {
           const outcomes = await race([
@@ -189,18 +189,18 @@ for (const kind of databaseKinds) {
         await fc.assert(
           fc.asyncProperty(fc.array(change, { minLength: 10, maxLength: 30 }), async (changes) => {
             for (const outcome of await race(changes)) assert.ok(clean.includes(outcome), outcome);
-            await isConsistent();
+            await assertConsistent();
           }),
           { numRuns: selectLength({ short: 8, long: 20 }), endOnFailure: true },
         );
         for (const each of ids) await tree.outcome('restoreFolder', { id: each, parentId: top, name: each });
-        await isConsistent();
+        await assertConsistent();
         const failures = trees.flatMap(({ testbed }) =>
           testbed.logLines.filter((line) => line.includes('failed')),
         );
         assert.deepEqual(failures, []);
 
-        async function isConsistent(): Promise<void> {
+        async function assertConsistent(): Promise<void> {
           interface Listed {
             id: string;
             path: string;

@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('are refused by descendants with a depth if they come from descendants without one', async () => {
+    test('are refused by `descendants` with a depth if they come from `descendants` without a depth', async () => {
       const { folder } = await tree.query<{ folder: { descendants: { edges: { cursor: string }[] } } }>(
         '{folder{descendants{edges{cursor}}}}',
       );
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('cause one error, whatever is selected', async () => {
+    test('cause one error, whatever fields are selected', async () => {
       const selection = '{totalCount items{id} pageInfo{endCursor}}';
       for (const query of [
         `{folder{descendants(after: "bad")${selection}}}`,

@@ -10,8 +10,8 @@ for (const kind of databaseKinds) {
   describe(`the descendants of a folder on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
-    const { list, forward, isRefused } = createPager(() => tree, descendants);
-    const { list: childList, isRefused: isRefusedByChildren } = createPager(() => tree, children);
+    const { list, forward, assertRefused } = createPager(() => tree, descendants);
+    const { list: childList, assertRefused: assertRefusedByChildren } = createPager(() => tree, children);
     const paths = [
       'A 2',
       'A 2/x',
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continue after a cursor whose folder or ancestor is deleted or moved, or has new siblings', async () => {
+    test('continue after a cursor if its folder or an ancestor is deleted or moved, or has new siblings', async () => {
       const copy = await tree.create('Copy');
       const elsewhere = await tree.create('Elsewhere');
       await tree.import(paths, copy);
@@ -120,9 +120,10 @@ for (const kind of databaseKinds) {
       const refused = [{ first: -1 }, { depth: 0 }, { depth: -1 }, { after: '' }, { after: 'x' }];
       const cursors = [ofChildren, ofRoot, search.pageInfo.endCursor!, `${own}A`, own.slice(0, -4)];
       for (const variables of [...refused, ...cursors.map((after) => ({ after }))]) {
-        await isRefused({ id, ...variables });
+        await assertRefused({ id, ...variables });
       }
-      for (const after of [own, ofRoot, search.pageInfo.endCursor!]) await isRefusedByChildren({ id, after });
+      for (const after of [own, ofRoot, search.pageInfo.endCursor!])
+        await assertRefusedByChildren({ id, after });
     });
 
     test('are an empty list for a folder without subfolders', async () => {

@@ -10,7 +10,7 @@ for (const kind of databaseKinds) {
   describe(`lists of subfolders on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
-    const { list, forward, backward, isRefused } = createPager(() => tree, children);
+    const { list, forward, backward, assertRefused } = createPager(() => tree, children);
     let middle: string;
     const names = [
       '100%',
@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('contain the folders that changed at or after a given time', async () => {
+    test('contain the folders that changed at or after the requested time', async () => {
       const since = async (updatedSince: string, more = {}) =>
         namesOf(await list({ id, filter: { updatedSince, ...more } })).toSorted();
       const later = [...names.slice(4), 'axb', '100%'].toSorted();
@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       );
       assert.deepEqual(await since('2999-01-01T00:00:00Z'), []);
       for (const bad of ['yesterday', '2026-01-01', '', '2026-13-01T00:00:00Z', 5]) {
-        await isRefused({ id, filter: { updatedSince: bad } });
+        await assertRefused({ id, filter: { updatedSince: bad } });
       }
     });
 
@@ -108,7 +108,7 @@ for (const kind of databaseKinds) {
     ];
     for (const [field, expected] of orders) {
       for (const direction of ['ASC', 'DESC']) {
-        test(`are the same with the order ${field} ${direction} unpaged, in pages forward and in pages backward`, async () => {
+        test(`are the same in the order ${field} ${direction} without paging, paged forward and paged backward`, async () => {
           const orderBy = { field, direction };
           const all = await list({ id, orderBy });
           assert.deepEqual(namesOf(all), direction === 'ASC' ? expected : expected.toReversed());
@@ -142,10 +142,10 @@ for (const kind of databaseKinds) {
       for (const [field] of orders) {
         const { edges } = await list({ id, orderBy: { field }, first: 1 });
         for (const [other] of orders.filter(([each]) => each !== field)) {
-          await isRefused({ id, orderBy: { field: other }, after: edges[0]!.cursor });
-          await isRefused({ id, orderBy: { field: other }, before: edges[0]!.cursor });
+          await assertRefused({ id, orderBy: { field: other }, after: edges[0]!.cursor });
+          await assertRefused({ id, orderBy: { field: other }, before: edges[0]!.cursor });
         }
-        await isRefused({ id, orderBy: { field }, first: 1, last: 1 });
+        await assertRefused({ id, orderBy: { field }, first: 1, last: 1 });
       }
     });
 

@@ -30,7 +30,7 @@ export function createPager(tree: () => TreeTestbed, query: string) {
     return (await tree().query<{ folder: { list: FolderPage } }>(query, variables, authToken)).folder.list;
   }
 
-  async function isRefused(variables: Variables): Promise<void> {
+  async function assertRefused(variables: Variables): Promise<void> {
     const { extensions } = await tree().refusal(query, variables);
     assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
   }
@@ -61,5 +61,5 @@ export function createPager(tree: () => TreeTestbed, query: string) {
     return edges;
   }
 
-  return { list, isRefused, forward, backward };
+  return { list, assertRefused, forward, backward };
 }

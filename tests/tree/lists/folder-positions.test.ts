@@ -7,12 +7,12 @@ import { children, createPager, namesOf } from './folder-pages.ts';
 import { TreeTestbed } from '../tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`positions of folders on ${kind.name}`, () => {
+  describe(`positions and counts of folders on ${kind.name}`, () => {
     let tree: TreeTestbed;
     let id: string;
     let hidden: string;
     const names = Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}`);
-    const { list, isRefused } = createPager(() => tree, children);
+    const { list, assertRefused } = createPager(() => tree, children);
 
     before(async () => {
       tree = await TreeTestbed.start(kind);
@@ -52,10 +52,10 @@ for (const kind of databaseKinds) {
 
     test('reject an invalid skip', async () => {
       const { edges } = await list({ id });
-      await isRefused({ id, first: 1, skip: -1 });
-      await isRefused({ id, skip: 1 });
-      await isRefused({ id, last: 1, skip: 1 });
-      await isRefused({ id, first: 1, skip: 1, before: edges[3]!.cursor });
+      await assertRefused({ id, first: 1, skip: -1 });
+      await assertRefused({ id, skip: 1 });
+      await assertRefused({ id, last: 1, skip: 1 });
+      await assertRefused({ id, first: 1, skip: 1, before: edges[3]!.cursor });
     });
 
     test('count siblings in natural order', async () => {

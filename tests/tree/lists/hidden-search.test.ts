@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     let tree: TreeTestbed;
     let secretId: string;
     let openId: string;
-    /** Sees a handful of folders; no search in these tests matches them. */
+    /** Sees only four folders, and searches for texts that do not match them. */
     let narrow: { id: string; authToken: string };
     /** Sees more than 1,000 folders. */
     let wide: { id: string; authToken: string };
@@ -87,8 +87,8 @@ for (const kind of databaseKinds) {
     const namesIn = (pages: readonly SearchPage[]) =>
       pages.flatMap(({ edges }) => edges.map(({ node }) => node.name));
 
-    /** Returns the number of rows of each statement that the first page of a search reads. */
-    const countRows = (userId: string, text: string, underId?: string): Promise<number[]> =>
+    /** Runs a search for its first page. Returns the number of rows that each statement reads. */
+    const rowsPerStatement = (userId: string, text: string, underId?: string): Promise<number[]> =>
       withDatabase(tree.testbed.database.url, (database) =>
         database.snapshot(async (reader) => {
           const { access } = await new AccessCache(database).accessFor(reader, userId);
@@ -112,10 +112,10 @@ for (const kind of databaseKinds) {
         }),
       );
 
-    test('reads the same rows for thousands of hidden matches as for none if the viewer sees few folders', async () => {
-      const none = await countRows(narrow.id, 'nowhere');
+    test('reads as many rows for thousands of hidden matches as for none if the viewer sees few folders', async () => {
+      const none = await rowsPerStatement(narrow.id, 'nowhere');
       for (const text of ['walnut', 'cedar', 'ma', 'wa', 'hidden']) {
-        assert.deepEqual(await countRows(narrow.id, text), none, text);
+        assert.deepEqual(await rowsPerStatement(narrow.id, text), none, text);
         const { edges, pageInfo, totalCount } = await page({ text }, narrow.authToken);
         assert.deepEqual(
           [edges.length, pageInfo.hasNextPage, pageInfo.endCursor, totalCount],
@@ -124,21 +124,24 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('reads the same rows inside a small folder, whatever is hidden elsewhere', async () => {
+    test('reads as many rows inside a small folder, whatever is hidden elsewhere', async () => {
       const [smallId, authToken] = [await tree.idOf('/Small'), wide.authToken];
       await tree.mutate('grantAccess', { folderId: smallId, userId: wide.id, level: 'READ' });
       assert.deepEqual(
-        await countRows(wide.id, 'walnut', smallId),
-        await countRows(wide.id, 'nowhere', smallId),
+        await rowsPerStatement(wide.id, 'walnut', smallId),
+        await rowsPerStatement(wide.id, 'nowhere', smallId),
       );
       assert.deepEqual(namesIn([await page({ text: 'box', under: smallId }, authToken)]), numbered(3, 'Box'));
       await tree.mutate('revokeAccess', { folderId: smallId, userId: wide.id });
     });
 
-    test('examines the folders that match single words only if the whole text does not fill the page', async () => {
-      assert.deepEqual(await countRows(wide.id, 'walnut early'), await countRows(wide.id, 'early'));
-      const partial = await countRows(wide.id, 'open walnut');
-      assert.ok(partial.length > (await countRows(wide.id, 'walnut early')).length);
+    test('examines folders that match single words only if matches of the whole text do not fill the page', async () => {
+      assert.deepEqual(
+        await rowsPerStatement(wide.id, 'walnut early'),
+        await rowsPerStatement(wide.id, 'early'),
+      );
+      const partial = await rowsPerStatement(wide.id, 'open walnut');
+      assert.ok(partial.length > (await rowsPerStatement(wide.id, 'walnut early')).length);
     });
 
     test('examines a bounded number of hidden matches for a page', async () => {
@@ -146,9 +149,9 @@ for (const kind of databaseKinds) {
         ['cedar', 'walnut hidden'],
         ['ce', 'ma'],
       ] as const) {
-        const work = await countRows(wide.id, many);
-        assert.deepEqual(await countRows(wide.id, few), work);
-        const none = await countRows(wide.id, 'nowhere');
+        const work = await rowsPerStatement(wide.id, many);
+        assert.deepEqual(await rowsPerStatement(wide.id, few), work);
+        const none = await rowsPerStatement(wide.id, 'nowhere');
         const sum = (rows: readonly number[]) => rows.reduce((total, count) => total + count, 0);
         // One batch, its ancestors, and the key that encrypts the cursor.
         assert.ok(sum(work) - sum(none) <= 500 + 502 + 2, `${sum(work)} rows`);
@@ -156,7 +159,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continues after a page that reached the bound until every visible match was found', async () => {
+    test('continues after pages that hidden matches cut short, until it has found every visible match', async () => {
       const pages = await allPages({ text: 'walnut' });
       assert.ok(pages.length > 1);
       assert.ok(pages.some(({ edges, pageInfo }) => edges.length === 0 && pageInfo.hasNextPage));
@@ -180,7 +183,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('continues with short texts, which are found by name and by title', async () => {
+    test('continues for short texts, which match names and titles', async () => {
       await tree.mutate('createFolder', { parentId: openId, name: 'ma of all' });
       await tree.mutate('createFolder', { parentId: openId, name: 'mb', title: 'mazes' });
       await tree.mutate('createFolder', { parentId: openId, name: 'maze', title: 'maze too' });
@@ -201,7 +204,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesIn([start, ...rest]).toSorted(), expected.toSorted());
     });
 
-    test('hides the position of a hidden folder in its cursor', async () => {
+    test('does not reveal hidden folders in its cursors', async () => {
       const { folder } = await tree.query<{ folder: { folders: { items: { id: string; name: string }[] } } }>(
         'query($id: ID){folder(id: $id){folders{items{id name}}}}',
         { id: secretId },
@@ -224,7 +227,7 @@ for (const kind of databaseKinds) {
       assert.equal(sizes.size, 1);
     });
 
-    test('refuses a cursor of another search and one that was made up', async () => {
+    test('refuses a cursor of another search and a modified cursor', async () => {
       const { endCursor } = (await page({ text: 'walnut' })).pageInfo;
       const error = await tree.refusal(paged, { text: 'cedar', after: endCursor }, wide.authToken);
       assert.equal(error.extensions.code, 'BAD_INPUT');
@@ -237,7 +240,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('charges for visible matches only, and names the same cost with and without hidden ones', async () => {
+    test('charges for visible matches only, and reports the same cost with and without hidden ones', async () => {
       const searches = (text: string, count: number) =>
         `{${Array.from({ length: count }, (_, index) => `a${index}: search(text: "${text}"){totalCount}`).join(' ')}}`;
       const { errors } = await tree.execute(searches('cedar', 9), undefined, wide.authToken);

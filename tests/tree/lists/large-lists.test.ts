@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesIn(await list('', reader)), seen);
     });
 
-    test('have pages from both ends', async () => {
+    test('can be paged from both ends', async () => {
       const first = await list('(first: 3000)');
       assert.deepEqual(namesIn(first), numbers.slice(0, 3_000));
       assert.deepEqual([first.pageInfo.hasNextPage, first.pageInfo.hasPreviousPage], [true, false]);
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesIn(await list('(first: 5, skip: 2200)')), numbers.slice(2_200, 2_205));
     });
 
-    test('contain the matches of a filter from both ends, and their count', async () => {
+    test('can be filtered and paged from both ends, with the count of the matches', async () => {
       const filter = 'filter: {nameContains: "7"}';
       const all = await list(`(${filter})`);
       assert.deepEqual(namesIn(all), sevens);

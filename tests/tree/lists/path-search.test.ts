@@ -19,7 +19,7 @@ const paged = `query($text: String!, $under: ID, $first: Int, $after: String){
 for (const kind of databaseKinds) {
   describe(`search by id, path and words on ${kind.name}`, () => {
     let tree: TreeTestbed;
-    /** Sees all folders, but is no administrator. */
+    /** Sees all folders, but is not an administrator. */
     let reader: { authToken: string };
 
     before(async () => {
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('finds a folder by its id, also among folders that contain the id', async () => {
+    test('finds a folder by its id, before folders with the id in their names', async () => {
       const path = `${campus}/Building B`;
       const id = await tree.idOf(path);
       const named = await tree.create(`copy of ${id}`);
@@ -113,7 +113,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('searches inside a folder with the words above it', async () => {
+    test('matches words in the names of ancestors when it searches inside a folder', async () => {
       const under = await tree.idOf(`${campus}/Building A`);
       assert.deepEqual(await pathsOf('harbour floor 1', { under }), [`${campus}/Building A/Floor 1`]);
       assert.deepEqual(await pathsOf(`${campus}/Building B`, { under }), []);
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
       await tree.delete(top);
     });
 
-    test('never matches hidden folders, nor the titles of folders on the path without READ', async () => {
+    test('never matches hidden folders, nor the titles of ancestors without READ', async () => {
       const top = await tree.create('Vault', undefined, { title: 'Zirconium' });
       await tree.import(
         [
@@ -186,7 +186,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('accepts long and odd texts, and rejects those that are too long', async () => {
+    test('accepts long and unusual texts, and rejects texts that are too long or invalid', async () => {
       const path = Array.from({ length: 12 }, (_, index) => `${index} ${'n'.repeat(200)}`).join('/');
       await tree.import([path]);
       assert.deepEqual(await pathsOf(`/${path}`), [`/${path}`]);

@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
       (await tree.query<{ search: SearchPage }>(paged, variables)).search;
 
     describe('the order of matches', () => {
-      test('is the exact text, texts that start with it, words that start with it, the rest; each in natural order', async () => {
+      test('is: equal texts, texts that start with the query, words that start with it, the rest; each in natural order', async () => {
         const id = await tree.create('Ranks');
         const inOrder = [
           'oak',
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('covers a list that is longer than one segment of the index, and so does the count', async () => {
+      test('includes matches beyond the first segment of the index, and so does the count', async () => {
         const id = await tree.create('Long');
         await tree.import(
           Array.from({ length: 2_300 }, (_, index) => `sequoia ${2_300 - index}`),
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
         String.raw`double  space`,
       ].flatMap((line) => line.split('|'));
 
-      /** Sees the same folders, which are few enough to be compared without the index. */
+      /** Sees the same folders, but a search by this user compares their names without the index. */
       let reader: { authToken: string };
       before(async () => {
         await tree.import(names, undefined);
@@ -195,7 +195,7 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('finds a name by a text of the same length, by its start and by its end', async () => {
+      test('finds a long name by the whole name, by its start and by its end', async () => {
         const name = Array.from({ length: 255 }, (_, index) => 'abcdefghijklm'[(index * index) % 13]).join(
           '',
         );
@@ -253,7 +253,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('search after changes of the tree', () => {
-      test('finds only descendants of the given folder, not the folder itself', async () => {
+      test('finds only descendants of the requested folder, not the folder itself', async () => {
         const [top, inner] = (await tree.createChain(['willow', 'willow two', 'willow three'])) as [
           string,
           string,
@@ -263,7 +263,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('willow', inner), ['willow three']);
       });
 
-      test('finds a renamed folder by its new name and title at once, and not by the old ones', async () => {
+      test('finds a renamed folder by its new name and title immediately, and not by the old ones', async () => {
         const id = await tree.create('hazelnut', undefined, { title: 'Filbert' });
         await tree.mutate('updateFolder', { id, name: 'walnut tree' });
         assert.deepEqual([await tree.search('hazelnut'), await tree.search('walnut')], [[], ['walnut tree']]);
