@@ -49,7 +49,10 @@ describe('calls', { timeout: 30_000 }, () => {
     ],
     ['an empty 504', () => new Response(null, { status: 504 })],
     ['429 of a proxy', () => new Response('Slow down', { status: 429 })],
-    ['a cut answer', () => new Response('{"data":{"a"', { headers: { 'content-type': 'application/json' } })],
+    [
+      'a truncated response',
+      () => new Response('{"data":{"a"', { headers: { 'content-type': 'application/json' } }),
+    ],
     ['UNAVAILABLE in a 200', () => json({ data: { a: 1, b: null }, errors: unavailable })],
   ];
   for (const [what, reply] of transientReplies) {
@@ -80,7 +83,7 @@ describe('calls', { timeout: 30_000 }, () => {
     );
   });
 
-  test('cancels an import, or reports that it was completed', async () => {
+  test('cancels an import, or reports that it is already complete', async () => {
     const key = { idempotencyKey: 'k', parentId: 'p' };
     const used = { errors: [{ message: 'Used.', extensions: { code: 'BAD_INPUT' } }], data: null };
     const { client, sent } = scripted([
@@ -117,7 +120,7 @@ describe('calls', { timeout: 30_000 }, () => {
 
   const foreignReplies: readonly (readonly [string, () => Response, RegExp])[] = [
     [
-      'a page that is not there',
+      'a missing page',
       () => new Response('', { status: 404, headers: html }),
       /returned 404 with text\/html/,
     ],
@@ -127,10 +130,10 @@ describe('calls', { timeout: 30_000 }, () => {
       () => new Response('', { status: 401, headers: html }),
       /returned 401 with text\/html/,
     ],
-    ['JSON of something else', () => json({ hello: 1 }), /returned 200 with application\/json/],
+    ['unrelated JSON', () => json({ hello: 1 }), /returned 200 with application\/json/],
     ['a list', () => json([1]), /returned 200 with application\/json/],
     [
-      'no such address',
+      'a missing endpoint',
       () => json({ code: 'NOT_FOUND' }, { status: 404 }),
       /returned 404 with application\/json/,
     ],
@@ -168,7 +171,7 @@ describe('calls', { timeout: 30_000 }, () => {
     assert.equal(sent.length, 1);
   });
 
-  test('retries until the retry time is over, and gives the reason', async () => {
+  test('retries until the retry time is over, and then rejects with the reason', async () => {
     let now = 0;
     // Each attempt takes ten seconds.
     const clock = { now: () => (now += 5_000) };

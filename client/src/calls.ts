@@ -1,4 +1,4 @@
-/** Runs queries and mutations: one request each, retried unchanged when a response is lost. */
+/** Runs queries and mutations. Each is one request, which is sent again unchanged after a temporary failure. */
 
 import { documentText, type GraphDocument, type NoVariables } from './document.ts';
 import { graphError, isGraphErrors, type EspalierError } from './errors.ts';
@@ -8,7 +8,7 @@ import { readClaims } from './session/token-storage.ts';
 
 /** Options of a query or a mutation. */
 export interface CallOptions {
-  /** Aborts the call: it rejects with the reason of the signal. The server may already have run a mutation. */
+  /** Aborts the call, which then rejects with the signal's reason. The server may have run a mutation before the abort. */
   readonly signal?: AbortSignal | undefined;
   /** The operation to run, if the document has several. */
   readonly operationName?: string | undefined;
@@ -16,12 +16,12 @@ export interface CallOptions {
   readonly timeoutSeconds?: number | undefined;
   /**
    * The `Idempotency-Key` of a mutation. Pass your own key to repeat the mutation later without making the change twice. Default: a
-   * new key for each call, which its retries share.
+   * new key for each call. All retries of the call use the same key.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Runs a document and retries it. A typed document requires its variables; a string accepts any. */
+/** Runs a document, with retries. A typed document requires its variables; a string accepts any variables. */
 export interface RunDocument {
   <Result = Record<string, unknown>>(
     document: GraphDocument<Result, NoVariables>,
@@ -54,7 +54,7 @@ export async function call(requests: Requests, session: Session, options: Call):
   // Encoded once for all attempts, because it can be an import of many megabytes.
   const body = JSON.stringify({ query, variables: options.variables, operationName });
   const isMutation = options.isMutation || /\bmutation\b/.test(query);
-  // The server runs each mutation field once per key, and answers a repetition with the first result.
+  // The server runs each mutation field once per key. For a repeated request it returns the first result again.
   const idempotencyKey = isMutation ? (options.options?.idempotencyKey ?? newIdempotencyKey()) : undefined;
   let rejectedToken: string | undefined;
   let lastFailure: { readonly error: EspalierError; readonly userId: string | undefined } | undefined;

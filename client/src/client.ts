@@ -43,8 +43,8 @@ export interface ClientOptions {
   /** Timeout of each attempt, in seconds. Default: 30. */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * A view token of `startViewAs`. Queries and subscriptions then run with the rights of the viewed user, and mutations
-   * reject with FORBIDDEN. Needs the session that started the view, so pass the same `storage`.
+   * A view token from `startViewAs`. Queries and subscriptions then run with the rights of the viewed user, and mutations
+   * reject with FORBIDDEN. The view needs the session that started it, so pass the same `storage`.
    */
   readonly viewAs?: string | undefined;
   /** Replaces the global `fetch`, for example to use a proxy or to trust a certificate. */
@@ -63,7 +63,7 @@ export interface StartedView {
   readonly expiresAt: string;
 }
 
-/** A session with one server, with everything that you can do in it. Create it with `createClient`. */
+/** A client of one server: a session and all operations that use it. Create it with `createClient`. */
 export interface Client {
   /** The API root, without a trailing slash. */
   readonly url: string;
@@ -78,8 +78,8 @@ export interface Client {
    */
   readonly folders: Folders;
   /**
-   * Starts a session and replaces the current one, which stays valid on the server. If the new session belongs to another
-   * user, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
+   * Starts a session that replaces the client's current session. The previous session stays valid on the server. If another
+   * user logs in, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
    *
    * @example
    * try {
@@ -130,8 +130,8 @@ export interface Client {
    * Starts a subscription and returns its events in order. After a lost connection the client reconnects and sends the
    * subscription again. Pass `variables` as a function that returns your last cursor, so that you miss no event.
    *
-   * The iterator throws when the server rejects the subscription or the session ends. It ends with `signal`, `return`
-   * (which `break` calls) or `close`.
+   * The iterator throws when the server rejects the subscription, when the session ends or when you abort `signal`. It ends
+   * without an error when you leave the loop with `break` (which calls `return`) or close the client.
    *
    * @example
    * const document = `subscription ($after: String) { folderChanges(after: $after) { kind folderId cursor } }`;
@@ -149,7 +149,7 @@ export interface Client {
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
   /**
-   * Loads a part of the tree into memory and keeps it equal to the server's, across lost connections and expired tokens.
+   * Loads a part of the tree into memory and keeps it up to date, even after lost connections and expired tokens.
    *
    * @example
    * const tree = await client.watch();
@@ -172,7 +172,7 @@ export interface Client {
   /** The socket as a graphql-ws client, for libraries that accept one. */
   readonly socket: SocketClient;
   /**
-   * Calls the listener after a login, a refresh and the end of the session, including those of other tabs. Returns a
+   * Calls the listener after each login, each refresh and each end of the session, in this tab or another one. Returns a
    * function that removes the listener.
    *
    * @example
@@ -244,7 +244,7 @@ export function createClient(options: ClientOptions): Client {
     mutate,
     subscribe,
     async watch(watchOptions) {
-      // Fails before the tree is read, because reading it can take long.
+      // Checked before the tree is read, because reading can take long.
       requireWebSocket(webSocket);
       return watchTree({ query, subscribe, closing: closing.signal }, watchOptions);
     },

@@ -82,9 +82,9 @@ async function start(context: TestContext) {
 }
 
 const states: Readonly<Record<string, (socket: ScriptedSocket) => Promise<void> | void>> = {
-  'is being opened': () => undefined,
+  'is opening': () => undefined,
   'is open': (socket) => socket.acknowledge(),
-  'was lost and the backoff runs': (socket) => socket.lose(1006),
+  'is lost and the backoff runs': (socket) => socket.lose(1006),
   'was closed by the server with 1000': async (socket) => {
     await socket.acknowledge();
     socket.lose(1000);
@@ -98,7 +98,7 @@ const states: Readonly<Record<string, (socket: ScriptedSocket) => Promise<void> 
 describe('closed client', () => {
   for (const [state, prepare] of Object.entries(states)) {
     for (const whose of ['its own', "another library's"]) {
-      test(`leaves no socket or timer while the socket ${state}, and ends ${whose} subscription`, async (context) => {
+      test(`ends ${whose} subscription and leaves no socket or timer if the socket ${state}`, async (context) => {
         const { client, timers } = await start(context);
         const own = () => client.subscribe('subscription{a}').next();
         const others = () => client.socket.iterate({ query: 'subscription{a}' }).next();
@@ -115,7 +115,7 @@ describe('closed client', () => {
     }
   }
 
-  test('sends a close frame, and does not wait for the answer', async (context) => {
+  test("sends a close frame, and does not wait for the server's close frame", async (context) => {
     const { client } = await start(context);
     const next = client.subscribe('subscription{a}').next();
     await settle();

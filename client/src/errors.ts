@@ -6,7 +6,7 @@ export type ErrorCode =
   | 'INVALID_CREDENTIALS'
   | 'INVALID_AUTH_TOKEN'
   | 'INVALID_REFRESH_TOKEN'
-  /** The view of `viewAs` has ended. */
+  /** The view has ended. Start a new one with `startViewAs`. */
   | 'INVALID_VIEW_TOKEN'
   | 'NOT_FOUND'
   | 'FORBIDDEN'
@@ -27,7 +27,7 @@ export type ErrorCode =
   | 'LOGGED_OUT'
   /** The server sent no response to any attempt. */
   | 'UNREACHABLE'
-  /** The response does not come from an Espalier server, or from one of an unsupported version. */
+  /** The response is not from an Espalier server, or the server has an unsupported version. */
   | 'NOT_ESPALIER'
   /** The runtime has no WebSocket, which subscriptions need. Node has one since version 22. */
   | 'NO_WEB_SOCKET';
@@ -40,7 +40,7 @@ export interface GraphErrorShape {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** Further details of an error. Each is missing if it is unknown. */
+/** Further details of an error. Unknown details are missing. */
 export interface ErrorDetails {
   /** The HTTP status of the response. */
   readonly status?: number | undefined;
@@ -48,7 +48,7 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
   /** How long the server asks you to wait before you try again. */
   readonly retryAfterSeconds?: number | undefined;
-  /** All errors of a GraphQL response. The error's code and message are those of the first. */
+  /** All errors of a GraphQL response. The `code` and `message` of the `EspalierError` are those of the first. */
   readonly errors?: readonly GraphErrorShape[] | undefined;
   /** Partial data of a GraphQL response. */
   readonly data?: unknown;
@@ -81,7 +81,7 @@ export class EspalierError extends Error {
   /** Partial data of a GraphQL response. */
   declare readonly data?: unknown;
 
-  // Set explicitly, because minified code has another class name and stack traces print this one.
+  // Set explicitly, because stack traces print the name and a minifier renames the class.
   static {
     this.prototype.name = 'EspalierError';
     Object.defineProperty(this, 'name', { value: 'EspalierError' });
@@ -106,7 +106,7 @@ export function folderNotFound(id: string | undefined): EspalierError {
   return new EspalierError('NOT_FOUND', `There is no folder ${id}, or you do not have access to it.`);
 }
 
-/** Checks whether a later attempt can succeed: the server is unreachable or temporarily unavailable. */
+/** Checks whether a later attempt can succeed, because the server was unreachable or temporarily unavailable. */
 export function isTransient(error: unknown): boolean {
   return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code);
 }
@@ -135,14 +135,15 @@ export function subscriptionError(error: unknown): unknown {
   if (isViewEnd({ reason }))
     return new EspalierError('INVALID_VIEW_TOKEN', 'The view has ended. Start a new one with startViewAs.');
   if (code === 1009) {
-    const message = 'The subscription is larger than the 64 KiB of a socket message. Send a smaller one.';
+    const message =
+      'The subscription is larger than 64 KiB, the limit of a socket message. Send a smaller one.';
     return new EspalierError('TOO_LARGE', message);
   }
   const message = `The server closed the socket with code ${code}${reason ? `: ${reason}` : ''}.`;
   return new EspalierError('NOT_ESPALIER', message);
 }
 
-/** The server has closed the socket because the view token is no longer valid. The auth token is. */
+/** Checks whether the server closed the socket because of an invalid view token. The auth token is still valid then. */
 export function isViewEnd({ reason }: { readonly reason?: string | undefined }): boolean {
   return reason === 'INVALID_VIEW_TOKEN';
 }

@@ -11,7 +11,7 @@ export interface EffectiveAccess {
   readonly grant: {
     readonly level: AccessLevel;
     readonly folderId: string;
-    /** If the grant is to a group. */
+    /** The group that has the grant. Null if the user has it directly. */
     readonly group: { readonly id: string; readonly name: string } | null;
   } | null;
 }
@@ -84,11 +84,11 @@ export interface TrashedFolder {
   readonly title: string;
   readonly version: number;
   readonly deletedAt: string;
-  /** The end of the time in which you can restore it. The server then purges it. */
+  /** When the server purges the folder. You can restore it until then. */
   readonly purgedAt: string;
   /** You need WRITE to restore the folder, and MANAGE to purge it. */
   readonly accessLevel: AccessLevel;
-  /** The id of the former parent. Null if that was deleted or if you do not see it. */
+  /** The id of the former parent. Null if the parent was deleted or you cannot see it. */
   readonly formerParentId: string | null;
 }
 
@@ -98,12 +98,12 @@ export interface FolderToImport extends FolderTexts {
   readonly folders?: readonly FolderToImport[] | undefined;
 }
 
-/** A folder to import by its path below another folder, for example `Places/Floor 2`. `export` returns the same form. */
+/** A folder to import by its path below another folder, for example `Places/Floor 2`. `export` returns folders in this form. */
 export interface PathToImport extends FolderTexts {
   readonly path: string;
 }
 
-/** The fields of a `Folder` in every query. They do not include `path`, because the server computes it for each folder. */
+/** The fields of a `Folder` in every query. They do not include `path`, because the server has to compute each path. */
 export const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
 

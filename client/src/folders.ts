@@ -24,29 +24,29 @@ export interface ImportOptions extends CallOptions {
   /** The folder to import into. Default: the root. */
   readonly parentId?: string | undefined;
   /**
-   * What to do with folders that exist. `FAIL` (default) rejects with CONFLICT. `KEEP` keeps them and creates the missing
-   * folders inside. `UPDATE` also sets the texts and properties that the import contains; null removes one.
+   * What to do with folders that already exist. `FAIL` (default) rejects with CONFLICT. `KEEP` keeps them and creates the
+   * missing folders inside. `UPDATE` also sets the texts and properties that the import contains; null removes a value.
    */
   readonly onExisting?: 'FAIL' | 'KEEP' | 'UPDATE' | undefined;
-  /** Returns the counts of the import, or rejects like it, but changes nothing. */
+  /** Changes nothing, but returns the same counts or the same error as the import. */
   readonly dryRun?: boolean | undefined;
   /** Rejects with CONFLICT if the folder to import into has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
-/** The counts of an import. Together they are the number of folders in it. */
+/** The counts of an import. Their sum is the number of folders in the import. */
 export interface ImportResult {
-  /** New folders, including the folders that are only on a path. */
+  /** New folders, including missing parents on a path. */
   readonly createdCount: number;
   /** Existing folders whose texts or properties changed. */
   readonly updatedCount: number;
   /** Existing folders that stayed the same. */
   readonly keptCount: number;
-  /** Whether nothing was changed, because of `dryRun`. */
+  /** True if nothing was changed because of `dryRun`. */
   readonly isDryRun: boolean;
 }
 
-/** Reads and changes folders. Every method sends the auth token, refreshes it and retries. */
+/** Reads and changes folders. Every method refreshes the auth token when necessary, and retries temporary failures. */
 export interface Folders extends PersonalFolders {
   /** Returns the root of the tree, which every user can see. */
   root(options?: CallOptions): Promise<FolderDetails>;
@@ -58,14 +58,14 @@ export interface Folders extends PersonalFolders {
    */
   byPath(path: string, options?: CallOptions): Promise<FolderDetails | undefined>;
   /**
-   * Lists the subfolders in natural order. Reads each page when you need it.
+   * Lists the subfolders in natural order. Reads each page only when you need it.
    *
    * @example
    * for await (const { name } of client.folders.children(id)) console.log(name);
    */
   children(id: string, options?: ListOptions): AsyncIterableIterator<Folder>;
   /**
-   * Lists all descendants. Each folder comes directly before its own descendants.
+   * Lists all descendants. The descendants of each folder follow directly after it.
    *
    * @example
    * for await (const { name, depth } of client.folders.descendants(id, { depth: 2 })) {
@@ -77,8 +77,8 @@ export interface Folders extends PersonalFolders {
     options?: ListOptions & { readonly depth?: number | undefined },
   ): AsyncIterableIterator<Descendant>;
   /**
-   * Lists the folders that match the text, best matches first: by name or title, by id, by path, or by several words that match the
-   * folder and its ancestors, for example "harbour floor". `under` is the id of a folder to search in.
+   * Lists the folders that match the text, best matches first. The text can be a name, a title, an id, a path or several words.
+   * Some words can match ancestors, for example in "harbour floor". `under` is the id of a folder to search in.
    *
    * @example
    * for await (const { path } of client.folders.search('harbour floor')) console.log(path);
@@ -115,21 +115,21 @@ export interface Folders extends PersonalFolders {
    * }
    */
   trash(options?: ListOptions): AsyncIterableIterator<TrashedFolder>;
-  /** Restores a deleted folder with everything inside. Default: to its former parent, with its former name. */
+  /** Restores a deleted folder with everything inside. By default, it gets its former parent and its former name. */
   restore(id: string, options?: RestoreOptions): Promise<FolderDetails>;
   /**
-   * Permanently deletes a folder in the trash, with everything inside. You cannot restore it. Rejects with FORBIDDEN if you do
-   * not manage the folder.
+   * Permanently deletes a folder in the trash, with everything inside. Rejects with FORBIDDEN if you do not have MANAGE on the
+   * folder.
    */
   purge(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Permanently deletes all folders in the trash that you manage, and returns their number, without the folders inside them. You
-   * cannot restore them.
+   * Permanently deletes all folders in the trash on which you have MANAGE, with everything inside. Returns the number of these
+   * folders, without counting the folders inside.
    */
   emptyTrash(options?: EmptyTrashOptions): Promise<number>;
   /**
-   * Copies a folder with all folders inside it that you see, and returns the copy. Default: in the same parent, with the name
-   * "NAME (copy)". In another parent, the copy keeps the name if it is free.
+   * Copies a folder with everything inside that you can see, and returns the copy. By default, the copy is in the same parent and
+   * has the name "NAME (copy)". In another parent, the copy keeps the name of the folder if no subfolder there has it.
    */
   duplicate(id: string, options?: DuplicateOptions): Promise<FolderDetails>;
   /**
@@ -153,7 +153,7 @@ export interface Folders extends PersonalFolders {
 
 /** Options of `move`. */
 export interface MoveOptions extends CallOptions {
-  /** The new name. Default: the folder keeps its name. */
+  /** The new name. Default: the current name. */
   readonly name?: string | undefined;
   /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;

@@ -1,4 +1,4 @@
-/** Functions that are called with each event. */
+/** A set of listeners that are called with each event. */
 
 export class Listeners<Event> {
   readonly #listeners = new Set<(event: Event) => void>();
@@ -16,7 +16,7 @@ export class Listeners<Event> {
       try {
         listener(event);
       } catch (error) {
-        // Browsers print it to their console. A failing listener must not break the client.
+        // A failing listener must not break the client. Browsers print the error to their console.
         (globalThis as { reportError?: (error: unknown) => void }).reportError?.(error);
       }
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPages, type PageVariables } from './pages.ts';
 
-test('reads on after an empty page that has a next page', async () => {
+test('continues after an empty page that has a next page', async () => {
   const pages: string[][] = [[], ['a'], [], ['b']];
   const requested: PageVariables[] = [];
   const items = readPages({}, 10, (page) => {

@@ -6,7 +6,7 @@ import { EspalierError } from './errors.ts';
 export interface ListOptions {
   /** Page size. Default: 500, and 100 for a search. Halved while the server rejects a page as TOO_EXPENSIVE. */
   readonly pageSize?: number | undefined;
-  /** Ends the list when it is aborted: the iteration throws the reason of the signal. */
+  /** Ends the list when you abort it: the iteration then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface Page<Item> {
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
 }
 
-/** The fields of a connection that `Page` needs, next to `items`. */
+/** The fields of a connection that `Page` needs in addition to `items`. */
 export const pageFields = 'pageInfo{endCursor hasNextPage}';
 
 export interface PageVariables {

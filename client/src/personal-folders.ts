@@ -1,4 +1,4 @@
-/** Methods for access to folders: everyone who has access to a folder, and the folders that concern only this user. */
+/** Methods that list who has access to a folder, and that read and change the user's own lists of folders. */
 
 import type { CallOptions, DocumentRunner } from './calls.ts';
 import { folderNotFound } from './errors.ts';
@@ -11,17 +11,17 @@ import {
 } from './folder.ts';
 import { pageFields, readPages, type ListOptions, type Page } from './pages.ts';
 
-/** Folders that concern one user: shared folders, favorites and recent folders. */
+/** The access to a folder, and your shared folders, favorites and recent folders. */
 export interface PersonalFolders {
   /** Lists everyone who has access to a folder, ordered by user name. Requires MANAGE on the folder. */
   effectiveAccess(id: string, options?: ListOptions): AsyncIterableIterator<EffectiveAccess>;
-  /** Lists the topmost folders that grants let you read, by name. Empty for administrators, whose access needs no grant. */
+  /** Lists the topmost folders that you can read by a grant, ordered by name. Empty for administrators, who need no grants. */
   shared(options?: ListOptions): AsyncIterableIterator<FolderDetails>;
-  /** Lists your favorites by name. */
+  /** Lists your favorites, ordered by name. */
   favorites(options?: ListOptions): AsyncIterableIterator<FolderDetails>;
-  /** Returns the folders that you visited last, the latest first. */
+  /** Returns your recently visited folders, most recent first. */
   recent(options?: CallOptions): Promise<readonly FolderDetails[]>;
-  /** Adds a folder to your favorites, or removes it. Rejects with CONFLICT if you have 200 favorites. */
+  /** Adds a folder to your favorites, or removes it. Rejects with CONFLICT if you already have 200 favorites. */
   setFavorite(id: string, isFavorite: boolean, options?: CallOptions): Promise<void>;
   /** Puts a folder first in your recent folders. */
   visit(id: string, options?: CallOptions): Promise<void>;

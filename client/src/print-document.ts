@@ -1,6 +1,6 @@
 /**
- * Prints a parsed, executable GraphQL document: operations and fragments. It reads only the nodes, so documents of every
- * GraphQL parser work.
+ * Prints a parsed, executable GraphQL document: operations and fragments. It reads only the syntax nodes, so it works with every
+ * GraphQL parser.
  */
 
 type Nodes = readonly SyntaxNode[] | undefined;

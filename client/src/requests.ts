@@ -1,6 +1,6 @@
 /**
- * Sends requests to one server, retries them while it is unreachable or busy, and detects responses of other servers. It is
- * independent of sessions. Errors never contain the request, which can hold a password or a token.
+ * Sends requests to one server, retries them while the server is unreachable or busy, and detects responses of other servers. It
+ * does not depend on sessions. Errors never contain the request, which can hold a password or a token.
  */
 
 import type { Clock } from './clock.ts';
@@ -44,7 +44,7 @@ export interface ApiResponse {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The outcome of an attempt that may succeed when it is retried. */
+/** A failed attempt that may succeed when it is retried. */
 export class TransientFailure {
   readonly error: EspalierError;
 
@@ -117,7 +117,7 @@ export class Requests {
     for (let attempts = 0; ; attempts++) {
       const result = await work();
       if (!(result instanceof TransientFailure)) return result;
-      // Counts from the first failure: an attempt that took long, for example while the machine slept, can be retried.
+      // Starts at the first failure. So a long first attempt, for example while the machine slept, is retried.
       deadline ??= clock.now() + Math.min(retrySeconds, seconds) * 1000;
       const pause = backoffMs(attempts) + (result.error.retryAfterSeconds ?? 0) * 1000;
       if (clock.now() + pause > deadline) throw result.error;
@@ -125,7 +125,7 @@ export class Requests {
     }
   }
 
-  /** Creates the error of a response that is not a success: a problem document, or GraphQL errors. */
+  /** Creates an error from an unsuccessful response: a problem document or GraphQL errors. */
   toError({ path, status, headers, value }: ApiResponse): EspalierError {
     const details: ErrorDetails = { status, retryAfterSeconds: readRetryAfter(headers) };
     const { code, detail, requestId, errors, data } = value;
@@ -214,7 +214,7 @@ function readRetryAfter(headers: Headers): number | undefined {
   return seconds >= 0 ? seconds : undefined;
 }
 
-/** Node gives the reason in the cause of the error. Browsers give none. */
+/** Node puts the reason into the cause of the error. Browsers give no reason. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };
   return cause?.code ?? cause?.message ?? message ?? 'no connection';

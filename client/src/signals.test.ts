@@ -123,7 +123,7 @@ describe('a signal', { timeout: 30_000 }, () => {
     }
   });
 
-  test('ends the wait for a refresh that other calls share, which continues for them', async () => {
+  test('ends the wait for a shared refresh, which continues for the other calls', async () => {
     let answer: (() => void) | undefined;
     const refreshed = { authToken: 'new', refreshToken: 'new', expires_in: 600 };
     const { client, sent } = scripted(

@@ -23,7 +23,7 @@ export function afterEvents(ms: number, call: () => void): () => void {
   return () => cancel();
 }
 
-/** Resolves like `work`, or rejects with the reason of the signal as soon as that is aborted. */
+/** Resolves like `work`, or rejects with the reason of the signal as soon as the signal is aborted. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

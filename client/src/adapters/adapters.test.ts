@@ -104,7 +104,7 @@ describe('authorizedFetch', () => {
     );
   });
 
-  test('returns a 401 that has another reason or comes twice', async () => {
+  test('returns a 401 if it has another reason, or if a new token also gets one', async () => {
     const another = scripted([refused()]);
     assert.equal((await authorizedFetch(another.client, another.send)(url)).status, 401);
     assert.equal(another.sent.length, 1);
@@ -148,7 +148,7 @@ describe('authorizedFetch', () => {
 });
 
 describe('adapter options', () => {
-  test('for urql forward a subscription to the socket, and its end back', () => {
+  test('for urql forward subscriptions and their results, and unsubscribe', () => {
     const { client, payloads, sink } = scripted();
     const options = urqlOptions({ ...client });
     assert.equal(options.url, `${url}/graphql`);
@@ -183,7 +183,7 @@ describe('adapter options', () => {
     );
   });
 
-  test('for Apollo are the address, the fetch and the socket', () => {
+  test('for Apollo contain the address, the fetch and the socket', () => {
     const { client, socket } = scripted();
     const options = apolloOptions(client);
     assert.deepEqual([options.uri, options.wsClient], [`${url}/graphql`, socket]);

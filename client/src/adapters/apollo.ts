@@ -1,4 +1,4 @@
-/** Options for Apollo Client, whose requests and subscriptions then use the session of this client. */
+/** Makes Apollo Client send its requests and subscriptions with the session of this client. */
 
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
@@ -12,7 +12,7 @@ export interface ApolloOptions {
 }
 
 /**
- * Returns options for Apollo Client's links. If you created the client with its own `fetch`, pass that as `send`.
+ * Returns options for Apollo Client's links. If you passed a `fetch` to `createClient`, pass the same one as `send`.
  *
  * ```ts
  * const { uri, fetch, wsClient } = apolloOptions(client);

@@ -1,10 +1,10 @@
-/** A `fetch` for other libraries. It adds a valid auth token to requests to the server, and to no other request. */
+/** A `fetch` for other libraries. It adds a valid auth token to requests to the client's server, and never to others. */
 
 import type { Client } from '../client.ts';
 
 /**
- * Returns a `fetch` that sends the client's auth token to the client's server. Requests to other addresses pass unchanged.
- * It rejects with LOGGED_OUT when the session has ended. If you created the client with its own `fetch`, pass it as `send`.
+ * Returns a `fetch` that sends the client's auth token to the client's server. It does not change requests to other addresses.
+ * It rejects with LOGGED_OUT when the session has ended. If you passed a `fetch` to `createClient`, pass the same one as `send`.
  *
  * ```ts
  * const response = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
@@ -28,7 +28,7 @@ export function authorizedFetch(client: Client, send: typeof fetch = fetch): typ
     const copy = request.clone();
     const response = await sendWithToken(authToken, request);
     if (response.status !== 401) return response;
-    // Rejects with LOGGED_OUT if the session has ended, whatever the reason in the response is.
+    // If the session has ended, this rejects with LOGGED_OUT, whatever reason the response gives.
     const newToken = await client.authToken({ refused: authToken });
     if (response.headers.get('token-expired') !== 'true') return response;
     await response.body?.cancel();

@@ -1,4 +1,4 @@
-/** Options for urql, whose requests and subscriptions then use the session of this client. */
+/** Makes urql send its requests and subscriptions with the session of this client. */
 
 import type { Client } from '../client.ts';
 import { paths } from '../requests.ts';
@@ -21,7 +21,7 @@ export interface UrqlObserver {
 export interface UrqlOptions {
   readonly url: string;
   readonly fetch: typeof fetch;
-  /** GET would put the query into the URL, and so into the logs of proxies. */
+  /** With GET, the query would be part of the URL, which proxies log. */
   readonly preferGetMethod: false;
   readonly forwardSubscription: (request: UrqlRequest) => {
     subscribe(observer: UrqlObserver): { unsubscribe(): void };
@@ -29,7 +29,7 @@ export interface UrqlOptions {
 }
 
 /**
- * Returns options for urql's client. If you created the client with its own `fetch`, pass that as `send`.
+ * Returns options for urql's client. If you passed a `fetch` to `createClient`, pass the same one as `send`.
  *
  * ```ts
  * const { forwardSubscription, ...options } = urqlOptions(client);

@@ -1,24 +1,24 @@
-/** Cancels an import whose request may already be on the server. */
+/** Cancels an import after its request may have reached the server. */
 
 import type { Client } from '../client.ts';
 
 /**
- * Uses the idempotency key of the import for a change without effect. The alias `importFolders` is required, because the digest
- * of a key includes the path of the change in the response.
+ * An update without effect. It takes the idempotency key of the import, so that the server no longer accepts the import. The
+ * server stores keys by the name of the field in the response, so the alias must be `importFolders`.
  */
 const mutation = `mutation($input: UpdateFolderInput!) { importFolders: updateFolder(input: $input) { folder { id } } }`;
 
 /** Options of `cancelImport`. */
 export interface CancelOptions {
-  /** The `idempotencyKey` of the call that imports. */
+  /** The `idempotencyKey` of the import call. */
   readonly idempotencyKey: string;
-  /** The folder that the call imports into. */
+  /** The folder that the call imports into, by its id. */
   readonly parentId: string;
 }
 
 /**
- * Cancels an import whose request may already be on the server. Returns true if nothing was imported: the server then refuses the
- * import from now on. Returns false if the import was complete before. Rejects if the client cannot reach the server.
+ * Cancels an import after its request may have reached the server. Returns true if nothing was imported; the server then rejects
+ * the import from now on. Returns false if the import was already complete. Rejects if the client cannot reach the server.
  */
 export async function cancelImport(
   client: Pick<Client, 'mutate'>,
@@ -34,7 +34,7 @@ export async function cancelImport(
       );
     return true;
   } catch (error) {
-    // The key was used for the import. This entry point has no class of errors of its own.
+    // The import has used the key. `instanceof EspalierError` would load the class into this separate entry point.
     if (error instanceof Error && 'code' in error && error.code === 'BAD_INPUT') return false;
     throw error;
   }

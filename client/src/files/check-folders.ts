@@ -3,7 +3,7 @@
 import { checkFolderName, checkFolderTexts, escapeControls, InvalidFolderText } from '@espalier/contract';
 import type { PathToImport } from '../folder.ts';
 
-/** A folder at a position of a file, or the problem there. */
+/** A folder in a file or a problem, with its position (`where`). */
 export type FileRow = { readonly where: string } & (
   | { readonly folder: PathToImport }
   | { readonly problem: string }
@@ -22,7 +22,7 @@ export interface CheckedFolders {
   readonly folders: readonly PathToImport[];
   /** The number of folders on all paths, including missing parents. */
   readonly folderCount: number;
-  /** The first problems. */
+  /** At most the first 100 problems. */
   readonly problems: readonly FolderProblem[];
   readonly problemCount: number;
 }
@@ -36,12 +36,12 @@ export function checkFolders(rows: Iterable<FileRow>): CheckedFolders {
   return checker.result();
 }
 
-/** Checks one row after the other, so that a page can pause between the rows of a large file. */
+/** Checks one row per call, so that a page can pause between the rows of a large file. */
 export class FolderChecker {
   readonly #folders: PathToImport[] = [];
   readonly #problems: FolderProblem[] = [];
   #problemCount = 0;
-  /** All paths with their parents. True if the file contains the folder itself. */
+  /** All paths and their parents. The value is false for a parent that the file does not contain itself. */
   readonly #paths = new Map<string, boolean>();
 
   result(): CheckedFolders {
@@ -76,7 +76,7 @@ export class FolderChecker {
     }
   }
 
-  /** Returns the path as the server stores it, without a slash at either end. The names of a known parent are valid. */
+  /** Returns the path as the server stores it, without a slash at either end. Does not check a known parent again. */
   #toPath(input: string): string {
     const path = input.replace(/^\/|\/$/g, '');
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -85,7 +85,7 @@ export class FolderChecker {
     return path.split('/').map(checkFolderName).join('/');
   }
 
-  /** Up to the nearest known parent. */
+  /** Adds the unknown parents of a path. */
   #addParents(path: string): void {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const parent = path.slice(0, end);

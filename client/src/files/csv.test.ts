@@ -6,7 +6,7 @@ import { FileError } from './file-error.ts';
 
 const rows = (text: string) => [...parseCsv(text)].map(({ cells }) => cells);
 
-test('separates cells at commas, and rows at line ends of any kind', () => {
+test('separates cells at commas, and rows at any line ending', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     assert.deepEqual(rows(`a,b${end}c,d${end}`), [
       ['a', 'b'],
@@ -37,7 +37,7 @@ test('keeps empty cells and skips empty lines', () => {
   assert.deepEqual(rows('""\n'), [['']]);
 });
 
-test('counts the lines of rows, also after cells of several lines', () => {
+test('reports the line of each row, also after a cell with several lines', () => {
   const lines = [...parseCsv('a\n"b\nc",x\n\nd\n')].map(({ line }) => line);
   assert.deepEqual(lines, [1, 2, 5]);
 });
@@ -51,7 +51,7 @@ test('reports a misplaced quote with its line', () => {
   }
 });
 
-test('writes a formula with an apostrophe, and reads it without', () => {
+test('adds an apostrophe to a formula when it writes, and removes it when it reads', () => {
   for (const formula of ['=1+1', '+1', '-1', '@x', '\t=1', '\r=1', '\n=1', '＝1', "'=1", "''-1"]) {
     const line = formatCsvLine([formula, 'a=1']);
     assert.ok(line.startsWith(`'${formula},`) || line.startsWith(`"'${formula}",`), line);

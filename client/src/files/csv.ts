@@ -1,14 +1,14 @@
 /**
- * Reads and writes CSV as defined by RFC 4180: quotes, doubled quotes inside them, any line ends. Not a library, because
- * libraries guess separators and types, but an export must be imported unchanged. A cell that a spreadsheet would run as a
- * formula is written with an apostrophe, which is removed when the file is read.
+ * Reads and writes CSV as defined by RFC 4180, with any line endings. It uses no library, because libraries guess separators and
+ * types, and importing an export must not change the folders. If a spreadsheet would run a cell as a formula, the cell is
+ * written with an apostrophe. Reading removes the apostrophe.
  */
 
 import { escapeFormula, formatCsvRow, unescapeFormula } from '@espalier/contract';
 import { FileError } from './file-error.ts';
 
 export interface CsvRow {
-  /** The number of its first line in the text, starting with 1. */
+  /** The number of the row's first line in the text, starting with 1. */
   readonly line: number;
   readonly cells: readonly string[];
 }
@@ -18,7 +18,7 @@ export function* parseCsv(text: string): Generator<CsvRow> {
   let line = 1;
   let begunAt = 1;
   let cells: string[] = [];
-  // A cell, and what ends it: a comma, the end of the line or the end of the text.
+  // Matches a cell with its end: a comma, the end of the line or the end of the text.
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
   cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (cell.lastIndex < text.length || cells.length > 0) {

@@ -4,7 +4,7 @@ import { FileError } from './file-error.ts';
 
 const lineFeed = 0x0a;
 
-/** Removes a byte order mark. */
+/** Returns the text without a byte order mark. */
 export function decodeText(bytes: Uint8Array): string {
   const utf16 = utf16Of(bytes);
   const text = utf16 ? decode(utf16, bytes) : decode('utf-8', bytes);
@@ -36,7 +36,7 @@ function decode(encoding: string, bytes: Uint8Array): string | undefined {
   }
 }
 
-/** No character of several bytes contains a line feed, so each line can be decoded alone. */
+/** Decodes line by line. This is safe, because the bytes of a multi-byte character never include a line feed. */
 function findInvalidLine(bytes: Uint8Array): number {
   let line = 1;
   for (let start = 0; ; line++) {

@@ -83,7 +83,7 @@ test('reads CSV with its columns in any order, and properties by name or as JSON
   ]);
 });
 
-test('writes no cell that a spreadsheet would run', () => {
+test('writes no cell that a spreadsheet would run as a formula', () => {
   const text = [...formatFolders('csv', [{ path: '=a', title: '@b', description: '-c' }])].join('');
   assert.equal(text, "path,title,icon,description,properties\r\n'=a,'@b,,'-c,\r\n");
 });

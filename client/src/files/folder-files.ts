@@ -16,7 +16,7 @@ const extensions: ReadonlyMap<string, FileFormat> = new Map([
   ['jsonl', 'ndjson'],
 ]);
 
-/** Returns the format by the extension of the file name, or undefined if it has another one. */
+/** Returns the format for the extension of the file name, or undefined if the extension is unknown. */
 export function fileFormatOf(fileName: string): FileFormat | undefined {
   const [, extension] = /\.([^./\\]+)$/.exec(fileName) ?? [];
   return extensions.get(extension?.toLowerCase() ?? '');
@@ -32,13 +32,13 @@ export function parseRows(format: FileFormat, text: string): Iterable<FileRow> {
   return parse[format](text);
 }
 
-/** Returns the parts of a file that `parseFolders` reads. */
+/** Yields the text of a file in parts. `parseFolders` can read the file. */
 export function formatFolders(format: FileFormat, folders: readonly PathToImport[]): Generator<string> {
   return writers[format](folders);
 }
 
 const texts = ['title', 'icon', 'description'] as const;
-/** Further fields in the JSON output of commands. New folders get their own values. */
+/** Fields in the JSON output of CLI commands that are not imported, because new folders get their own values. */
 const ignored: ReadonlySet<string> = new Set([
   'id',
   'parentId',
@@ -58,7 +58,7 @@ const parse: Readonly<Record<FileFormat, (text: string) => Iterable<FileRow>>> =
   ndjson: rowsOfNdjson,
 };
 
-/** One folder or a list, nested (`name` with `folders`) or flat (`path`). */
+/** Reads one folder or a list, nested (`name` with `folders`) or flat (`path`). */
 function* rowsOfJson(text: string): Generator<FileRow> {
   const value = parseJson(text, 'The content');
   const waiting = (Array.isArray(value) ? value : [value])
@@ -85,7 +85,7 @@ function* rowsOfJson(text: string): Generator<FileRow> {
   }
 }
 
-/** One flat folder per line. */
+/** Reads one flat folder per line. */
 function* rowsOfNdjson(text: string): Generator<FileRow> {
   for (const [index, line] of text
     .replace(/^\ufeff/, '')
@@ -114,7 +114,7 @@ function* rowsOfCsv(text: string): Generator<FileRow> {
   }
 }
 
-/** A problem of one row does not hide the problems of the others. */
+/** Catches the problem of one row, so that the other rows are still read. */
 function rowAt(where: string, read: () => PathToImport): FileRow {
   try {
     return { where, folder: read() };

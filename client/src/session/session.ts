@@ -34,7 +34,7 @@ export type SessionEvent =
 /** An auth token is refreshed when this share of its lifetime is left, but at most a minute before it expires. */
 const refreshEarlyShare = 0.2;
 const maxRefreshEarlyMs = 60_000;
-/** Short, so that a retry after a lost response reaches the server while it still repeats that response. */
+/** Short, so that a retry after a lost response reaches the server while the server can still repeat that response. */
 const refreshTimeoutSeconds = 10;
 /** A logout retries only this long, because the user waits for it. */
 const logoutRetrySeconds = 5;
@@ -58,7 +58,7 @@ export class Session {
   #announced: Tokens | undefined;
   #hasEnded = false;
   #refreshing: Promise<Tokens> | undefined;
-  /** Tokens that the storage failed to write, and the earlier ones that it still holds. */
+  /** Tokens that could not be stored (`next`), and the earlier tokens that are still in the storage. */
   #unsaved: { readonly stored: Tokens; readonly next: Tokens } | undefined;
   #logoutController = new AbortController();
 
@@ -84,7 +84,7 @@ export class Session {
     this.#notify('login', tokens);
   }
 
-  /** Once it has started, an abort ends only the wait and the request: the tokens are deleted here in any case. */
+  /** An abort ends only the wait and the request. Once the logout has started, it deletes the stored tokens in any case. */
   async logout({ signal }: SignalOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     const tokens = await abortable(this.#forget(), signal);
@@ -173,7 +173,7 @@ export class Session {
     return current;
   }
 
-  /** Keeps new tokens in memory if the storage fails, for example on a full disk: the previous ones are already used. */
+  /** Keeps new tokens in memory if the storage fails, for example on a full disk. The previous tokens cannot be used again. */
   async #save(previous: Tokens, next: Tokens): Promise<void> {
     this.#unsaved = { stored: this.#unsaved?.stored ?? previous, next };
     try {
@@ -257,7 +257,7 @@ export class Session {
     throw loggedOutError(true);
   }
 
-  /** Logs out with the auth token while it is valid: that works even if the refresh token has been used. */
+  /** Logs out with the auth token while it is valid, which works even if the refresh token has been used. */
   async #revoke(
     { authToken, refreshToken, expiresAt }: Tokens,
     signal: AbortSignal | undefined,
@@ -301,7 +301,7 @@ export class Session {
   }
 }
 
-/** Rejects if the refresh takes long while the current token is valid, so that the caller uses that token. */
+/** Rejects if the refresh takes long while the current token is still valid. The caller then uses the current token. */
 async function withinGracePeriod(refreshing: Promise<Tokens>, leftMs: number): Promise<Tokens> {
   if (leftMs <= 0) return refreshing;
   let cancel: (() => void) | undefined;

@@ -41,7 +41,7 @@ function openTabs(context: TestContext, name: string = randomUUID()) {
 }
 
 describe('tab storage', { timeout: 30_000 }, () => {
-  test('keeps the tokens over a reload, and removes them at a logout', async (context) => {
+  test('keeps the tokens when the page reloads, and removes them at a logout', async (context) => {
     const open = openTabs(context);
     const area = createArea();
     const tab = open(area);
@@ -55,7 +55,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await open(area).read(), undefined);
   });
 
-  test('notifies a tab once of tokens that it finds in the area', async (context) => {
+  test('notifies a tab once about tokens in the area', async (context) => {
     const area = createArea();
     const open = openTabs(context);
     const [tab, otherTab] = [open(area), open(area)];
@@ -109,7 +109,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.deepEqual(await later, tokensOf('two'));
   });
 
-  test('sends tokens that are written after the close to the other tabs, and closes the channel again', async (context) => {
+  test('sends tokens to the other tabs even if they are written after the close, and closes the channel again', async (context) => {
     const open = openTabs(context);
     const [tab, otherTab] = [open(), open()];
     await tab.write(tokensOf('a'));
@@ -124,7 +124,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(closes.callCount(), 1);
   });
 
-  test('gives a new tab the tokens of the others, and notifies all of every write', async (context) => {
+  test('gives a new tab the tokens of the other tabs, and notifies all tabs about every write', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];
     await first.write(tokensOf('a'));
@@ -140,7 +140,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await first.read(), undefined);
   });
 
-  test('lets one tab at a time work, and shows it the tokens of the previous one', async (context) => {
+  test('lets one tab at a time run its work, which reads the tokens of the previous tab', async (context) => {
     const open = openTabs(context);
     const tabs = [open(), open(), open()];
     await tabs[0]!.write(tokensOf('0'));
@@ -218,7 +218,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await working, true);
   });
 
-  test('does not replace newer tokens by the old ones of a resumed tab', async (context) => {
+  test('does not replace newer tokens with the old tokens of a resumed tab', async (context) => {
     const name = randomUUID();
     const back = new BroadcastChannel(`espalier:${name}`);
     context.after(() => back.close());
@@ -235,7 +235,7 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.deepEqual(await tab.read(), tokensOf('new'));
   });
 
-  test('works in one tab where the browser has no API for it, or throws', async (context) => {
+  test('works within one tab if the APIs of the browser are missing or throw', async (context) => {
     const forbidden = () => {
       throw new Error('SecurityError');
     };

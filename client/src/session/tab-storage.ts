@@ -9,30 +9,31 @@ import type { Tokens, TokenStorage } from './token-storage.ts';
 
 /** Options of `tabStorage`. */
 export interface TabStorageOptions {
-  /** Tabs with the same name share a session. Default: `espalier`. Use one name per server if a page has several. */
+  /** Tabs with the same name share a session. Default: `espalier`. If a page uses several servers, use one name per server. */
   readonly name?: string | undefined;
   /**
-   * The area that keeps the tokens over a reload. Default: `sessionStorage`, which ends with the tab. With `localStorage`
-   * users stay logged in when they return, and the tokens are on the disk until they log out.
+   * The area that keeps the tokens when the page reloads. Default: `sessionStorage`, which is cleared when the tab closes. With
+   * `localStorage` users stay logged in when they return, and the tokens are on the disk until they log out.
    */
   readonly area?: Pick<Storage, 'getItem' | 'setItem'> | undefined;
 }
 
 /** The stored state: tokens or none. */
 interface Stored {
-  /** When it was written, but later than every state known then. The higher value is newer. */
+  /** When the state was written. Always higher than the value of the state that it replaces, so the highest is the newest. */
   readonly at: number;
   readonly tokens?: Tokens | undefined;
-  /** There are no tokens because the server ended the session. */
+  /** True if there are no tokens because the server ended the session. */
   readonly hasEnded?: boolean | undefined;
 }
 
-/** A message between tabs. Tabs with different versions of a page exchange it, so its properties must stay. */
+/** A message between tabs. The tabs can have different versions of the page, so never rename a property. */
 interface Message {
   readonly from: string;
   readonly kept: Stored;
-  /** The id of a question, or of the question that this message answers. */
+  /** The id of the question that this message asks. */
   readonly asks?: string;
+  /** The id of the question that this message answers. */
   readonly answers?: string;
 }
 
@@ -89,7 +90,7 @@ class TabStorage implements TokenStorage {
   #channel: Channel | undefined;
   #started: Promise<void> | undefined;
   #isClosed = false;
-  /** Releases the lock that shows new tabs that this one has tokens. */
+  /** Releases the lock that new tabs query to find out whether another tab has tokens. */
   #releasePresence: (() => void) | undefined;
 
   constructor({ name = 'espalier', area }: TabStorageOptions) {
@@ -148,7 +149,7 @@ class TabStorage implements TokenStorage {
     this.#updatePresence();
   }
 
-  /** A tab without state waits for the answers of the others. */
+  /** If this tab has no state yet, waits for the answers of the other tabs. */
   async #ready(): Promise<void> {
     const starting = this.#start();
     if (this.#stored.at === 0) await starting;
@@ -164,11 +165,11 @@ class TabStorage implements TokenStorage {
 
   #start(): Promise<void> | undefined {
     if (!this.#channel) {
-      // A refresh was in progress during the close: the other tabs still need its tokens.
+      // A refresh was in progress when the client was closed. The other tabs need the new tokens, so the channel opens again.
       if (this.#isClosed) after(lockTimeoutMs, () => this.close());
       this.#channel = attempt(() => new BroadcastChannel(this.#name) as unknown as Channel);
       if (this.#channel) this.#channel.onmessage = ({ data }) => this.#receive(data as Message);
-      // Otherwise the channel keeps a Node process running.
+      // Otherwise the channel would keep a Node process running.
       this.#channel?.unref?.();
       this.#load();
       this.#started = this.#channel && this.#askFirstPeers();
@@ -176,14 +177,14 @@ class TabStorage implements TokenStorage {
     return this.#started;
   }
 
-  /** Without other tabs that have tokens, there is nothing to wait for. */
+  /** Asks the other tabs for their state. Does not wait for answers if no other tab has tokens. */
   async #askFirstPeers(): Promise<void> {
     const answers = this.#askPeers();
     if (await this.#isAlone()) return;
     await answers;
   }
 
-  /** Without locks, the answer is unknown, which counts as false. */
+  /** Checks whether no other tab has tokens. Returns false if the browser does not support locks. */
   async #isAlone(): Promise<boolean> {
     try {
       const { held } = (await readLocks()?.query()) ?? {};
@@ -205,7 +206,7 @@ class TabStorage implements TokenStorage {
       this.#releasePresence = undefined;
     } else if (!this.#releasePresence) {
       const released = new Promise<void>((resolve) => (this.#releasePresence = resolve));
-      // Without the lock, new tabs do not find this one.
+      // If the request fails, new tabs do not wait for an answer of this tab.
       const request = attempt(() =>
         readLocks()?.request(this.#presenceName, { mode: 'shared' }, () => released),
       );
@@ -224,7 +225,7 @@ class TabStorage implements TokenStorage {
         resolve();
       };
       const cancel = afterEvents(answerTimeoutMs, () => {
-        // A tab that does not answer is closed. If it is not, its next message adds it again.
+        // A tab that does not answer is probably closed. If it is not, its next message adds it again.
         for (const peer of awaited) this.#peers.delete(peer);
         end();
       });
@@ -253,7 +254,7 @@ class TabStorage implements TokenStorage {
     this.#questions.get(answers)?.(peer);
   }
 
-  /** A shared area such as localStorage can be ahead of the channel. */
+  /** Reads the state in the area. A shared area such as localStorage can be ahead of the channel. */
   #load(): void {
     const stored: unknown = attempt(() => JSON.parse(this.#area?.getItem(this.#name) ?? '') as unknown);
     if (isStored(stored) && this.#adopt(stored)) this.#notify();
@@ -263,7 +264,7 @@ class TabStorage implements TokenStorage {
     attempt(() => this.#area?.setItem(this.#name, JSON.stringify(this.#stored)));
   }
 
-  /** Takes a newer state. For states of the same time, the token decides, so that all tabs choose the same. */
+  /** Takes over a newer state. If the times are equal, the tokens are compared, so that all tabs choose the same state. */
   #adopt(stored: Stored): boolean {
     const current = this.#stored;
     const isNewer =
@@ -290,7 +291,7 @@ function isStored(value: unknown): value is Stored {
   return hasTokens && typeof expiresAt === 'number' && typeof lifetimeSeconds === 'number';
 }
 
-/** Browsers throw for blocked cookies, in sandboxed frames and when a storage is full. */
+/** Returns undefined if `work` throws: browsers throw if cookies are blocked, in sandboxed frames and if a storage is full. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -29,11 +29,11 @@ export interface TokenStorage {
    */
   write(tokens: Tokens | undefined, hasEnded?: boolean): void | Promise<void>;
   /**
-   * Runs `work` while no other tab or process with the same storage runs its own. The client reads the tokens again and
-   * refreshes them inside, so that each refresh token is used once. Omit it if no other tab or process uses the storage.
+   * Runs `work` while no other tab or process with the same storage runs its own. Inside `work`, the client reads the tokens
+   * again and refreshes them, so each refresh token is used once. Omit `lock` if no other tab or process uses the storage.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
-  /** Calls the listener when another tab or process has written. Returns a function that removes the listener. */
+  /** Calls the listener when another tab or process has stored or deleted tokens. Returns a function that removes the listener. */
   onChange?(listener: (tokens: Tokens | undefined, hasEnded?: boolean) => void): () => void;
   /** Closes channels and timers. */
   close?(): void;

@@ -42,7 +42,7 @@ async function serve(context: TestContext, ...scripts: readonly Script[]) {
   const storage: TokenStorage = {
     read: () => tokens,
     write(tokensToWrite) {
-      assert.equal(tokensToWrite, undefined, 'Nothing had to be exchanged.');
+      assert.equal(tokensToWrite, undefined, 'The client refreshed the tokens.');
       tokens = undefined;
     },
     onChange(listener) {
@@ -143,7 +143,7 @@ describe('client socket', { timeout: 30_000 }, () => {
     );
   });
 
-  test('reconnects with another token after a rejected one, without a refresh if another tab has refreshed', async (context) => {
+  test('reconnects with another token after a rejected one, and does not refresh if another tab has', async (context) => {
     const served = await serve(
       context,
       onSubscribe((socket) => {
@@ -268,7 +268,7 @@ describe('client socket', { timeout: 30_000 }, () => {
     assert.equal(client.connectionState, 'closed');
   });
 
-  test('is idle again after a subscription ends before the connection, and when it cannot succeed', async (context) => {
+  test('is idle again after a subscription is aborted before the connection opens, or is rejected', async (context) => {
     const close = onSubscribe((socket) => socket.close(4400, 'Because.'));
     const { client } = await serve(context, close);
     const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Runs the client's subscriptions over one socket, which opens with the first and closes shortly after the last. It
- * reconnects while the session lasts, and sends new tokens over the socket before the old ones expire.
+ * Runs the client's subscriptions over one socket. The socket opens with the first subscription and closes shortly after the
+ * last. The client reconnects while the session lasts, and sends new tokens over the socket before the old ones expire.
  */
 
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
@@ -28,8 +28,8 @@ import { requireWebSocket, trackSockets } from './tracked-socket.ts';
 /** Options of a subscription. */
 export interface SubscribeOptions extends CallOptions {
   /**
-   * Receives the cursor of the last delivered event when the server shuts down. It runs before the client calls your `variables`
-   * function again, so return this cursor there to continue without a gap.
+   * Receives the cursor of the last delivered event when the server shuts down. The client then calls your `variables` function
+   * again: return this cursor there to continue without a gap.
    */
   readonly onGoingAway?: ((cursor: string) => void) | undefined;
 }
@@ -46,7 +46,7 @@ interface ActiveSubscription {
   readonly onGoingAway: SubscribeOptions['onGoingAway'];
   readonly stopping: AbortController;
   unsubscribe?: () => void;
-  /** The socket on which the server has sent its first event. */
+  /** The last socket that delivered an event, so the server has started the subscription there. */
   startedOn?: object | undefined;
 }
 
@@ -89,7 +89,7 @@ export class GraphSocket {
   #rejectedToken: string | undefined;
   #attempts = 0;
   #isGoingAway = false;
-  /** Closed with 1000 while subscriptions were running: graphql-ws would reconnect without a pause, in a loop. */
+  /** The socket was closed with 1000 while subscriptions were running. graphql-ws would reconnect in a loop without a pause. */
   #isClosedEarly = false;
   #cancelDeadline: (() => void) | undefined;
   #endPause: (() => void) | undefined;
@@ -103,7 +103,7 @@ export class GraphSocket {
       else if (type === 'login') this.#client?.terminate();
       else {
         for (const { subscription } of [...this.#active]) subscription.fail(loggedOutError(type === 'ended'));
-        // The server would send events to another library's subscriptions until the token expires.
+        // Otherwise the server would send events to another library's subscriptions until the token expires.
         if (this.#isShared) this.#client?.terminate();
       }
     });
@@ -148,7 +148,7 @@ export class GraphSocket {
       this.#client = undefined;
       Promise.resolve(client?.dispose()).catch(() => undefined);
     }
-    // The timer lets the close frame leave first; the server's answer to it is not awaited.
+    // The timer lets the client send its close frame first. The client does not wait for the server's close frame.
     if (this.#socket) after(0, () => client?.terminate());
     else client?.terminate();
     this.#endPause?.();
@@ -163,7 +163,7 @@ export class GraphSocket {
           if (!this.#socket) this.connection.set('waiting');
           await wait(backoffMs(this.#attempts++, maxPauseMs), stopping.signal);
         }
-        // Without a session no socket opens. With one, an expired token is refreshed first.
+        // Rejects if there is no session, so that no socket opens. Refreshes an expired token.
         await this.#options.session.authToken({ signal: stopping.signal });
         break;
       } catch (error) {
@@ -172,7 +172,7 @@ export class GraphSocket {
       }
     }
     if (subscription.isOver) return;
-    // A closing socket can wait long for the server's close frame.
+    // A closing socket could wait long for the server's close frame.
     if (this.#socket?.readyState === 2) this.#client?.terminate();
     const payload = this.#payload(active, operation);
     active.unsubscribe = this.#connect().subscribe<unknown>(payload, {
@@ -225,7 +225,7 @@ export class GraphSocket {
     this.#endPause?.();
     if (!this.#socket && !this.#isShared) this.connection.set('idle');
     if (!mayLinger || !this.#socket) return unsubscribe();
-    // A subscription that was never sent keeps no socket open; another one may already do so.
+    // A subscription that was never sent cannot keep the socket open. An earlier one may already do so.
     if (!active.unsubscribe) return;
     this.#endLinger?.();
     // The ended subscription keeps the socket open for a while; its events are ignored.
@@ -279,7 +279,7 @@ export class GraphSocket {
         ping: (isReceived, payload) => {
           if (!isReceived) deadline(Math.min(timeoutSeconds, pongTimeoutSeconds));
           else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
-          // The warning can be about the previous token, if it crossed the new one on the wire.
+          // The warning is about the previous token if the client sent a new one at the same time.
           else if (!(Date.parse(String(payload['expiresAt'])) < readClaims(this.#sentToken).exp! * 1000)) {
             void this.#renewToken({ isExpiring: true });
           }
@@ -300,7 +300,7 @@ export class GraphSocket {
     this.#socket?.send(JSON.stringify({ type: 'pong', payload }));
   }
 
-  /** Sends the current token if the socket has an older one. If the server warned of its expiry, refreshes it first. */
+  /** Sends the current token if the socket has an older one. After the server's expiry warning, refreshes the token first. */
   async #renewToken({ isExpiring = false } = {}): Promise<void> {
     const socket = this.#socket;
     if (!socket) return;
@@ -322,7 +322,7 @@ export class GraphSocket {
     this.#isGoingAway = code === 1001;
     this.#isClosedEarly = code === 1000 && (this.#active.size > 0 || this.#isShared);
     const [, cursor] = /cursor=(\S+)$/.exec(reason ?? '') ?? [];
-    // The cursor is valid for subscriptions that the server had started. For others it would skip events.
+    // The cursor is valid only for subscriptions that the server had started. Other subscriptions would miss events.
     const isUnambiguous = this.#sent.size === 1 && !this.#isShared;
     for (const { onGoingAway, startedOn } of this.#active) {
       if (cursor && (isUnambiguous || (startedOn && startedOn === this.#socket))) onGoingAway?.(cursor);

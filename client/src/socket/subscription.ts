@@ -42,7 +42,7 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
   /** Ends the iterator with an error, after the queued results. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    // The reason of a signal can be any value, for example null. The object around it distinguishes a failure from none.
+    // The reason of a signal can be any value, even undefined. The object around it shows that there is a failure.
     const failure = { error: error as Error };
     const first = this.#pendingReads.shift();
     if (first) first.reject(failure.error);

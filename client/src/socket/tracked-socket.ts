@@ -30,7 +30,7 @@ export function requireWebSocket(configured: typeof WebSocket | undefined): type
   );
 }
 
-/** graphql-ws cannot be stopped from opening a socket. This one behaves as if the server had closed it. */
+/** graphql-ws cannot be stopped from opening a socket. This replacement behaves as if the server had closed it. */
 class ClosedSocket {
   readonly readyState = 3;
   onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null = null;

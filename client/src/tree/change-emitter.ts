@@ -1,4 +1,4 @@
-/** Delivers changes to any number of listeners and iterators. Each receives every change after it started. */
+/** Delivers changes to any number of listeners and iterators. Each receives every change after its start. */
 
 type Listener<Change> = (change: Change) => void;
 

@@ -13,7 +13,7 @@ export interface TreeChange {
   readonly kind: FolderChangeKind;
   /** The changed folder. For IMPORT, the parent of the new folders. Null for RESYNC, after which the tree was read again. */
   readonly folderId: string | null;
-  /** The path below the watched folder, or the last one of a removed folder. Null if it was never in the tree. */
+  /** The path below the watched folder. For a removed folder, its last path. Null if the folder was never in the tree. */
   readonly path: string | null;
   /** When the change happened. Null if the server does not report it. */
   readonly at: string | null;
@@ -23,7 +23,7 @@ export interface TreeChange {
 
 /** The part of the client that watching a tree needs. */
 export interface WatchingClient extends Pick<DocumentRunner, 'query'> {
-  /** Calls `variables` for every subscription, also after a lost connection. */
+  /** Calls `variables` each time it sends the subscription, also after a lost connection. */
   subscribe<Result, Variables>(
     document: string,
     variables: () => Variables,
@@ -119,7 +119,7 @@ export class ChangeFollower {
     publish({ kind, folderId, path: this.#pathTo(folderId) ?? previousPath, at, by: by && by.username });
   }
 
-  /** The watched folder does not exist: polls until it does. */
+  /** Polls until the watched folder exists again. */
   async #awaitFolder(under: string): Promise<void> {
     const { watched, read, publish, signal } = this.#options;
     if (watched.tree.size > 0) {

@@ -1,7 +1,7 @@
 /**
  * Reads a folder and its descendants page by page. If a folder moves between two pages, the list can miss other folders, so the
- * subtree of the moved folder is read again. All other concurrent changes are in the change feed after the cursor. Each page also
- * reads the access levels of its ancestors, and the tree marks a folder whose level changed between two pages (`recordLevel`).
+ * subtree of the moved folder is read again. All other concurrent changes are in the change feed after the cursor. Each request
+ * also reads the access levels of the ancestors. The tree marks a folder if its level changed between two pages (`recordLevel`).
  */
 
 import type { DocumentRunner } from '../calls.ts';
@@ -19,7 +19,7 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
-/** `lastParent` is an ancestor of the last folder of the previous page. It is read in the same request as the page. */
+/** `lastParent` is the last folder of the previous page or one of its ancestors. It is read in the same request as the page. */
 const query = `query($id:ID,$first:Int,$after:String,$lastParent:ID){cursor folder(id:$id){${folderFields} descendants(first:$first,after:$after){items{${folderFields}}pageInfo{endCursor hasNextPage}}}lastParent:folder(id:$lastParent){id name accessLevel ancestors{id name accessLevel}}}`;
 
 interface PageResult {

@@ -27,13 +27,13 @@ export class TreeCopy {
   readonly #folders = new Map<string, Folder>();
   readonly #childIds = new Map<string, Set<string>>();
   /**
-   * Folders that had another access level when a descendant was read. Their next change reads the subtree again, even if
-   * the level is then the same as here.
+   * Folders that had another access level when a descendant was read. After the next change of such a folder, its subtree is
+   * read again, even if the change reports the level that this tree already has.
    */
   readonly #staleLevels = new Set<string>();
   /**
-   * Folders below which a folder was removed. That folder may have arrived there by a later move of an ancestor, if the
-   * read was ahead of the changes. Only the ancestor's move is reported, so a moved folder in this set is read again.
+   * Folders that have lost a descendant. If the tree was read ahead of the changes, a later change can move the folder together
+   * with that descendant. That change reports only the folder, so a moved folder in this set is read again.
    */
   readonly #removedFrom = new Set<string>();
   /** Cache of sorted subfolders by parent id. A change of a subfolder removes the entry. */
@@ -117,12 +117,12 @@ export class TreeCopy {
     return false;
   }
 
-  /** Replaces a folder and its descendants by a snapshot. Without a snapshot it only removes them. */
+  /** Replaces a folder and its descendants with a snapshot. Without a snapshot it only removes them. */
   replaceSubtree(id: string, snapshot: SubtreeSnapshot | undefined): void {
     this.drop(id);
     // The folder may have become an ancestor of this tree's root.
     if (!snapshot || (id !== this.rootId && snapshot.tree.get(this.rootId))) return;
-    // A folder that moved into the subtree leaves its old position with its descendants; later changes report them.
+    // A folder that moved into the subtree leaves its old position, together with its descendants. Later changes report them.
     for (const folderId of snapshot.tree.#folders.keys()) this.drop(folderId);
     if (!this.#canAttach(snapshot.tree.get(id)!)) return;
     for (const folder of snapshot.tree.#folders.values()) this.put(folder);
@@ -143,7 +143,7 @@ export class TreeCopy {
     for (const folder of this.foldersTo(id)) this.#removedFrom.add(folder.id);
   }
 
-  /** A change carries the folder's current state, which can be ahead of this tree: a folder can seem to contain itself. */
+  /** A change contains the folder's current state, which can be ahead of this tree: the folder may seem to contain itself. */
   #canAttach({ id, parentId }: Folder): boolean {
     if (id === this.rootId) return true;
     const parent = parentId === null ? undefined : this.get(parentId);

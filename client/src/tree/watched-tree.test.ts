@@ -164,7 +164,7 @@ describe('watched tree', () => {
     assert.deepEqual([names(), watched.cursor, watched.path('d')], [['b', 'c'], 'two', '/c/d']);
   });
 
-  test('reads a subtree again if an ancestor had another level during the read, even if that level is back', async () => {
+  test('reads a subtree again if an ancestor had another level during the read, even if the old level is restored', async () => {
     const { watched } = await watch();
     server.nodes.push(node('c', 'a'));
     server.setLevel('WRITE', 'a', 'c');
@@ -209,7 +209,7 @@ describe('watched tree', () => {
     assert.deepEqual(levels(), ['WRITE', 'WRITE', 'WRITE', 'WRITE']);
   });
 
-  test('finds a folder in a moved subtree that was read there before its deletion was reported', async () => {
+  test('reads a moved subtree again if the deletion of a descendant was reported after the read', async () => {
     const { watched } = await watch();
     // `c` was moved into `d` while `d` was invisible, and became visible here together with `d`.
     server.nodes.push(node('d', 'a'), node('c', 'd'));

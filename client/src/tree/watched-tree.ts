@@ -1,4 +1,4 @@
-/** Keeps a part of the tree in memory equal to the server's: reads it once, then follows its changes without a gap. */
+/** Keeps a copy of a part of the tree in memory up to date: reads it once, then follows its changes without a gap. */
 
 import { ChangeEmitter } from './change-emitter.ts';
 import { folderNotFound } from '../errors.ts';
