@@ -19,13 +19,13 @@ export interface ServerOptions extends ServiceOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly onStatement?: DatabaseOptions['onStatement'];
-  /** The folder of the built console, or null if it has not been built. Without it, the server has no console. */
+  /** The folder of the built console, or null if the console has not been built. If undefined, the server has no console. */
   readonly consoleFolder?: string | null;
   /** The folder of the built documentation site. Without it, the server has no documentation. */
   readonly documentationFolder?: string | undefined;
   /** Cancels the start before the port is bound. */
   readonly signal?: AbortSignal;
-  /** For tests: no timer runs the housekeeping. */
+  /** For tests: the housekeeping runs only when `runHousekeeping` is called. */
   readonly isHousekeepingManual?: boolean;
 }
 

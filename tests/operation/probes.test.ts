@@ -233,7 +233,7 @@ describe('readiness', () => {
         reads.push({ answer: () => resolve({}), fail: () => reject(new Error('no')) });
       }),
   } as unknown as Database;
-  const start = async (times: { answerWithinMs: number; holdsForMs: number }) => {
+  const start = async (times: { timeoutMs: number; cacheMs: number }) => {
     reads = [];
     app = await StubApp.start({
       isReady: createReadiness({
@@ -257,7 +257,7 @@ describe('readiness', () => {
   };
 
   test('shares one database read among all concurrent requests', async () => {
-    await start({ answerWithinMs: 10_000, holdsForMs: 0 });
+    await start({ timeoutMs: 10_000, cacheMs: 0 });
     const connection = await RawConnection.open(app.url);
     connection.send(get('/readyz').repeat(50) + get('/livez'));
     (await nextRead(1)).answer();
@@ -270,7 +270,7 @@ describe('readiness', () => {
   });
 
   test('caches its result for a moment, good or bad', async () => {
-    await start({ answerWithinMs: 10_000, holdsForMs: 60_000 });
+    await start({ timeoutMs: 10_000, cacheMs: 60_000 });
     const probing = probe();
     (await nextRead(1)).fail();
     assertNotReady(await probing, 'The database does not respond.');
@@ -279,7 +279,7 @@ describe('readiness', () => {
   });
 
   test('does not wait for a silent database and recovers once it answers', async () => {
-    await start({ answerWithinMs: 20, holdsForMs: 0 });
+    await start({ timeoutMs: 20, cacheMs: 0 });
     assertNotReady(await probe(), 'The database does not respond.');
     assertNotReady(await probe(), 'The database does not respond.');
     assert.equal(reads.length, 2);
@@ -291,7 +291,7 @@ describe('readiness', () => {
   });
 
   test('ends at once when the node stops, which stays alive until the end', async () => {
-    await start({ answerWithinMs: 10_000, holdsForMs: 0 });
+    await start({ timeoutMs: 10_000, cacheMs: 0 });
     const one = await RawConnection.open(app.url);
     const other = await RawConnection.open(app.url);
     for (const connection of [one, other]) {

@@ -5,8 +5,8 @@ import { FairQueue, type FairQueueOptions, type QueueEntry } from './fair-queue.
 
 class Full extends Error {}
 
-/** A queue whose jobs end only when the test says so. */
-class Bed {
+/** A queue with jobs that end only when the test finishes them. */
+class ManualJobs {
   readonly queue: FairQueue;
   /** The names of the jobs, in the order in which they started. */
   readonly started: string[] = [];
@@ -49,116 +49,116 @@ class Bed {
 
 describe('a fair queue', () => {
   test('serves a new key next, ahead of 64 waiting jobs of another key', async () => {
-    const bed = new Bed();
-    bed.addMany(65, { key: 'a' });
-    bed.add('other', { key: 'b' });
-    await bed.finishOne();
-    assert.deepEqual(bed.started, ['a1', 'other']);
-    await bed.finishAll();
-    assert.equal(bed.outcomes.size, 66);
+    const jobs = new ManualJobs();
+    jobs.addMany(65, { key: 'a' });
+    jobs.add('other', { key: 'b' });
+    await jobs.finishOne();
+    assert.deepEqual(jobs.started, ['a1', 'other']);
+    await jobs.finishAll();
+    assert.equal(jobs.outcomes.size, 66);
   });
 
   test('serves keys in turn and the jobs of one key in order', async () => {
-    const bed = new Bed();
-    for (const key of ['a', 'b', 'c']) bed.addMany(3, { key });
-    await bed.finishAll();
-    assert.deepEqual(bed.started, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
+    const jobs = new ManualJobs();
+    for (const key of ['a', 'b', 'c']) jobs.addMany(3, { key });
+    await jobs.finishAll();
+    assert.deepEqual(jobs.started, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
   });
 
-  test('alternates between the subkeys of one key without giving that key more turns', async () => {
-    const bed = new Bed();
-    for (const subkey of ['x', 'y']) bed.addMany(3, { key: 'a', subkey });
-    bed.addMany(2, { key: 'b' });
-    await bed.finishAll();
-    assert.deepEqual(bed.started, ['ax1', 'b1', 'ay1', 'b2', 'ax2', 'ay2', 'ax3', 'ay3']);
+  test('alternates between the subkeys of one key without giving that key more permits', async () => {
+    const jobs = new ManualJobs();
+    for (const subkey of ['x', 'y']) jobs.addMany(3, { key: 'a', subkey });
+    jobs.addMany(2, { key: 'b' });
+    await jobs.finishAll();
+    assert.deepEqual(jobs.started, ['ax1', 'b1', 'ay1', 'b2', 'ax2', 'ay2', 'ax3', 'ay3']);
   });
 
   test('does not starve a waiting key while new keys keep arriving', async () => {
-    const bed = new Bed();
-    bed.addMany(2, { key: 'a' });
+    const jobs = new ManualJobs();
+    jobs.addMany(2, { key: 'a' });
     for (let number = 1; number <= 3; number++) {
-      bed.add(`new ${number}`, { key: `new ${number}` });
-      await bed.finishOne();
+      jobs.add(`new ${number}`, { key: `new ${number}` });
+      await jobs.finishOne();
     }
-    assert.deepEqual(bed.started, ['a1', 'new 1', 'a2', 'new 2']);
-    await bed.finishAll();
+    assert.deepEqual(jobs.started, ['a1', 'new 1', 'a2', 'new 2']);
+    await jobs.finishAll();
   });
 
   test('runs as many jobs as it has permits, and counts them', async () => {
-    const bed = new Bed({ permits: 3 });
-    bed.addMany(4, { key: 'a' });
-    bed.add('other', { key: 'b' });
-    assert.deepEqual([bed.queue.running, bed.queue.waiting], [3, 2]);
-    await bed.finishOne();
-    assert.deepEqual(bed.started, ['a1', 'a2', 'a3', 'other']);
-    await bed.finishAll();
-    assert.deepEqual([bed.queue.running, bed.queue.waiting], [0, 0]);
+    const jobs = new ManualJobs({ permits: 3 });
+    jobs.addMany(4, { key: 'a' });
+    jobs.add('other', { key: 'b' });
+    assert.deepEqual([jobs.queue.running, jobs.queue.waiting], [3, 2]);
+    await jobs.finishOne();
+    assert.deepEqual(jobs.started, ['a1', 'a2', 'a3', 'other']);
+    await jobs.finishAll();
+    assert.deepEqual([jobs.queue.running, jobs.queue.waiting], [0, 0]);
   });
 
   test('refuses a job of a key that has too many waiting, and accepts other keys', async () => {
-    const bed = new Bed({ maxWaitingPerKey: 2 });
-    bed.addMany(4, { key: 'a' });
-    bed.add('other', { key: 'b' });
+    const jobs = new ManualJobs({ maxWaitingPerKey: 2 });
+    jobs.addMany(4, { key: 'a' });
+    jobs.add('other', { key: 'b' });
     await setImmediate();
-    assert.deepEqual([...bed.outcomes], [['a4', 'full']]);
-    await bed.finishAll();
-    assert.equal(bed.outcomes.get('other'), 'done');
+    assert.deepEqual([...jobs.outcomes], [['a4', 'full']]);
+    await jobs.finishAll();
+    assert.equal(jobs.outcomes.get('other'), 'done');
   });
 
   test('makes room for another key by dropping the newest job of the longest queue', async () => {
-    const bed = new Bed({ maxWaiting: 4 });
-    bed.addMany(4, { key: 'a', subkey: 'x' });
-    bed.add('ay1', { key: 'a', subkey: 'y' });
-    bed.add('other', { key: 'b' });
+    const jobs = new ManualJobs({ maxWaiting: 4 });
+    jobs.addMany(4, { key: 'a', subkey: 'x' });
+    jobs.add('ay1', { key: 'a', subkey: 'y' });
+    jobs.add('other', { key: 'b' });
     await setImmediate();
-    assert.deepEqual([...bed.outcomes], [['ax4', 'full']]);
-    assert.equal(bed.queue.waiting, 4);
-    await bed.finishAll();
-    assert.deepEqual(bed.started, ['ax1', 'other', 'ay1', 'ax2', 'ax3']);
+    assert.deepEqual([...jobs.outcomes], [['ax4', 'full']]);
+    assert.equal(jobs.queue.waiting, 4);
+    await jobs.finishAll();
+    assert.deepEqual(jobs.started, ['ax1', 'other', 'ay1', 'ax2', 'ax3']);
   });
 
   test('never drops the only waiting job of a key', async () => {
-    const bed = new Bed({ maxWaiting: 2 });
-    for (const key of ['a', 'b', 'c', 'd']) bed.add(key, { key });
+    const jobs = new ManualJobs({ maxWaiting: 2 });
+    for (const key of ['a', 'b', 'c', 'd']) jobs.add(key, { key });
     await setImmediate();
-    assert.deepEqual([...bed.outcomes], [['d', 'full']]);
-    await bed.finishAll();
-    assert.deepEqual(bed.started, ['a', 'b', 'c']);
+    assert.deepEqual([...jobs.outcomes], [['d', 'full']]);
+    await jobs.finishAll();
+    assert.deepEqual(jobs.started, ['a', 'b', 'c']);
   });
 
   test('removes a waiting job when its signal aborts, and does not interrupt a running one', async () => {
-    const bed = new Bed();
+    const jobs = new ManualJobs();
     const abort = new AbortController();
     const { signal } = abort;
-    bed.add('running', { key: 'a', signal });
-    bed.add('waiting', { key: 'a', signal });
-    bed.add('other', { key: 'b' });
+    jobs.add('running', { key: 'a', signal });
+    jobs.add('waiting', { key: 'a', signal });
+    jobs.add('other', { key: 'b' });
     abort.abort('gone');
     await setImmediate();
-    assert.deepEqual([...bed.outcomes], [['waiting', 'gone']]);
-    bed.add('late', { key: 'a', signal });
-    await bed.finishAll();
-    assert.deepEqual(bed.started, ['running', 'other']);
-    assert.deepEqual(Object.fromEntries(bed.outcomes), {
+    assert.deepEqual([...jobs.outcomes], [['waiting', 'gone']]);
+    jobs.add('late', { key: 'a', signal });
+    await jobs.finishAll();
+    assert.deepEqual(jobs.started, ['running', 'other']);
+    assert.deepEqual(Object.fromEntries(jobs.outcomes), {
       waiting: 'gone',
       late: 'gone',
       running: 'done',
       other: 'done',
     });
-    assert.deepEqual([bed.queue.running, bed.queue.waiting], [0, 0]);
+    assert.deepEqual([jobs.queue.running, jobs.queue.waiting], [0, 0]);
   });
 
-  test('passes the permit on when a job fails, also when it throws at once', async () => {
-    const bed = new Bed();
+  test('passes the permit on when a job fails, even if it throws synchronously', async () => {
+    const jobs = new ManualJobs();
     const broken = new Error('broken');
-    const failing = bed.queue.run({ key: 'a' }, () => Promise.reject(broken));
-    const throwing = bed.queue.run({ key: 'a' }, () => {
+    const failing = jobs.queue.run({ key: 'a' }, () => Promise.reject(broken));
+    const throwing = jobs.queue.run({ key: 'a' }, () => {
       throw broken;
     });
-    const next = bed.queue.run({ key: 'a' }, () => 'done');
+    const next = jobs.queue.run({ key: 'a' }, () => 'done');
     await assert.rejects(failing, broken);
     await assert.rejects(throwing, broken);
     assert.equal(await next, 'done');
-    assert.equal(bed.queue.running, 0);
+    assert.equal(jobs.queue.running, 0);
   });
 });

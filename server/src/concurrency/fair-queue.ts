@@ -13,7 +13,7 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** How many jobs of one key may wait. */
   readonly maxWaitingPerKey: number;
-  /** Creates the error for a job that the queue has no room for. */
+  /** Creates the error for a job that does not fit into the queue. */
   readonly fullError: () => Error;
 }
 
@@ -31,7 +31,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The waiting jobs of one key. The order of the map is the order of service. */
+/** The waiting jobs of one key. Its subkeys are served in the order of the map. */
 interface KeyQueue {
   waiting: number;
   readonly bySubkey: Map<string, Set<Waiter>>;
@@ -39,7 +39,7 @@ interface KeyQueue {
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** The order of the map is the order of service. */
+  /** Keys are served in the order of the map. */
   readonly #byKey = new Map<string, KeyQueue>();
   readonly #runningByKey = new Map<string, number>();
   #running = 0;
@@ -95,7 +95,7 @@ export class FairQueue {
     if (ownWaiting >= maxWaitingPerKey) throw fullError();
     if (this.#waiting < maxWaiting) return;
     const longest = longestOf(this.#byKey.values(), ({ waiting }) => waiting);
-    // After the exchange, that key would have fewer waiting jobs than this one.
+    // Otherwise, the key with the longest queue would end up with fewer waiting jobs than this one.
     if (!longest || longest.waiting <= ownWaiting + 1) throw fullError();
     const newest = [...longestOf(longest.bySubkey.values(), ({ size }) => size)!].at(-1)!;
     this.#remove(newest);
@@ -137,7 +137,7 @@ export class FairQueue {
     const left = this.#runningByKey.get(key)! - 1;
     if (left > 0) this.#runningByKey.set(key, left);
     else this.#runningByKey.delete(key);
-    // The key that was just served goes last. Otherwise a key that runs and waits would be ahead of a new key.
+    // The key that was just served goes last. Otherwise its waiting jobs would run before those of a new key.
     moveToEnd(this.#byKey, key);
     const own = this.#byKey.get(key);
     if (own) moveToEnd(own.bySubkey, subkey);

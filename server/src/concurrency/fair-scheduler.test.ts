@@ -28,7 +28,7 @@ test('runs short work synchronously', () => {
   );
 });
 
-test('serves the event loop after a long slice before the next task', async () => {
+test('lets the event loop run between a long slice and the next task', async () => {
   const scheduler = new FairScheduler();
   const order: string[] = [];
   void scheduler.run('anna', workHard);
@@ -38,7 +38,7 @@ test('serves the event loop after a long slice before the next task', async () =
   assert.deepEqual(order, ['something else', 'bert']);
 });
 
-test('serves users in turn, and the event loop between long slices', async () => {
+test('serves users in turn, and lets the event loop run between long slices', async () => {
   const { order, request } = createRequests(new FairScheduler());
   void request('first');
   const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map((name) => request(name));
@@ -64,7 +64,7 @@ test('serves the user with the least used time next', async () => {
   await Promise.all(hard.flat());
 });
 
-/** How many tasks ran between a moment and the next task of a user. */
+/** How many tasks ran between the position `since` and the next task of a user. */
 function tasksUntil(order: readonly string[], name: string, since: number): number {
   return order.indexOf(name, since) - since;
 }
@@ -97,7 +97,7 @@ test('limits how long a user waits after using much time', async () => {
   await Promise.all(others);
 });
 
-test('does not serve a new user before all others for long', async () => {
+test('limits how long a new user is served before the others', async () => {
   const { order, request } = createRequests(new FairScheduler({ maxAheadMs: 30 }));
   const old = Array.from({ length: 40 }, () => request('anna'));
   await old[19];
@@ -109,7 +109,7 @@ test('does not serve a new user before all others for long', async () => {
   await Promise.all([...old, ...young]);
 });
 
-test('serves a user who was idle before the others only for a moment', async () => {
+test('limits how long a returning user is served before the others', async () => {
   let ms = 0;
   const scheduler = new FairScheduler({ now: () => ms });
   const order: string[] = [];
@@ -127,7 +127,7 @@ test('serves a user who was idle before the others only for a moment', async () 
   await Promise.all([...busy, ...idle]);
 });
 
-test('does not charge a user for the time of the database', async () => {
+test('does not charge a user for the time that a task waits for the database', async () => {
   let ms = 0;
   const scheduler = new FairScheduler({ now: () => ms });
   const order: string[] = [];
@@ -153,7 +153,7 @@ test('does not charge a user for the time of the database', async () => {
   await Promise.all(others);
 });
 
-test('serves users who arrive while others wait in the order of arrival', async () => {
+test('serves new users in the order of their arrival', async () => {
   const scheduler = new FairScheduler();
   void scheduler.run('anna', workHard);
   const names = Array.from({ length: 20 }, (_, number) => `user ${number}`);
@@ -162,7 +162,7 @@ test('serves users who arrive while others wait in the order of arrival', async 
   assert.deepEqual(done, names);
 });
 
-test('delays scheduled work, and starts one per round of the event loop', async () => {
+test('delays scheduled work, and starts one task per round of the event loop', async () => {
   const scheduler = new FairScheduler();
   const begun: string[] = [];
   const long = (name: string) =>

@@ -15,15 +15,15 @@ export type Work<T> = (task: Task) => PromiseOrValue<T>;
 /** Divides its work into time slices. */
 export interface Task {
   /**
-   * Called before a step that examines so many rows, or completes so many values. Undefined if the step belongs to the
-   * current slice; otherwise resolves when the user's next slice begins with the step.
+   * Called before a step, with the number of rows that it examines or values that it completes. Returns undefined if the step
+   * fits into the current slice; otherwise a promise that resolves at the beginning of the user's next slice.
    */
   yieldBefore(rows: number): Promise<void> | undefined;
   /** Called after a step that took more rows than expected. */
   addRows(rows: number): void;
-  /** Called before a wait for something else than a time slice, for example for the database: it is not charged. */
+  /** Called before the task waits for something other than a time slice, for example the database: this time is not charged. */
   pause(): void;
-  /** Called after such a wait. */
+  /** Called at the end of such a wait. */
   resume(): void;
   /** How many times it has yielded. */
   readonly yields: number;
@@ -38,7 +38,7 @@ export interface TaskOptions {
   readonly charge?: number;
 }
 
-/** How many rows one time slice may examine, and values it may complete. Each takes about a microsecond. */
+/** How many rows a time slice may examine or values it may complete. Each takes about a microsecond. */
 export const maxRowsPerSlice = 2_000;
 /**
  * Events of subscriptions are charged less than requests. Otherwise they fall behind on a server that is busy with
@@ -48,16 +48,16 @@ export const eventCharge = 0.25;
 const maxSliceMs = 5;
 /** A round of the event loop costs as much as a short query, so several short queries share one. */
 const minMsBeforeYield = 1;
-/** The most credit that an idle user collects. A returning user can delay all others for this long. */
+/** The maximum credit of an idle user. A returning user can delay all others for this long. */
 const maxCreditMs = 20;
 /**
- * The event loop accepts one new connection in each round. It makes one round for each millisecond that the work took,
- * up to this limit. Otherwise a new client would wait for a query of every client before it. An idle round takes microseconds.
+ * The event loop accepts one new connection in each round. The scheduler waits one round for each millisecond of work, up to
+ * this limit. Otherwise a new client would wait for a query of every client before it. An idle round takes microseconds.
  */
 const maxRounds = 100;
 
 const defaults = {
-  /** How much more time than the others a user can have used. Without a limit, an hour of work would cause an hour of waiting. */
+  /** The limit of a user's lead in used time. Without it, a user would have to wait for an hour after an hour of work. */
   maxAheadMs: 1_000,
   /** Each running task holds a database connection, and one user must not occupy all connections. */
   maxRunning: 8,
@@ -76,7 +76,7 @@ interface UserQueue {
   /** How many tasks have begun and not ended. */
   running: number;
   usedMs: number;
-  /** The queue is in the priority queue. */
+  /** Whether the queue is in the priority queue. */
   isReady: boolean;
 }
 
@@ -89,7 +89,7 @@ interface ReadyQueue {
 
 interface Entry {
   readonly number: number;
-  /** Returns whether the task goes on after this slice. */
+  /** Returns whether the task continues after this slice. */
   readonly run: () => boolean;
 }
 
@@ -109,7 +109,7 @@ export class FairScheduler {
     this.options = { ...defaults, ...options };
   }
 
-  /** Runs the work at once if nothing waits, otherwise in the user's next time slice. */
+  /** Runs the work immediately if nothing waits, otherwise in the user's next time slice. */
   run<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
     const isAtLimit = (this.#queues.get(userId)?.running ?? 0) >= this.options.maxRunning;
     if (this.#isBusy || isAtLimit) return this.schedule(userId, work, options);
@@ -125,15 +125,15 @@ export class FairScheduler {
   }
 
   /**
-   * The same for a mutation. Its waiting time for the write lock or for a password hash is not charged to the user, and
-   * it does not count as one of the user's running tasks.
+   * Like `run`, for a mutation. The time that it waits for the write lock or a password hash is not charged to the user, and the
+   * mutation does not count as one of the user's running tasks.
    */
   runWrite<T>(userId: string, work: Work<T>, options: TaskOptions = {}): PromiseOrValue<T> {
     if (this.#isBusy) return this.schedule(userId, work, options, true);
     return work(new ScheduledTask(this, userId, options));
   }
 
-  /** Always waits for the user's next time slice: for long work. */
+  /** For long work: always waits for the user's next time slice. */
   schedule<T>(userId: string, work: Work<T>, options: TaskOptions = {}, isWrite = false): Promise<T> {
     const done = Promise.withResolvers<T>();
     this.enqueue(userId, 'starts', (queue) => {
@@ -195,7 +195,7 @@ export class FairScheduler {
     queue.usedMs = Math.min(queue.usedMs + ms, this.#leastMs + this.options.maxAheadMs);
   }
 
-  /** Counts a task that goes on after its first slice, until it ends. */
+  /** Counts a task that continues after its first slice, until the task ends. */
   #countRunning(queue: UserQueue, result: Promise<unknown>, task: ScheduledTask): void {
     queue.running++;
     task.startClock();
@@ -231,10 +231,10 @@ export class FairScheduler {
       }
       this.#leastMs = queue.usedMs;
       this.#waiting--;
-      const goesOn = this.#takeNextEntry(queue).run();
+      const continues = this.#takeNextEntry(queue).run();
       this.#addReady(queue);
-      // The promises of this task run before anything else: they get the rest of the slice.
-      if (goesOn) break;
+      // The promise callbacks of this task run next, and get the rest of the slice.
+      if (continues) break;
     }
     this.#serveSoon();
   }
@@ -258,7 +258,7 @@ export class FairScheduler {
     this.#ready.push({ queue, usedMs: queue.usedMs, number: ++this.#lastNumber });
   }
 
-  /** Of the users who can be served, the one with the least used time; among equals the one who came first. */
+  /** Takes the queue with the least used time from those that can be served; among equals, the one that was added first. */
   #takeNextQueue(): UserQueue | undefined {
     for (let next = this.#ready.pop(); next; next = this.#ready.pop()) {
       const { queue, usedMs } = next;
@@ -285,7 +285,7 @@ class ScheduledTask implements Task {
   yields = 0;
   readonly pendingReads = new Set<Promise<unknown>>();
   #rows = 0;
-  /** Waits for something else than a time slice: this time is not charged. */
+  /** The task waits for something other than a time slice: this time is not charged. */
   #isPaused = false;
   /** When the measured part of the slice began; undefined while the scheduler measures the first slice. */
   #resumedAt: number | undefined;
@@ -330,7 +330,7 @@ class ScheduledTask implements Task {
     this.#startedAt = this.#resumedAt!;
   }
 
-  /** From now on, the task measures its own time. */
+  /** Begins to measure the time of the task. */
   startClock(): void {
     if (!this.#isPaused) this.#resumedAt = this.#scheduler.options.now();
   }

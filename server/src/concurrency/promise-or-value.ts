@@ -1,6 +1,6 @@
 /**
- * Values that are promises only if the database is remote. An embedded database returns them at once. `await` serves both;
- * hot paths use these functions, because `await` on a value takes a round through the microtask queue.
+ * Values that are promises only if the database is remote: an embedded database returns plain values. `await` accepts both. Hot
+ * paths use these functions, because `await` on a plain value takes a round through the microtask queue.
  */
 
 export type PromiseOrValue<T> = T | Promise<T>;
@@ -9,7 +9,7 @@ export function isPromise<T>(value: PromiseOrValue<T>): value is Promise<T> {
   return value instanceof Promise;
 }
 
-/** Like `then`, but synchronous if the value is there. */
+/** Like `then`, but synchronous for a plain value. */
 export function whenDone<T, U>(
   value: PromiseOrValue<T>,
   next: (value: T) => PromiseOrValue<U>,
@@ -17,7 +17,7 @@ export function whenDone<T, U>(
   return isPromise(value) ? value.then(next) : next(value);
 }
 
-/** Like `catch`: the result of `work`, or what `recover` returns for its error. */
+/** Like `catch`: returns the result of `work`, or of `recover` if `work` fails. */
 export function whenFailed<T, U>(
   work: () => PromiseOrValue<T>,
   recover: (error: unknown) => PromiseOrValue<U>,
@@ -49,7 +49,7 @@ export function together<T, U>(
   second: () => PromiseOrValue<U>,
 ): PromiseOrValue<[T, U]> {
   const one = first();
-  // An error that `second` throws at once must not leave the first promise without a handler.
+  // An error that `second` throws synchronously must not leave the first promise without a handler.
   if (isPromise(one)) return Promise.all([one, (async () => second())()]);
   return whenDone(second(), (other): [T, U] => [one, other]);
 }

@@ -1,4 +1,4 @@
-/** A counting semaphore: limits how many jobs run at the same time. The other jobs wait in the order in which they came. */
+/** A counting semaphore: limits how many jobs run at the same time. The other jobs start in the order in which they came. */
 
 import { availableParallelism } from 'node:os';
 

@@ -1,6 +1,5 @@
 /**
- * Calls that are made while one is running share its promise. With `cacheMs`, so do calls within that time after it has
- * ended, also if it has failed.
+ * Concurrent calls share one promise. With `cacheMs`, calls within that time after its end share it as well, even if it failed.
  */
 export function singleFlight<T>(call: () => Promise<T>, cacheMs = 0): () => Promise<T> {
   let last: Promise<T> | undefined;

@@ -1,5 +1,5 @@
 /**
- * The result of `work`, or `fallback` if it takes longer than `ms`. The work is not interrupted, and its late result or
+ * Returns the result of `work`, or `fallback` if it takes longer than `ms`. The work is not interrupted, and its late result or
  * error is ignored.
  */
 export async function withTimeout<T, Fallback>(

@@ -1,6 +1,6 @@
 /**
- * The encoding of cursors. A cursor is a position in a list, with a checksum that binds it to the list: an edited cursor or one
- * of another list is refused.
+ * The encoding of cursors. A cursor is a position in a list, with a checksum that binds it to that list. An edited cursor, or a
+ * cursor of another list, is refused.
  */
 
 import { crc32 } from 'node:zlib';

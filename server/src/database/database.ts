@@ -6,7 +6,7 @@ import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
 import type { DatabaseFault, FaultOptions, WriteFailure } from './faults.ts';
 
-/** `rows` is the maximum number of rows that a statement examines, if it returns fewer: a paced reader counts them. */
+/** If a statement examines more rows than it returns, `rows` is their maximum number: time slices are limited by examined rows. */
 export interface Reader {
   all<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R[]>;
   get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
@@ -16,16 +16,16 @@ export interface Reader {
 export const maxRowsPerStatement = maxRowsPerSlice;
 
 /**
- * A reader whose reads all see the same state: a snapshot or an open transaction. Each read of a `Database` sees the latest
- * commit instead. Data for a viewer is read with one of these, and so are the rights of the viewer.
+ * A reader whose reads all see the same state: a snapshot or an open transaction. In contrast, each read of a `Database` sees
+ * the latest commit. Read a viewer's data and rights with the same `ConsistentReader`.
  */
 export interface ConsistentReader extends Reader {
   readonly isConsistent: true;
-  /** A statement takes no round trip: many small ones cost as much as a large one. */
+  /** Statements need no round trip, so many small ones cost no more than one large one. */
   readonly isEmbedded: boolean;
 }
 
-/** Reads the state committed when its first statement ran, whatever is committed later. */
+/** All reads see the state at the first statement, without later commits. */
 export interface Snapshot extends ConsistentReader {
   /** Releases the connection. A later read throws. */
   end(): void;
@@ -37,12 +37,12 @@ export interface Transaction extends ConsistentReader {
   /** Runs a statement with each set of parameters, in order, without waiting in between. */
   runEach<P>(statement: Statement<P, never>, parameterSets: readonly P[]): PromiseOrValue<void>;
   /**
-   * Runs a statement before the next one, or at the end of the transaction's work. A remote database receives all queued
-   * statements as one. So no queued statement may read rows that another one writes, and only the same statement may be
-   * queued twice for one row. If no row is changed, the work fails with the error that `refuse` returns.
+   * May delay a statement until the next one that is not queued, or until the end of the transaction's work. PostgreSQL receives
+   * all queued statements as one. So two different queued statements must not change the same row, and none may read rows that
+   * another one writes. If a statement changes no row, the work fails with the error that `refuse` returns.
    */
   queue<P>(statement: Statement<P, never>, parameters: P, refuse?: () => Error): void;
-  /** Values that are valid until a part of this transaction is rolled back, which clears them. */
+  /** Cached values. They are cleared when any part of the transaction is rolled back. */
   readonly notes: Map<symbol, unknown>;
   /** After the commit, calls the listeners of `onCommit`, in every process. */
   announce(): void;
@@ -52,31 +52,31 @@ export interface Transaction extends ConsistentReader {
 }
 
 export interface Database extends Reader {
-  /** Its statements need no round trip. */
+  /** Statements need no round trip. */
   readonly isEmbedded: boolean;
   /** The parts of migrations that depend on the database. */
   readonly dialect: Dialect;
-  /** The text that is sent, with placeholders for the values. */
+  /** Returns the SQL text that the database receives, with placeholders for the values. */
   formatStatement(statement: Statement): string;
   /** Resolves when the commit is on the disk; rolls back if `work` throws. Runs `work` again after a collision. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** A transaction that waits for other changes, in all processes. Other transactions do not wait for it. */
+  /** Runs a transaction after the changes before it, in all processes. On PostgreSQL, `transaction` does not wait for changes. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
-  /** How many changes of this process can share a transaction. More would only wait inside the database. */
+  /** How many changes of this process can share a commit. Further ones would only wait inside the database. */
   readonly maxConcurrentChanges: number;
-  /** Runs one such transaction at a time in all processes; the others wait, without a timeout on PostgreSQL. */
+  /** Runs only one such transaction at a time across all processes. The others wait, on PostgreSQL without a timeout. */
   exclusive<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A snapshot for one response. It takes a connection at its first read. End it before you start a transaction. */
   openSnapshot(): Snapshot;
-  /** Runs long reads in one snapshot. A semaphore bounds how many run at a time. */
+  /** Runs long reads in one snapshot. The number of such snapshots at a time is limited. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs short reads in one snapshot, without waiting for long ones. */
   shortSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Calls the listener when an announced transaction may have been committed: at once for this process, soon for others. */
+  /** Calls the listener when an announced transaction may have been committed: immediately in this process, soon in others. */
   onCommit(listener: () => void): void;
-  /** False while notifications of other processes are lost: their commits are then found by polling. */
+  /** False while notifications of other processes are lost. Their commits are then found by polling. */
   readonly receivesNotifications: boolean;
-  /** Why this node is not reliable: the file was moved, the data is damaged, or older than data read before. */
+  /** Why this node is not reliable: the file was moved, or the data is damaged or older than data that was read before. */
   findFault(): DatabaseFault | undefined;
   /** Why changes fail, from the first failed write until the next successful one. Reads continue meanwhile. */
   writeFailure(): WriteFailure | undefined;
@@ -86,7 +86,7 @@ export interface Database extends Reader {
   reportStale(): Refusal;
   /** Clears the fault of `reportStale`, if the database can recover without a restart. */
   confirmCurrent(): void;
-  /** The current number of connections, and of requests that wait for one or for a lock. */
+  /** The current number of connections, and of requests that wait for a connection or a lock. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   /** The size of the stored data in bytes. */
   readSize(): PromiseOrValue<number>;
@@ -108,7 +108,7 @@ export async function withSnapshot<T>(
 }
 
 export interface ChangeOptions {
-  /** It takes more than some milliseconds: other changes do not wait for its commit. */
+  /** Set it if the change takes more than a few milliseconds. The change then gets its own commit, so that others need not wait. */
   readonly takesLong?: boolean;
 }
 
@@ -118,15 +118,15 @@ export interface Dialect {
   readonly text: string;
   readonly bytes: string;
   readonly integer: string;
-  /** Ends a table's definition. */
+  /** The SQL at the end of a table's definition. */
   readonly tableEnd: string;
   /** Creates the index of `possibleMatches`, which the database keeps up to date. */
   readonly searchIndex: readonly string[];
-  /** Replaces an index whose trigrams end at spaces, in two steps. */
+  /** Replaces, in two steps, the first search index, which has no trigrams across spaces. */
   readonly searchIndexWithSpaces: readonly (readonly string[])[];
   /** Adds the columns of most lists to the index of the natural order, if an index entry can be that large. */
   readonly listIndex: readonly string[];
-  /** `definition` is the table, the columns and the condition of the index: SQLite can only create it again. */
+  /** SQLite cannot rename an index. It creates a new one from `definition`: the table, the columns and the condition. */
   readonly renameIndex: (from: string, to: string, definition: string) => readonly string[];
   /** Run after a bulk load, so that later query plans consider the new rows. */
   readonly afterLoading: readonly string[];
@@ -134,7 +134,7 @@ export interface Dialect {
 
 /** Most options apply to PostgreSQL only. */
 export interface DatabaseOptions extends FaultOptions {
-  /** SQLite: a missing file is refused instead of created. */
+  /** SQLite: refuses a missing file instead of creating it. */
   mustExist?: boolean;
   /** How many connections this process opens in total. */
   connections?: number;
@@ -144,7 +144,7 @@ export interface DatabaseOptions extends FaultOptions {
   timeoutSeconds?: number;
   /** Called with the text of each statement, without its values. */
   onStatement?: ((text: string) => void) | undefined;
-  /** Called with the duration of each statement and commit. Nothing is measured without it. */
+  /** Called with the duration of each statement and commit. Without it, nothing is measured. */
   onDuration?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
   /** Called after an announced commit of this process, if the database itself does not notify other processes. */
   notifyOtherProcesses?: (() => void) | undefined;

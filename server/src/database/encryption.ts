@@ -11,7 +11,7 @@ export function deriveKey(secret: string, { salt, purpose }: { salt: string; pur
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
-/** Bytes that are bound to a name can only be decrypted with that name. */
+/** With `boundTo`, the bytes can be decrypted only with the same name. */
 export function encryptBytes(bytes: Uint8Array, key: Uint8Array, boundTo = ''): Uint8Array {
   const iv = randomBytes(ivBytes);
   const encryptor = createCipheriv(cipher, key, iv).setAAD(Buffer.from(boundTo));

@@ -3,7 +3,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { retryFailedWrite } from './installation-values.ts';
 import { Faults, reasonOfErrno, writeFailureReasons, type WriteFailure } from './faults.ts';
 
-describe('the state of writing', () => {
+describe('a write failure', () => {
   let now: number;
   let logged: string[];
   let counted: string[];
@@ -17,20 +17,20 @@ describe('the state of writing', () => {
     faults = new Faults(options, () => now);
   });
 
-  test('logs the reason and the advice once for each reason, and counts every attempt', () => {
-    faults.recordWriteFailure('quota', 'said', 1);
-    faults.recordWriteFailure('quota', 'said', 1);
-    faults.recordWriteFailure('disk_full', 'said', 1);
+  test('is logged once for each reason, with advice, and counted for every failed write', () => {
+    faults.recordWriteFailure('quota', 'error text', 1);
+    faults.recordWriteFailure('quota', 'error text', 1);
+    faults.recordWriteFailure('disk_full', 'error text', 1);
     assert.deepEqual(logged, [
-      'warn: Changes fail: The disk quota of the database is used up. (said) Raise the quota, or delete other files that count against it.',
-      'warn: Changes fail: The disk of the database is full. (said) Free disk space.',
+      'warn: Changes fail: The disk quota of the database is used up. (error text) Raise the quota, or delete other files that count against it.',
+      'warn: Changes fail: The disk of the database is full. (error text) Free disk space.',
     ]);
     assert.deepEqual(counted, ['quota', 'quota', 'disk_full']);
     assert.equal(faults.writeFailure?.reason, 'disk_full');
   });
 
-  test('recovers after a write of the same size, but not after a smaller or an empty one', () => {
-    faults.recordWriteFailure('disk_full', 'said', 3_000);
+  test('ends with a write of the same size, but not with a smaller or empty one', () => {
+    faults.recordWriteFailure('disk_full', 'error text', 3_000);
     faults.recordCommit(0);
     faults.recordCommit(2_999);
     assert.equal(faults.writeFailure?.reason, 'disk_full');
@@ -39,8 +39,8 @@ describe('the state of writing', () => {
     assert.equal(logged.at(-1), 'info: Changes are written again.');
   });
 
-  test('recovers after any successful write a minute later', () => {
-    faults.recordWriteFailure('disk_full', 'said', 3_000);
+  test('ends with any successful write that is not empty after a minute', () => {
+    faults.recordWriteFailure('disk_full', 'error text', 3_000);
     now += 59_999;
     faults.recordCommit(1);
     assert.equal(faults.writeFailure?.reason, 'disk_full');

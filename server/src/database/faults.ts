@@ -1,16 +1,15 @@
 /**
- * The faults of a database that this process has found: damage, and writes that fail. A write failure lasts until a write of at
- * least its size succeeds. Health checks, metrics, the log and clients get the reason from here.
+ * The database faults that this process has found: damage, and failed writes. A write failure ends when a write of at least the
+ * same size succeeds, or any write after a minute. Health checks, metrics, the log and clients get the reason from here.
  */
 
 export interface DatabaseFault {
-  /** For anyone, without names or paths. */
+  /** For clients and operators, without names or paths. */
   readonly summary: string;
   /** For the operator, with advice. */
   readonly detail: string;
 }
 
-/** The summary is for anyone, without names or paths; the advice is for the operator. */
 const descriptions = {
   disk_full: { summary: 'The disk of the database is full.', advice: 'Free disk space.' },
   file_size_limit: {
@@ -58,7 +57,7 @@ export interface WriteFailure extends DatabaseFault {
   readonly reason: WriteFailureReason;
 }
 
-/** Errors of the operating system, as Node names them. */
+/** Error codes of the operating system, as Node names them. */
 const reasonsOfErrno: Readonly<Partial<Record<string, WriteFailureReason>>> = {
   ENOSPC: 'disk_full',
   EFBIG: 'file_size_limit',
@@ -80,7 +79,7 @@ export function summaryOf(reason: WriteFailureReason): string {
 }
 
 export interface FaultOptions {
-  /** Called for each attempt to write that fails because of the database or its disk. */
+  /** Called for each write that fails because of the database or its disk. */
   readonly onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
   /** Called once for each condition that the operator has to know. */
   readonly log?: ((severity: 'info' | 'warn' | 'error', text: string) => void) | undefined;
@@ -89,7 +88,7 @@ export interface FaultOptions {
 /** After this time, any successful write ends a failure, whatever its size. */
 const sizeMattersMs = 60_000;
 
-/** The faults that both databases have. Each is logged once. */
+/** The faults that SQLite and PostgreSQL have in common. Each fault is logged once. */
 export class Faults {
   damage: DatabaseFault | undefined;
   writeFailure: WriteFailure | undefined;
@@ -114,7 +113,7 @@ export class Faults {
     this.log('error', damage.detail);
   }
 
-  /** `report` is the error text of the database; `rows` is how many the transaction had changed by then. */
+  /** `report` is the error text of the database; `rows` is the number of rows that the transaction had changed. */
   recordWriteFailure(reason: WriteFailureReason, report: string, rows: number): void {
     this.#onWriteFailure?.(reason);
     const isNew = this.writeFailure?.reason !== reason;
@@ -126,7 +125,7 @@ export class Faults {
     if (isNew) this.log('warn', detail);
   }
 
-  /** An empty or small transaction does not prove that larger ones succeed: a disk may have room for it only. */
+  /** A small write does not prove that larger ones succeed: a nearly full disk may have room only for the small one. */
   recordCommit(rows: number): void {
     if (!this.writeFailure || rows === 0) return;
     if (rows < this.#failedRows && this.#now() - this.#failedAt < sizeMattersMs) return;

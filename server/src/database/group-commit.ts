@@ -1,25 +1,25 @@
 /**
- * Group commit: transactions that wait at the same time share one transaction of the database, because a commit costs more
- * than most of them write. Each can fail alone. None settles before the shared transaction is committed.
+ * Group commit: transactions that wait at the same time share one transaction of the database, because a commit usually costs
+ * more than their writes. Each can fail alone. None settles before the shared transaction is committed.
  */
 
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from './database.ts';
 
 interface QueueOptions {
-  /** How long it may wait before it starts. */
+  /** How long the transaction may wait before it starts. */
   readonly deadlineMs: number;
-  /** It gets a commit of its own, because others would have to wait for it. */
+  /** The transaction gets its own commit, because others would have to wait for it. */
   readonly isAlone: boolean;
 }
 
-/** The transaction that several share. */
+/** The transaction of the database that several queued transactions share. */
 export interface SharedTransaction {
   readonly transaction: Transaction;
-  /** From here on one queued transaction can be rolled back alone. The first has no savepoint: the whole transaction is rolled back. */
+  /** Called before each queued transaction, so that it can be rolled back alone. Not for the first: its failure rolls back everything. */
   savepoint(): void;
   release(): void;
-  /** Rolls back to the savepoint after an error. False if the whole transaction is lost. */
+  /** Rolls back to the savepoint after an error. Returns false if the whole transaction is lost. */
   undo(error: unknown): PromiseOrValue<boolean>;
   /** Called after each queued transaction: runs its queued statements. Throws if a statement has failed or has ended the transaction. */
   settle(): PromiseOrValue<void>;
@@ -35,14 +35,14 @@ interface QueuedTransaction {
   readonly fail: (error: unknown) => void;
 }
 
-/** A transaction that settles after the commit. */
+/** A queued transaction that has run, and settles after the commit. */
 interface Done {
   readonly queued: QueuedTransaction;
   readonly isRefused: boolean;
   readonly settle: () => void;
 }
 
-/** How many transactions share a commit. Not more, because the first waits for the last. */
+/** How many transactions may share a commit. The number is limited because the first waits for the last. */
 export const maxTransactionsPerCommit = 32;
 /** How long further transactions may join after the first is done. */
 const maxSharedMs = 100;
@@ -51,7 +51,7 @@ export abstract class GroupCommit {
   #waiting: QueuedTransaction[] = [];
   #isServing = false;
 
-  /** Resolves to undefined if no transaction is left to begin for. */
+  /** Returns undefined if no transaction is waiting. */
   protected abstract begin(): PromiseOrValue<SharedTransaction | undefined>;
   /** Called once for each failure, because failures are counted. */
   protected abstract toRefusal(error: unknown): unknown;
@@ -81,7 +81,7 @@ export abstract class GroupCommit {
     late.forEach(({ fail }) => fail(error));
   }
 
-  /** Starts after all requests that have arrived are read, so that their changes share a transaction. */
+  /** Starts only when all requests that have arrived are read, so that their changes share a transaction. */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -108,7 +108,7 @@ export abstract class GroupCommit {
       const isFirst = done.length === 0;
       try {
         if (!isFirst) shared.savepoint();
-        // Not awaited if it is done already: an embedded database then runs all transactions without yielding.
+        // Only a promise is awaited, so that an embedded database runs all transactions without yielding.
         const pending = queued.work(shared.transaction);
         const result = isPromise(pending) ? await pending : pending;
         const settled = shared.settle();
@@ -142,13 +142,13 @@ export abstract class GroupCommit {
     } catch (error) {
       const refusal = this.toRefusal(error);
       for (const { queued, isRefused } of done) if (!isRefused) queued.fail(refusal);
-      // The refused transactions: their refusals depended on changes that were rolled back.
+      // Refused transactions run again, because their refusals depended on changes that were rolled back.
       return this.#runAgain(done.filter(({ isRefused }) => isRefused));
     }
     for (const { settle } of done) settle();
   }
 
-  /** Runs each transaction alone after a failure that rolled back the shared transaction, for example a full disk. */
+  /** Queues each transaction again, to run alone, after a failure that rolled back the shared one, for example a full disk. */
   #runAgain(done: readonly Done[]): void {
     this.#waiting.unshift(...done.map(({ queued }) => Object.assign(queued, { isAlone: true })));
   }

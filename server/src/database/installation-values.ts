@@ -4,9 +4,8 @@ import type { Database, Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
 /**
- * `copying` marks a database into which an installation is being copied, until all of it is there. `cursorKey` encrypts
- * cursors whose position must not be readable. `write-test` is never committed with a value: it is inserted and deleted in
- * one transaction.
+ * `copying` marks the destination of an unfinished copy of an installation. `cursorKey` encrypts cursors that contain a
+ * confidential position. `write-test` is inserted and deleted in one transaction, so it is never committed.
  */
 type InstallationValueName = 'issuer' | 'copying' | 'cursorKey' | 'write-test';
 
@@ -34,7 +33,7 @@ export async function insertInstallationValue(
   await transaction.run(insert, { name, value });
 }
 
-/** Tries a small write after a failed one, so that the failure ends even if no client changes anything. */
+/** Tries a small write after a failed one, so that the recorded failure ends even if no client changes anything. */
 export async function retryFailedWrite(
   database: Pick<Database, 'writeFailure' | 'transaction'>,
 ): Promise<void> {

@@ -102,7 +102,7 @@ export const migrations: readonly Migration[] = [
         (column) =>
           `create index journal_by_${column} on journal (${column}, number) where ${column} is not null`,
       ),
-      // Few entries among many: moved folders, and users whose access changed.
+      // Partial indexes, because few entries move folders or change access.
       `create index journal_moves on journal (folder_id, number)
         where kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')`,
       `create index journal_access on journal (user_id, number)
@@ -138,7 +138,7 @@ export const migrations: readonly Migration[] = [
     statements: ({ text, bytes, integer }) => [
       // The name of the master key that encrypts it; null if it is not encrypted.
       `alter table signing_keys add column sealed_with ${text}`,
-      // A process that cannot decrypt the private key can still verify. The next start fills in existing keys.
+      // With it, a process that cannot decrypt the private key can still verify. The next start fills it in for existing keys.
       `alter table signing_keys add column public_key ${bytes}`,
       // The client that spent the token, how many times it was used again, and the last client that did.
       ...[
@@ -194,7 +194,7 @@ export const migrations: readonly Migration[] = [
   {
     name: 'standard names of tables, columns and indexes',
     statements: ({ renameIndex }) => [
-      // First the counter, which every change locks first: another order could deadlock with a node that still writes.
+      // The counter comes first, because every change locks it first. Another order could deadlock with a node that still writes.
       `alter table journal_counter rename column "only" to id`,
       `alter table folder_numbers rename column "only" to id`,
       `alter table journal rename column way to path_ids`,
@@ -216,7 +216,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: 'paths of journal entries',
-    // Existing entries have none: the names of that time are not stored.
+    // Existing entries have no paths, because the folder names of that time are not stored.
     statements: ({ text }) => [
       `alter table journal add column path ${text}`,
       `alter table journal add column former_path ${text}`,
@@ -233,7 +233,7 @@ export const migrations: readonly Migration[] = [
         primary key (user_id, kind, folder_id)
       ) ${tableEnd}`,
       `create index personal_folders_by_folder on personal_folders (folder_id)`,
-      // Few users among many.
+      // A partial index, because few users are administrators.
       `create index users_administrators on users (username_key) where is_administrator = 1`,
     ],
   },
@@ -324,12 +324,12 @@ const selectLast = sql<
   { number: number | null }
 >`select max(number) as number from espalier_migrations`;
 
-/** The number of the last step that a database of this program has taken. */
+/** The number of the last step that the database has recorded. Requires a database of this program. */
 export async function readSchemaVersion(reader: Pick<Reader, 'get'>): Promise<number> {
   return (await reader.get(selectLast, {}))?.number ?? 0;
 }
 
-/** The number of the last step. Refuses a database of another program or of a newer version. */
+/** Like `readSchemaVersion`, but refuses a database of another program or of a newer version. */
 export async function requireSchemaVersion(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
   const tables = await stored.tableNames();
   if (tables.length === 0) return 0;

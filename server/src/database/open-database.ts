@@ -65,7 +65,7 @@ export interface MigrationStep {
   readonly statements: readonly string[];
 }
 
-/** Runs the missing steps, each in a transaction. If several processes start at the same time, one of them runs each step. */
+/** Runs the missing steps, each in a transaction. If several processes start at the same time, each step runs only once. */
 export async function migrate(
   database: Database,
   clock: Clock,

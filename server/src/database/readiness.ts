@@ -1,6 +1,6 @@
 /**
- * Whether the database responds and has no fault. Anonymous clients can request it at any rate, so one check runs at a time
- * and its result is cached for a moment.
+ * Checks that the database responds and has no fault. Anonymous clients can request this check at any rate, so only one check
+ * runs at a time, and its result is cached briefly.
  */
 
 import { singleFlight } from '../concurrency/single-flight.ts';
@@ -14,16 +14,16 @@ interface ReadinessOptions {
   readonly recheckFault: () => Promise<void>;
   /** Called when the result changes, with the cause of a failure. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
-  /** The sum of both times is below two seconds by default, so that load balancers switch to other nodes within that time. */
-  readonly answerWithinMs?: number;
-  readonly holdsForMs?: number;
+  /** By default, the sum of both times is below two seconds, so that load balancers switch to another node in that time. */
+  readonly timeoutMs?: number;
+  readonly cacheMs?: number;
 }
 
 export function createReadiness(options: ReadinessOptions): () => Promise<boolean> {
-  const { database, recheckFault, onChange, answerWithinMs = 1_500, holdsForMs = 250 } = options;
+  const { database, recheckFault, onChange, timeoutMs = 1_500, cacheMs = 250 } = options;
   let wasUp = true;
 
-  async function answers(): Promise<boolean> {
+  async function queryDatabase(): Promise<boolean> {
     await readInstallationValue(database, 'issuer');
     if (database.findFault()) await recheckFault();
     return true;
@@ -33,16 +33,16 @@ export function createReadiness(options: ReadinessOptions): () => Promise<boolea
     let isUp = false;
     let cause: unknown;
     try {
-      isUp = await withTimeout(answerWithinMs, answers(), false);
-      if (!isUp) cause = new Error(`There was no answer within ${answerWithinMs} ms.`);
+      isUp = await withTimeout(timeoutMs, queryDatabase(), false);
+      if (!isUp) cause = new Error(`The database did not respond within ${timeoutMs} ms.`);
     } catch (error) {
       cause = error;
     }
     if (isUp !== wasUp) onChange(isUp, cause);
     wasUp = isUp;
-    // A deleted file can still be read; the database itself logs that fault.
+    // A deleted SQLite file can still be read, so a successful read is not enough. The database logs its faults itself.
     return isUp && database.findFault() === undefined;
   }
 
-  return singleFlight(check, holdsForMs);
+  return singleFlight(check, cacheMs);
 }

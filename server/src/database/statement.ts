@@ -40,7 +40,7 @@ interface ListForEach {
   readonly orderBy: Statement;
   /** The SQL after `limit`. */
   readonly limit: Statement;
-  /** It skips many rows: their ids come from an index, and their rows are not read. */
+  /** Set it if `limit` skips many rows: the ids then come from an index, and skipped rows are not read. */
   readonly skipsMany?: boolean;
 }
 
@@ -68,32 +68,32 @@ export function sql<Parameters = object, Row = never>(
   return { parts };
 }
 
-/** A table `each` of a list parameter, with the columns `value` and `position` (from 0). */
+/** The values of a list parameter as a table `each`, with the columns `value` and `position` (from 0). */
 export function list(name: string, of: 'ids' | 'texts' = 'ids'): Part {
   return { kind: 'list', name, of };
 }
 
-/** A table `each` of a list parameter of objects with these columns: sql`select each."parentId" from ${rows('names', …)}`. */
+/** The objects of a list parameter as a table `each` with these columns: sql`select each."parentId" from ${rows('names', …)}`. */
 export function rows(name: string, columns: RowsPart['columns']): Part {
   return { kind: 'rows', name, columns };
 }
 
-/** The value of such a parameter: only the columns, as JSON. */
+/** Returns a function that writes the value of a `rows` parameter: the objects as JSON, with only these columns. */
 export function toJsonRows(columns: RowsPart['columns']): (rows: readonly object[]) => string {
   const names = Object.keys(columns);
   return (all) => JSON.stringify(all, names);
 }
 
 /**
- * A whole statement: for each id of a list parameter a row with its `position` there and a `list` of rows, each an array of
- * the columns. PostgreSQL returns each list as one JSON value, because many small rows cost several times as much. SQLite
- * reads each list by itself.
+ * A whole statement that reads a list for each id of a list parameter. Each row has the `position` of an id and its `list`, in
+ * which each item is an array of the columns. PostgreSQL returns each list as one JSON value, because many small rows cost
+ * several times as much. SQLite runs the statement once for each id.
  */
 export function listForEach(name: string, list: ListForEach): Part {
   return { kind: 'list-for-each', name, ...list };
 }
 
-/** A row of such a statement. */
+/** A row of a `listForEach` statement. */
 export interface ListOfEach<Columns = readonly unknown[]> {
   readonly position: number;
   readonly list: readonly Columns[];
@@ -108,7 +108,7 @@ export function selectAs(columns: Readonly<Record<string, string>>): Statement {
   return { parts: [selected.join(', ')] };
 }
 
-/** The rows of a `listForEach` with these columns, by the ids of the list parameter. An empty list is not in the map. */
+/** Maps each id of the list parameter to its rows. The map has no entry for an empty list. */
 export function readListsOfEach<Row extends object>(
   ids: readonly string[],
   lists: readonly ListOfEach[],
@@ -127,7 +127,7 @@ export function readListsOfEach<Row extends object>(
   return rows;
 }
 
-/** A row of a statement that counts for each id of a list parameter. */
+/** A row of a statement that returns a count for each id of a list parameter. */
 export interface CountOfEach {
   readonly id: string;
   readonly count: number;
@@ -153,9 +153,9 @@ export function writeListQuery(part: ListForEach, write: (statement: Statement) 
 }
 
 /**
- * A table `possible` with the column `number`: the numbers of folders whose folded name or title may contain `text`. They are
- * greater than `after`, in ascending order, and at most `limit`. The text has at least three characters. An index selects the
- * folders and may return too many, so the caller compares the texts.
+ * A table `possible` with the column `number`: the numbers of folders whose folded name or title may contain `text`, which has at
+ * least three characters. It has at most `limit` numbers, in ascending order, all greater than `after`. The index may return too
+ * many folders, so the caller must compare the texts.
  */
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
@@ -164,13 +164,13 @@ export function possibleMatches(names: { text: string; after: string; limit: str
 /**
  * The table `folders`, to be cross-joined after the table `of`, for the children of its rows:
  * sql`from visible cross join ${childrenOf('visible')} where folders.parent_id = visible.id`. Both databases then look up
- * the children of each row in an index. PostgreSQL would else hash all folders, because it overestimates recursion.
+ * the children of each row in an index. Otherwise, PostgreSQL would overestimate the rows of a recursive query and hash all folders.
  */
 export function childrenOf(of: string): Part {
   return { kind: 'children', of };
 }
 
-/** Bytes as hexadecimal digits in capital letters, which sort like the bytes: a driver reads texts much faster. */
+/** Bytes as uppercase hexadecimal digits, which sort like the bytes. A driver reads texts much faster than bytes. */
 export function hexOf(column: string): Part {
   return { kind: 'hex', column };
 }
@@ -195,7 +195,7 @@ export const forUpdate: Part = { kind: 'for-update' };
 /** Ends a select in a transaction: the rows cannot be deleted until the transaction ends. */
 export const forKeyShare: Part = { kind: 'for-key-share' };
 
-/** Only canonical UUIDs are ids of rows. Check other texts first: PostgreSQL fails on a text that is no UUID. */
+/** Only a canonical UUID is a row id. Check texts from clients with this function: PostgreSQL fails on a text that is not a UUID. */
 export function isRowId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }

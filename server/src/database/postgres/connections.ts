@@ -1,6 +1,6 @@
 /**
  * Connections to PostgreSQL: their configuration, and a pool for each kind of work, so that no kind waits for another and no
- * deadlock between pools is possible. While the server cannot be reached, requests fail at once and a backoff limits attempts.
+ * deadlock between pools is possible. While the server cannot be reached, requests fail immediately, and a backoff limits attempts.
  */
 
 import { Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { toFault, unavailable } from './faults.ts';
 /** The timeout for reaching the server, or for getting a connection of the pool. */
 const connectTimeoutMs = 15_000;
 const idleMs = 60_000;
-/** Further requests would wait too long. */
+/** How many requests may wait for a connection. Further ones would wait too long. */
 const maxWaiting = 1_000;
 const tooManyConnections = '53300';
 const retryMs = 20;
@@ -34,7 +34,7 @@ const planSettings = [
   // Statements are short: planning or compiling them each time takes longer than running them.
   '-c jit=off',
   '-c plan_cache_mode=force_generic_plan',
-  // Connections cache plans. While a table is nearly empty, the planner would choose a sequential scan.
+  // Connections cache plans. A plan that is made while a table is nearly empty would otherwise be a sequential scan.
   '-c enable_seqscan=off',
 ];
 
@@ -109,7 +109,7 @@ function createBatchingSocket(): Socket {
 
 const bigint = 20;
 
-/** All stored numbers are below 2^53: times in milliseconds, counts and journal numbers. */
+/** Reads `bigint` as a number: all stored values are below 2^53 (times in milliseconds, counts and journal numbers). */
 function typeParser(type: number, format?: 'text' | 'binary'): (value: string) => unknown {
   return type === bigint ? Number : (pg.types.getTypeParser(type, format) as (value: string) => unknown);
 }
@@ -120,7 +120,7 @@ function createPools(config: pg.ClientConfig, connections: number, keepsSessions
   const rest = connections - shared - (keepsSessions ? 1 : 0);
   const snapshots = Math.max(1, Math.floor(rest / 3));
   const writing = Math.max(1, Math.floor(rest / 6));
-  // Changes share transactions, one after the other.
+  // One is enough: changes share transactions, which run one after the other.
   const changing = 1;
   const createPool = (max: number) => {
     const pool = new pg.Pool({
@@ -158,7 +158,7 @@ export class Connections {
   #backoffMs = 0;
   #retryAt = 0;
   #lastFault: unknown;
-  /** Grows when a connection is found dead: older connections may be dead as well. */
+  /** Increases when older connections are no longer trusted, for example because one is dead. */
   #generation = 0;
   readonly #generations = new WeakMap<pg.ClientBase, number>();
   /** Connections that many statements use at the same time. */
@@ -188,21 +188,21 @@ export class Connections {
     }
   }
 
-  /** A shared connection for single statements. Each is sent at once, without waiting for the results of earlier ones. */
+  /** A shared connection for single statements. Each is sent immediately, without waiting for the results of earlier ones. */
   connectShared(): Promise<pg.PoolClient> {
     const index = this.#sharedCount++ % this.#pools.shared.options.max;
     return (this.#shared[index] ??= this.#openShared(index));
   }
 
-  /** For a connection that timed out: the network to the server may be lost for all connections. */
+  /** Called after a timeout: the network to the server may be lost for all connections. */
   distrustAll(): void {
     this.#generation++;
   }
 
-  /** For connections that may lead to the wrong server: they are not used again. */
+  /** Called when connections may lead to the wrong server: these connections are not used again. */
   replaceAll(): void {
     this.#generation++;
-    // A connection that failed or is lost needs no end.
+    // A failed or lost connection does not need `end`.
     for (const each of this.#shared.splice(0)) each?.then((client) => client.end()).catch(() => undefined);
   }
 
@@ -228,7 +228,7 @@ export class Connections {
     return this.#generations.get(client) === this.#generation;
   }
 
-  /** Undefined if the server accepts no more connections, but the pool has some that will be free again. */
+  /** Undefined if the server accepts no more connections. The caller then waits for a busy connection of the pool. */
   async #connectOnce(pool: pg.Pool): Promise<pg.PoolClient | undefined> {
     try {
       const client = await pool.connect();
@@ -249,7 +249,7 @@ export class Connections {
   }
 
   #openShared(index: number): Promise<pg.PoolClient> {
-    // Another connection may have replaced it by then.
+    // Another connection may have replaced this one.
     const remove = () => {
       if (this.#shared[index] === connecting) this.#shared[index] = undefined;
     };
@@ -275,7 +275,7 @@ function beginStatements({ keepsSessions, timeoutSeconds }: SessionOptions) {
   return {
     writing: `begin isolation level read committed${limits}${syncing}`,
     reading,
-    // Long reads get a plan for their values.
+    // For long reads, a plan that considers the values is worth its cost.
     snapshots: `${reading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`,
   };
 }

@@ -32,7 +32,7 @@ export function toPostgres(statement: Statement): PostgresStatement {
   return found;
 }
 
-/** The number of rows that one multi-row insert has. */
+/** The number of rows in one multi-row insert. */
 export const rowsPerInsert = 50;
 
 /** Turns an insert of one row into one of `rowsPerInsert` rows; undefined for any other statement. */
@@ -178,8 +178,8 @@ const nameAndTitle = `(folded_name || chr(10) || coalesce(folded_title, ''))`;
 const letterForSpace = 'q';
 /**
  * pg_trgm makes no trigram of letters with a space in between: the text "of the rack" would also select every title with
- * these words elsewhere in it. With a letter in place of the space, few other folders are selected. That the letter also
- * matches itself does no harm, because the search compares the texts.
+ * these words elsewhere in it. With a letter in place of the space, few other folders are selected. The letter also matches
+ * itself, which does no harm, because the search compares the texts.
  */
 const searchedText = `replace(${nameAndTitle}, ' ', '${letterForSpace}')`;
 
@@ -198,7 +198,7 @@ export const postgresDialect: Dialect = {
     `create extension if not exists pg_trgm`,
     `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
   ],
-  // Other nodes read meanwhile: a transaction of its own drops the index that they use.
+  // Other nodes read meanwhile, so a second transaction drops the index that they use.
   searchIndexWithSpaces: [
     [`create index folders_searched on folders using gin (${searchedText} gin_trgm_ops)`, `analyze folders`],
     [`drop index folders_trigrams`],

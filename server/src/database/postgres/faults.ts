@@ -1,6 +1,6 @@
 /**
- * Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients. Records the faults of
- * this process: damage, connections to servers of different age, and failed writes.
+ * Translates errors of PostgreSQL and of the network into messages for the operator and refusals for clients. Records the faults
+ * that this process finds: damage, connections to a server with older data, and failed writes.
  */
 
 import { Refusal } from '../../refusal.ts';
@@ -16,8 +16,8 @@ import {
 const retryAfterSeconds = 2;
 
 /**
- * SQLSTATE classes and codes of temporary errors: connections, resources (a full disk), shutdown, input and output,
- * a server that is read-only, locks and timeouts, refused logins, and statements after a failed one. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * SQLSTATE classes and codes of temporary errors: connections, resources (for example a full disk), shutdown, input and output,
+ * read-only servers, locks and timeouts, refused logins, and statements after a failed one. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const temporary = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
 
@@ -27,10 +27,10 @@ const damaged = /^XX00[12]$/;
 /** The server shuts down or is no longer the primary: a new connection may lead to another server. */
 const ending = /^(08|57P|25006)/;
 
-/** Collisions with other transactions: the same work may succeed when it is run again. */
+/** Collisions with other transactions: the same work may succeed at the next attempt. */
 const colliding = /^(40001|40P01)$/;
 
-/** Has only the message and the code, because the details of an error may contain the values of a row. */
+/** An error with only its message and code, because the details of the original error may contain the values of a row. */
 class PostgresFault extends Error {
   override readonly name = 'PostgresFault';
   readonly code: string;
@@ -41,7 +41,7 @@ class PostgresFault extends Error {
     this.code = code ?? '';
   }
 
-  /** Any other error comes from the network or the driver. */
+  /** False for an error of the network or the driver. */
   get isFromServer(): boolean {
     return /^[\dA-Z]{5}$/.test(this.code) && /\d/.test(this.code);
   }
@@ -64,7 +64,7 @@ export function isCollision(error: unknown): boolean {
   return error instanceof PostgresFault && colliding.test(error.code);
 }
 
-/** The connection cannot be used again. */
+/** Whether the connection cannot be used after this error. */
 export function endsConnection(error: unknown): boolean {
   const fault = error instanceof Refusal ? error.cause : error;
   return fault instanceof PostgresFault && (!fault.isFromServer || ending.test(fault.code));
@@ -84,7 +84,7 @@ function messageFor(fault: PostgresFault): string | undefined {
   return reason && summaryOf(reason);
 }
 
-/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them only in the message. */
+/** Finds the reason by SQLSTATE. The server reports some file system errors as XX000, so only the message contains the reason. */
 function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
   if (code === '53100') return 'disk_full';
   if (code === '25006') return 'read_only';
@@ -155,7 +155,7 @@ export class PostgresFaults extends Faults {
   readonly #onStale: () => void;
   #stale: DatabaseFault | undefined;
 
-  /** `onStale` is called when connections lead to servers of different age. */
+  /** `onStale` is called when a connection leads to a server with older data. */
   constructor(safeUrl: string, options: FaultOptions, onStale: () => void) {
     super(options);
     this.#safeUrl = safeUrl;
@@ -187,14 +187,14 @@ export class PostgresFaults extends Faults {
     this.#stale = undefined;
   }
 
-  /** A temporary error of the database is not the fault of the request. */
+  /** Turns a temporary error of the database, which the request did not cause, into UNAVAILABLE. */
   toRefusal(error: unknown): unknown {
     if (!(error instanceof PostgresFault)) return error;
     if (error.isDamage) this.reportDamage(error.message);
     return error.isTemporary ? unavailable(error, messageFor(error)) : error;
   }
 
-  /** The same for the error of a transaction that had changed this number of rows. */
+  /** Like `toRefusal`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
   toWriteRefusal(error: unknown, rows: number): unknown {
     const fault = error instanceof Refusal ? error.cause : error;
     const reason = fault instanceof PostgresFault ? writeFailureReason(fault) : undefined;

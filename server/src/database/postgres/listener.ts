@@ -78,12 +78,12 @@ export class Listener {
       await client.connect();
       await client.query(`listen ${channel}`);
       this.isListening = true;
-      // Something may have been committed before the connection listened.
+      // Another process may have committed before this connection listened.
       this.#callListeners();
       await isOver;
       return true;
     } catch {
-      // Reads and writes fail with the same error, and report it.
+      // Reads and writes fail for the same reason, and report it.
       return false;
     } finally {
       this.isListening = false;

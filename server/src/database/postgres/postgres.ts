@@ -1,6 +1,6 @@
 /**
- * PostgreSQL. Changes run at READ COMMITTED and lock the journal's counter. A snapshot runs at REPEATABLE READ. Each kind of
- * work has its own connections.
+ * The database on PostgreSQL. Changes run at READ COMMITTED and lock the journal's counter. Snapshots run at REPEATABLE READ. Each
+ * kind of work has its own connections.
  */
 
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
@@ -82,11 +82,11 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
 }
 
-/** The time that a change waits for the changes before it. */
+/** How long a change may wait for earlier changes. */
 const deadlineMs = 15_000;
 const maxWaiting = 1_000;
 
-/** Has a connection of its own: the next batch begins after the commit of the one before. */
+/** Uses one connection, so each batch begins after the commit of the previous one. */
 class PostgresGroupCommit extends GroupCommit {
   readonly #runner: TransactionRunner;
   #shared: PostgresTransaction | undefined;

@@ -10,12 +10,12 @@ interface Begun {
   readonly begun: Promise<unknown>;
 }
 
-/** It takes a connection at its first read. The pool `snapshots` is for long reads. */
+/** The snapshot takes a connection at its first read. The pool `snapshots` is for long reads. */
 export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snapshots'): Snapshot {
   const { connections, faults } = runner.options;
   let connection: Promise<Begun> | undefined;
   let isOver = false;
-  // Another snapshot may use the connection after the end.
+  // After the end, another snapshot may use the connection.
   const requireOpen = () => {
     if (isOver) throw new Error('This snapshot has ended.');
   };
@@ -26,7 +26,7 @@ export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snaps
       const { client, begun } = await (connection ??= connect());
       requireOpen();
       const reading = runner.read(client, statement, parameters);
-      // If `begin` has failed, each statement would read another state.
+      // If `begin` failed, each statement would read a different state.
       const [rows] = await Promise.all([reading, begun]);
       return rows;
     } catch (error) {
@@ -46,7 +46,7 @@ export function openSnapshot(runner: TransactionRunner, pool: 'reading' | 'snaps
   };
 }
 
-/** Not awaited: the server responds to it before the first statement. */
+/** Does not await `begin`: the server responds to it before the first statement. */
 function beginOn(client: pg.PoolClient, text: string): Begun {
   const begun = send(client, text);
   begun.catch(() => undefined);

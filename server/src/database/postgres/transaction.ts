@@ -27,13 +27,13 @@ interface RunnerOptions extends Pick<DatabaseOptions, 'onStatement' | 'onDuratio
 
 export const channel = 'espalier';
 
-/** The maximum of a timer. */
+/** The longest timeout of a timer in Node. */
 const maxMs = 2 ** 31 - 1;
-/** How many times a transaction is tried that collides with others. */
+/** How many attempts a transaction has if it collides with others. */
 const maxTries = 5;
-/** "ESPA": the number of the advisory lock that a migration holds. */
+/** "ESPA": the number of the advisory lock that a migration takes. */
 const migrationLock = 0x45535041;
-/** Statements that are sent before the first response. */
+/** How many statements are sent before the first response. */
 const maxPipelined = 100;
 
 const selectTableNames = `
@@ -174,7 +174,7 @@ export class PostgresTransaction implements SharedTransaction {
       },
       queue: (statement, parameters, refuse) => {
         const queued = toPostgres(statement);
-        // One statement changes a row only once.
+        // A combined statement can change each row only once.
         if (this.#queued.some((each) => each.statement === queued)) this.#sendQueuedAhead();
         this.#queued.push({ statement: queued, parameters, refuse });
       },
@@ -267,12 +267,12 @@ export class PostgresTransaction implements SharedTransaction {
     });
   }
 
-  /** Not awaited: the statement after it fails if it does. */
+  /** Not awaited: if a queued statement fails, so does the statement after it. */
   #sendQueuedAhead(): void {
     void this.#sendQueued().catch(() => undefined);
   }
 
-  /** Not awaited: the server responds to it before the next statement, which fails if this does. */
+  /** Not awaited: the server responds in order, and if this fails, so does the next statement. */
   #sendAhead(text: string): Promise<unknown> {
     const sent = send(this.#client, text);
     sent.catch(() => undefined);
@@ -284,7 +284,7 @@ function parseList(row: { list?: unknown }): void {
   row.list = typeof row.list === 'string' ? (JSON.parse(row.list) as unknown) : [];
 }
 
-/** A statement for each set of parameters, or a multi-row insert for as many as possible. */
+/** Multi-row inserts for as many sets of parameters as possible, and a single statement for each of the others. */
 function toRequests(statement: Statement, parameterSets: readonly unknown[]) {
   const single = toPostgres(statement);
   const multiRow = toMultiRowInsert(statement);
@@ -315,7 +315,7 @@ export async function send(
   }
 }
 
-/** After a failed statement, PostgreSQL rolls back instead. Only the command in its response shows that. */
+/** After a failed statement, PostgreSQL rolls back instead of committing. Only the command in its response shows that. */
 async function commit(client: pg.ClientBase, notifies: boolean): Promise<void> {
   let result;
   try {

@@ -12,7 +12,7 @@ import { sqliteCodeOf } from './faults.ts';
 import { openTimeoutMs } from './file.ts';
 import { createStatementRunner, readTableNames } from './dialect.ts';
 
-/** Pages that are copied without yielding: about a millisecond. */
+/** How many pages are copied before other work runs: about a millisecond. */
 const pagesAtOnce = 100;
 
 interface CopyFileOptions {
@@ -21,7 +21,7 @@ interface CopyFileOptions {
 }
 
 /**
- * Copies a snapshot of the file while other connections write to it: no writer waits, and the log grows meanwhile. Without
+ * Copies a snapshot of the file while other connections write to it. Writers do not wait, but the log grows meanwhile. Without
  * the transaction, SQLite would restart the copy after each commit: https://www.sqlite.org/backup.html
  */
 export async function copyDatabaseFile(
@@ -61,7 +61,7 @@ function disableLog(file: string): void {
 
 export interface DatabaseFile extends Reader, Pick<Transaction, 'tableNames'> {
   readonly applicationId: number;
-  /** The size of a backup: with the changes in the log, which the file may not contain yet. */
+  /** The size of a backup, which includes changes that are still in the log. */
   readonly bytes: number;
   close(): void;
 }
@@ -91,8 +91,8 @@ export interface FileLock {
 }
 
 /**
- * Prevents other processes from opening the file until the lock is released. Refused while a process has it open. A lock belongs
- * to the file and not to its name: under another name, SQLite finds no log and leaves both files unchanged.
+ * Prevents other processes from opening the file until the lock is released. Fails while a process has the file open. The lock is
+ * taken through a hard link: it applies to the same file, but SQLite finds no log under that name and leaves both files unchanged.
  */
 export function lockExclusively(file: string): FileLock {
   const other = `${file}.held-${randomBytes(4).toString('hex')}`;
@@ -121,12 +121,12 @@ export function lockExclusively(file: string): FileLock {
   }
 }
 
-/** A JavaScript build contains the JavaScript program. */
+/** The extension is `.ts` in the sources and `.js` in a build. */
 const program = join(import.meta.dirname, `integrity-check-program${extname(import.meta.filename)}`);
 
 /**
- * Returns the findings of an integrity check; empty for an undamaged file. A process of its own runs it, because it may take
- * minutes, and reading a damaged file may crash the process.
+ * Returns the findings of an integrity check; empty for an undamaged file. The check runs in its own process, because it may
+ * take minutes, and reading a damaged file may crash the process.
  */
 export async function findDamage(
   file: string,
@@ -138,7 +138,7 @@ export async function findDamage(
     findings = stdout;
   } catch (error) {
     const { code, signal: killedBy, stderr } = error as ExecFileException & { readonly stderr: string };
-    // A text as the code is the error of a process that could not be started.
+    // The code is a text if the process could not be started.
     if (signal?.aborted || typeof code === 'string') throw error;
     const why = stderr.trim().split('\n').at(-1) || `its process ended with ${killedBy ?? code}`;
     throw new StartError(`The file ${file} cannot be checked: ${why}.`);

@@ -15,7 +15,7 @@ let isNeeded: boolean;
 let notified: number;
 
 const write = (connection = writer) => connection.exec('insert into words values (1)');
-const look = () => mock.timers.tick(200);
+const poll = () => mock.timers.tick(200);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'espalier-commits-'));
@@ -42,41 +42,41 @@ afterEach(() => {
 describe('the read transaction that stays open between writes', () => {
   test('begins at a poll, and ends when it is released', () => {
     assert.equal(spare.inTransaction, false);
-    look();
+    poll();
     assert.equal(spare.inTransaction, true);
     commits.releaseReadLock();
     assert.equal(spare.inTransaction, false);
     commits.releaseReadLock();
-    look();
+    poll();
     assert.equal(spare.inTransaction, true);
   });
 
   test('does not begin while the connection is needed', () => {
     isNeeded = true;
-    look();
+    poll();
     assert.equal(spare.inTransaction, false);
   });
 
-  test('hides no change: a reader sees it at once, and a watcher at the next poll', () => {
-    look();
+  test('hides no change: readers see it immediately, and listeners are called at the next poll', () => {
+    poll();
     write();
     assert.equal(writer.prepare('select count(*) from words').pluck().get(), 1);
     assert.equal(notified, 0);
-    look();
+    poll();
     assert.equal(notified, 1);
-    look();
+    poll();
     assert.equal(notified, 1);
   });
 
-  test('ends with a change, until a poll finds none', () => {
-    look();
+  test('ends when a poll finds a change, and begins again when a poll finds none', () => {
+    poll();
     write();
-    look();
+    poll();
     assert.equal(spare.inTransaction, false);
     write();
-    look();
+    poll();
     assert.equal(spare.inTransaction, false);
-    look();
+    poll();
     assert.equal(spare.inTransaction, true);
   });
 
@@ -84,25 +84,25 @@ describe('the read transaction that stays open between writes', () => {
     writer.pragma('wal_autocheckpoint = 10');
     for (let round = 0; round < 300; round++) {
       write();
-      // Sometimes one passes without a change.
-      look();
-      if (round % 3 === 0) look();
+      // Every third round, a second poll finds no change.
+      poll();
+      if (round % 3 === 0) poll();
     }
     assert.ok(statSync(`${file}-wal`).size < 200_000, `${statSync(`${file}-wal`).size}`);
   });
 
-  test('stays closed after the watcher has stopped', () => {
-    look();
+  test('does not begin after the poller has stopped', () => {
+    poll();
     commits.stop();
     commits.releaseReadLock();
-    look();
+    poll();
     assert.equal(spare.inTransaction, false);
   });
 
   test('reports a file that cannot be read as changed, so that the next read fails with the error', () => {
-    look();
+    poll();
     spare.close();
-    look();
+    poll();
     assert.equal(notified, 1);
     spare = new BetterSqlite(file, { readonly: true });
   });

@@ -12,7 +12,7 @@ import type { DatabaseOptions } from '../database.ts';
 const pollMs = 200;
 
 interface PollerOptions extends Pick<DatabaseOptions, 'notifyOtherProcesses'> {
-  /** The connection may be used at any moment. */
+  /** Whether other code may use the connection at any moment. */
   readonly isNeeded: () => boolean;
 }
 

@@ -83,7 +83,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
         where folder_trigrams match ${next({ name: part.text, toValue: toTrigramQuery })}
           and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
     }
-    // Only one transaction writes at a time.
+    // No lock is needed, because only one transaction writes at a time.
     if (part.kind === 'for-update' || part.kind === 'for-key-share') return '';
     if (part.kind === 'children') return 'folders';
     if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
@@ -151,15 +151,15 @@ function rowCreator(names: readonly string[]): (values: readonly unknown[]) => R
 
 /**
  * SQLite reads the value of a limit parameter and plans the statement again for each new value, which costs three times as
- * much as a page. It does not do so for an expression.
+ * much as reading a page of a list. SQLite does not do so for an expression.
  */
 function hideLimits(text: string): string {
   return text.replace(/\b(limit|offset)\s+\?/g, '$1 (? + 0)');
 }
 
 /**
- * Trigrams of the folded texts (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Without their positions the
- * index is a fraction of the size, and enough to preselect.
+ * Trigrams of the folded texts (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Without positions, the
+ * index is a fraction of the size, and still preselects the rows.
  */
 const searchIndex = [
   `create virtual table folder_trigrams using fts5(
@@ -167,7 +167,7 @@ const searchIndex = [
   // Small pages: a search skips through the lists of frequent trigrams, and a merge, which some changes cause, writes a fixed
   // number of pages.
   `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
-  // Not for each row: each run of a trigger makes FTS5 write out its pending entries.
+  // Runs once for many rows, because each run of a trigger makes FTS5 write out its pending entries.
   `create trigger folder_trigrams_insert after update of last on folder_numbers begin
     insert into folder_trigrams (rowid, text)
     select number, folded_name || char(10) || coalesce(folded_title, '') from folders

@@ -46,7 +46,7 @@ function reasonOfCode(code: string): WriteFailureReason | undefined {
   return code.startsWith('SQLITE_IOERR') ? undefined : 'locked';
 }
 
-/** The error of a write next to the database file; undefined if that succeeds. */
+/** Writes a probe next to the database file. Returns the error code, or undefined if the write succeeds. */
 function findErrno(file: string): string | undefined {
   if (hasReachedSizeLimit(file)) return 'EFBIG';
   const probe = `${file}-probe-${process.pid}`;
@@ -67,7 +67,7 @@ function findErrno(file: string): string | undefined {
   }
 }
 
-/** RLIMIT_FSIZE (https://man7.org/linux/man-pages/man5/proc_pid_limits.5.html). A probe from its beginning would not reach it. */
+/** RLIMIT_FSIZE (https://man7.org/linux/man-pages/man5/proc_pid_limits.5.html). The probe is too small to reach it. */
 function hasReachedSizeLimit(file: string): boolean {
   try {
     const [, limit] = /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -122,7 +122,7 @@ export class SqliteFaults extends Faults {
   #missingFile: string | undefined;
   #lastProbe: { readonly errno: string | undefined; readonly at: number } | undefined;
 
-  /** Call it before the file is opened, because the file may be replaced at any moment. */
+  /** Create it before the file is opened, because the file may be replaced at any moment. */
   constructor(file: string, options: FaultOptions) {
     super(options);
     this.#file = file;
@@ -138,18 +138,18 @@ export class SqliteFaults extends Faults {
     return damagedRefusal(cause);
   }
 
-  /** A full disk, damage or a lock is not the fault of the request. */
+  /** Turns an error that the request did not cause, for example a full disk, damage or a lock, into UNAVAILABLE. */
   readonly toRefusal = (error: unknown): unknown => {
     const code = sqliteCodeOf(error);
     if (isDamage(error)) return this.reportDamage((error as Error).message, error);
     return temporary.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;
   };
 
-  /** The same for the error of a transaction that had changed this number of rows. */
+  /** Like `toRefusal`, but also records a failed write. `rows` is the number of rows that the transaction had changed. */
   toWriteRefusal(error: unknown, rows: number): unknown {
     const fault = error instanceof Refusal ? error.cause : error;
     const code = sqliteCodeOf(fault);
-    // Neither the database nor its disk made the write fail.
+    // The cause is neither the database nor its disk.
     if (!temporary.test(code)) return this.toRefusal(error);
     const found = reasonOfCode(code);
     // SQLite does not pass on the error of the operating system.
@@ -171,7 +171,7 @@ export class SqliteFaults extends Faults {
     if (this.damage) throw damagedRefusal();
   }
 
-  /** SQLite continues on a file that was deleted or replaced. Call it first inside a transaction, when the log exists. */
+  /** Throws if the file was deleted or replaced, because SQLite would continue. The log exists only after the first `begin`. */
   requireSameFile(use: 'read' | 'written'): void {
     if (!this.#findMove()) return;
     const message = `The database cannot be ${use} right now. Try again later.`;

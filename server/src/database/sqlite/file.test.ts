@@ -91,7 +91,7 @@ describe('an existing file', () => {
     await database.close();
   });
 
-  test('may be a symbolic link: SQLite creates its log next to the real file', async () => {
+  test('may be opened through a symbolic link: SQLite creates its log next to the real file', async () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real', 'espalier.db'), file);
     const database = await open();
@@ -106,15 +106,15 @@ describe('an existing file', () => {
   });
 });
 
-describe('a damaged file prevents the start with one line, and stays unchanged:', () => {
+describe('opening a file after damage or a crash', () => {
   const pageSize = 4096;
   const write = (at: number, bytes: Uint8Array) => {
     const content = readFileSync(file);
     content.set(bytes, at);
     writeFileSync(file, content);
   };
-  /** Leaves the write-ahead log as a crash does. */
-  const crashed = (path: string, text: string) => {
+  /** Runs SQL, and leaves the files as a crash does. */
+  const runAndCrash = (path: string, text: string) => {
     const connection = new BetterSqlite(path);
     connection.pragma('wal_autocheckpoint = 0');
     connection.exec(text);
@@ -122,7 +122,7 @@ describe('a damaged file prevents the start with one line, and stays unchanged:'
     connection.close();
     for (const side of ['', '-wal']) fs.renameSync(`${path}.kept${side}`, path + side);
   };
-  const withRows = async (path = file) => {
+  const createWithRows = async (path = file) => {
     await openAndClose(path);
     const connection = new BetterSqlite(path);
     const insert = connection.prepare('insert into settings values (?, ?)');
@@ -130,23 +130,26 @@ describe('a damaged file prevents the start with one line, and stays unchanged:'
     connection.close();
   };
 
-  const damages: Record<string, { damage: () => void | Promise<void>; says: RegExp }> = {
+  const damages: Record<string, { damage: () => void | Promise<void>; message: RegExp }> = {
     'pages with other bytes': {
       damage: () => {
         const pages = statSync(file).size / pageSize;
         for (let page = 1; page < pages; page++) write(page * pageSize, Buffer.alloc(64, 0xa5));
       },
-      says: /is damaged: /,
+      message: /is damaged: /,
     },
     'one page of many with other bytes': {
       damage: () => write(statSync(file).size - 3 * pageSize, Buffer.alloc(pageSize, 0xa5)),
-      says: /is damaged: /,
+      message: /is damaged: /,
     },
     'a truncated file': {
       damage: () => truncateSync(file, 5 * pageSize),
-      says: /is damaged: /,
+      message: /is damaged: /,
     },
-    'a header of zeros': { damage: () => write(0, Buffer.alloc(pageSize)), says: /is damaged: file is not/ },
+    'a header of zeros': {
+      damage: () => write(0, Buffer.alloc(pageSize)),
+      message: /is damaged: file is not/,
+    },
     'a schema that cannot be read': {
       damage: () => {
         const connection = new BetterSqlite(file);
@@ -155,7 +158,7 @@ describe('a damaged file prevents the start with one line, and stays unchanged:'
         connection.exec(`update sqlite_schema set sql = 'create tabel users' where name = 'users'`);
         connection.close();
       },
-      says: /is damaged: malformed database schema/,
+      message: /is damaged: malformed database schema/,
     },
     'the write-ahead log of another database': {
       damage: async () => {
@@ -164,29 +167,29 @@ describe('a damaged file prevents the start with one line, and stays unchanged:'
         const groups = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
           insert into user_groups select 'group ' || i, 'name ' || i, 'key ' || i, 0 from n`;
         new BetterSqlite(other).exec(groups).close();
-        crashed(other, `update user_groups set created_at = 1`);
+        runAndCrash(other, `update user_groups set created_at = 1`);
         copyFileSync(`${other}-wal`, `${file}-wal`);
       },
-      says: /is damaged: /,
+      message: /is damaged: /,
     },
     'an empty file with a write-ahead log': {
       damage: () => {
-        crashed(file, `insert into settings values ('a', 'b')`);
+        runAndCrash(file, `insert into settings values ('a', 'b')`);
         truncateSync(file, 0);
       },
-      says: /is damaged: it is empty, but its write-ahead log is not/,
+      message: /is damaged: it is empty, but its write-ahead log is not/,
     },
   };
 
-  for (const [name, { damage, says }] of Object.entries(damages)) {
-    test(name, async () => {
-      await withRows();
+  for (const [name, { damage, message }] of Object.entries(damages)) {
+    test(`refuses ${name} with an error of one line, and changes nothing`, async () => {
+      await createWithRows();
       await damage();
       const content = () => [file, `${file}-wal`].map((each) => existsSync(each) && readFileSync(each));
       const before = content();
       await assert.rejects(open(), (error) => {
         assert.ok(error instanceof StartError, String(error));
-        assert.match(error.message, says);
+        assert.match(error.message, message);
         assert.doesNotMatch(error.message, /\n/);
         assert.match(
           error.message,
@@ -202,8 +205,8 @@ describe('a damaged file prevents the start with one line, and stays unchanged:'
   }
 
   test('opens a file with a truncated log, without the incomplete transaction', async () => {
-    await withRows();
-    crashed(file, `insert into settings values ('whole', ''); insert into settings values ('torn', '')`);
+    await createWithRows();
+    runAndCrash(file, `insert into settings values ('whole', ''); insert into settings values ('torn', '')`);
     truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100);
     await openAndClose();
     const connection = new BetterSqlite(file, { readonly: true });

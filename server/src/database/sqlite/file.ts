@@ -48,7 +48,7 @@ function createPrivately(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     const firstFolder = makeFolder(dirname(path));
-    // Closing a file drops every lock of the process on it: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+    // An existing file is not opened here, because closing it would drop every lock of the process on it: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
     if (found?.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
     else closeSync(openSync(path, 'a', 0o600));
     const file = realpathSync(path);
@@ -59,20 +59,20 @@ function createPrivately(path: string): string {
   }
 }
 
-/** Creates a missing folder that only its owner can read, and syncs it with all folders that were created above it. */
+/** Creates a missing folder that only its owner can read, and syncs it and each parent that was also created. */
 export function makePrivateFolder(folder: string): void {
   const firstFolder = makeFolder(folder);
   if (firstFolder) syncFolders(realpathSync(folder), dirname(realpathSync(firstFolder)));
 }
 
-/** Returns the topmost folder that it created. Node's own recursion never ends where no folder can be created, as in /proc. */
+/** Returns the topmost folder that it created. Node's `recursive` option would never return where no folder can be created, as in /proc. */
 function makeFolder(folder: string): string | undefined {
   if (statSync(folder, { throwIfNoEntry: false })) return undefined;
   const above = folder === dirname(folder) ? undefined : makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts at the same time has created it.
+    // Another process may start at the same time and create it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   return above ?? folder;
@@ -93,7 +93,7 @@ export function withDescriptor(path: string, flags: string, use: (descriptor: nu
   }
 }
 
-/** Changes nothing, and applies no write-ahead log: the file may belong to another program. */
+/** Does not change the file or apply its write-ahead log, because the file may belong to another program. */
 function inspectFile(file: string): void {
   let connection: Connection | undefined;
   try {
@@ -118,7 +118,7 @@ function requireUndamaged(connection: Connection, file: string): void {
   if (finding !== 'ok') throw new StartError(formatDamage(file, finding));
 }
 
-/** SQLite would treat the file as new, and discard the log. */
+/** Refuses an empty file with a log, because SQLite would treat the file as new and discard the log. */
 function requireNoLog(file: string): void {
   if (sizeOf(`${file}-wal`))
     throw new StartError(formatDamage(file, 'it is empty, but its write-ahead log is not'));

@@ -33,7 +33,7 @@ export class SnapshotPool {
     let used: SnapshotConnection | undefined;
     let isOver = false;
     const begin = (): SnapshotConnection => {
-      // Another response may use the connection by then, with the rights of another viewer.
+      // After the end, another response may use the connection, with the rights of another viewer.
       if (isOver) throw new Error('This snapshot has ended.');
       used = this.#free.pop() ?? this.#openConnection();
       used.begin.run();
@@ -88,7 +88,7 @@ export class SnapshotPool {
   }
 }
 
-/** After damage, SQLite has ended the transaction itself. Checking that first would cost as much as a short statement. */
+/** SQLite ends the transaction itself when it finds damage. Checking for that first would cost as much as a short statement. */
 function endTransaction({ rollback, connection }: SnapshotConnection): void {
   try {
     rollback.run();

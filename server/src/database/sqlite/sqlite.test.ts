@@ -40,13 +40,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('an open database', () => {
   const statements: string[] = [];
-  const complaints: string[] = [];
+  const logged: string[] = [];
   beforeEach(async () => {
     statements.length = 0;
-    complaints.length = 0;
+    logged.length = 0;
     database = openSqlite(file, {
       onStatement: (text) => statements.push(text),
-      log: (severity, text) => complaints.push(`${severity}: ${text}`),
+      log: (severity, text) => logged.push(`${severity}: ${text}`),
     });
     await database.transaction((t) =>
       t.define('create table books (id text primary key, shelf text not null) strict'),
@@ -57,7 +57,7 @@ describe('an open database', () => {
   const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
   const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
 
-  test('treats a failed statement as a bug, and rolls back its transaction', async () => {
+  test('passes on the error of a failed statement, and rolls back the transaction', async () => {
     const twice = database.transaction(async (t) => {
       await t.run(insert, { id: 'a', shelf: 'A' });
       await t.run(insert, { id: 'a', shelf: 'A' });
@@ -94,7 +94,7 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), ['ours', 'theirs']);
   });
 
-  test('reports each statement without its values', async () => {
+  test('passes the text of each statement to `onStatement`, without its values', async () => {
     statements.length = 0;
     await add('hunter2');
     assert.deepEqual(statements, ['\n  insert into books (id, shelf) values (?, ?)']);
@@ -153,7 +153,7 @@ describe('an open database', () => {
     assert.ok(size > large.length);
     const log = `${file}-wal`;
     await withWriteLimit(size, async () => {
-      // Each is small in the log, and makes the file grow.
+      // Each row needs little space in the log, but would make the file grow.
       for (let index = 0; index < 5; index++) await add(`b${index}`, 'y'.repeat(8_000));
     });
     assert.equal(statSync(file).size, size);
@@ -164,7 +164,7 @@ describe('an open database', () => {
     assert.equal((await ids()).length, 7);
   });
 
-  test('logs damage once, then refuses writes and reads the rest', async () => {
+  test('logs damage once, refuses writes, and still reads undamaged data', async () => {
     for (let index = 100; index < 400; index++) await add(`book ${index}`, 'x'.repeat(1_000));
     const other = new BetterSqlite(file);
     other.pragma('wal_checkpoint(truncate)');
@@ -185,9 +185,9 @@ describe('an open database', () => {
     );
     const first = sql<object, { id: string }>`select id from books where id = 'book 100'`;
     assert.deepEqual(await database.get(first, {}), { id: 'book 100' });
-    assert.equal(complaints.length, 1);
+    assert.equal(logged.length, 1);
     assert.match(
-      complaints[0]!,
+      logged[0]!,
       /^error: The database file \S+ is damaged: database disk image is malformed\. To/,
     );
   });
@@ -203,11 +203,11 @@ describe('an open database', () => {
       await assert.rejects(add('c'), isUnavailable(moved));
       assert.deepEqual(await ids(), ['a']);
       assert.equal(database.findFault()?.detail, fault);
-      assert.deepEqual(complaints, [`error: ${fault}`]);
+      assert.deepEqual(logged, [`error: ${fault}`]);
       renameSync(`${file}.away`, file + side);
       await add('d');
       assert.equal(database.findFault(), undefined);
-      assert.deepEqual(complaints, [
+      assert.deepEqual(logged, [
         `error: ${fault}`,
         `info: The file ${file}${side} is back in its place. Changes are written again.`,
       ]);
@@ -219,11 +219,11 @@ describe('an open database', () => {
 describe('opening', () => {
   const refusedWith = (message: RegExp) =>
     assert.rejects(open, (error) => error instanceof StartError && message.test(error.message));
-  const foreign = (text: string) => new BetterSqlite(file).exec(text).close();
+  const runOutside = (text: string) => new BetterSqlite(file).exec(text).close();
 
   beforeEach(() => (file = join(folder, 'espalier.db')));
 
-  test('finds the committed data after closing', async () => {
+  test('finds the committed data of an earlier process', async () => {
     for (const expected of [0, 1]) {
       database = await open();
       const count = sql<object, { count: number }>`select count(*) as count from settings`;
@@ -233,12 +233,12 @@ describe('opening', () => {
     }
   });
 
-  test('creates one schema if two processes open the same new file', async () => {
+  test('runs each migration once if two processes open the same new file', async () => {
     const both = await Promise.all([open(), open()]);
-    const taken = sql<object, { number: number }>`select number from espalier_migrations order by number`;
+    const recorded = sql<object, { number: number }>`select number from espalier_migrations order by number`;
     for (const each of both) {
       assert.deepEqual(
-        (await each.all(taken, {})).map(({ number }) => number),
+        (await each.all(recorded, {})).map(({ number }) => number),
         migrations.map((_, index) => index + 1),
       );
       await each.close();
@@ -253,7 +253,7 @@ describe('opening', () => {
   });
 
   test('refuses a database of another program, and keeps its tables', async () => {
-    foreign('create table recipes (id integer primary key)');
+    runOutside('create table recipes (id integer primary key)');
     await refusedWith(/belongs to another program/);
     const other = new BetterSqlite(file);
     assert.deepEqual(other.prepare('select name from sqlite_schema').pluck().all(), ['recipes']);
@@ -261,7 +261,7 @@ describe('opening', () => {
     other.close();
   });
 
-  test('refuses a database that another process keeps locked, with one line', async () => {
+  test('refuses a database that another process keeps locked, with an error of one line', async () => {
     await (await open()).close();
     const other = new BetterSqlite(file);
     other.exec('begin exclusive');
@@ -272,7 +272,7 @@ describe('opening', () => {
   test('refuses a newer schema, and names both numbers', async () => {
     await (await open()).close();
     const next = migrations.length + 1;
-    foreign(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
+    runOutside(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
     await refusedWith(
       new RegExp(`newer Espalier \\(schema ${next}; this program has ${migrations.length}\\)`),
     );
@@ -286,7 +286,7 @@ describe('opening', () => {
     await refusedWith(/^Cannot open the database file/);
   });
 
-  test('refuses a URL of an unknown kind', async () => {
+  test('refuses a URL with an unknown scheme', async () => {
     await assert.rejects(openDatabase('mysql://localhost/x', { now: () => 0 }), StartError);
   });
 });

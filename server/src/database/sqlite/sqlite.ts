@@ -1,6 +1,6 @@
 /**
- * SQLite, embedded: one connection writes and another reads, so that no request sees the open transaction of another one. A
- * commit returns when it is on the disk.
+ * The database on SQLite, which is embedded. One connection writes and another reads, so that no request sees the open
+ * transaction of another one. A commit returns when it is on the disk.
  */
 
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
@@ -15,7 +15,7 @@ import { SnapshotPool } from './snapshots.ts';
 import { SqliteWriter } from './writer.ts';
 
 const busyTimeoutMs = 20;
-/** The time that a transaction waits for other processes, from its request on. */
+/** How long a transaction may wait for other processes, from the call on. */
 const maxBusyMs = 5_000;
 const maxExclusiveBusyMs = 10_000;
 
@@ -39,7 +39,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   });
   const writer = new SqliteWriter(connections.writer, { runner: writerRunner, faults, commits, onDuration });
   const snapshots = new SnapshotPool(() => connectToSameFile(file, faults), createRunner);
-  // While no transaction is open, reads use the writer: it has the pages that it wrote in its cache.
+  // While no transaction is open, reads use the writer, because its cache has the pages that it wrote.
   const currentRunner = () => (writer.isOpen ? readerRunner : writerRunner);
 
   return {
@@ -64,7 +64,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     writeFailure: () => faults.writeFailure,
     reportDamage: (finding) => faults.reportDamage(finding),
     reportStale: () => faults.reportDamage('it was overwritten with an older copy while it was used'),
-    // Connections still cache pages of the overwritten file: only a restart ends that.
+    // Connections cache pages of the overwritten file until a restart.
     confirmCurrent: () => undefined,
     // The writer and the reader are always open.
     connections: () => ({
@@ -83,7 +83,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   };
 }
 
-/** The path may lead to another file than the one that the writer has open. */
+/** Checks before and after, because the path may now lead to another file than the one that the writer has open. */
 function connectToSameFile(file: string, faults: SqliteFaults): Connection {
   let connection: Connection | undefined;
   try {

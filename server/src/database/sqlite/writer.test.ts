@@ -83,16 +83,16 @@ describe('transactions that wait at the same time', () => {
     assert.deepEqual(seenByOthers(), ['a', 'c']);
   });
 
-  test('do not wait for one that takes long', async () => {
+  test('do not wait for a long one', async () => {
     const first = add('a');
-    let isFirstAnswered = false;
-    void first.then(() => (isFirstAnswered = true));
+    let isFirstSettled = false;
+    void first.then(() => (isFirstSettled = true));
     let seen: unknown;
     const long = database.change(
       async (t) => {
         await t.run(insert, { id: 'b', shelf: 'A' });
         await setImmediate();
-        seen = [isFirstAnswered, seenByOthers()];
+        seen = [isFirstSettled, seenByOthers()];
       },
       { takesLong: true },
     );

@@ -19,7 +19,7 @@ interface WriterOptions {
 
 export class SqliteWriter extends GroupCommit implements SharedTransaction {
   readonly transaction: Transaction;
-  /** The connection may read changes that are never committed. */
+  /** While it is true, the connection may read changes that are never committed. */
   isOpen = false;
   readonly #connection: Connection;
   readonly #options: WriterOptions;
@@ -85,7 +85,7 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
       } catch (error) {
         this.rollBack();
         if (!sqliteCodeOf(error).startsWith('SQLITE_BUSY')) throw error;
-        // Only for transactions past their deadline: it reports a write failure, and a lock held for milliseconds is none.
+        // Called only past a deadline, because `toRefusal` records a write failure, and a lock for milliseconds is not a failure.
         this.failLate(() => this.toRefusal(error));
         await delay(busyPauseMs);
       }
@@ -119,7 +119,8 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
 
   settle(): void {
     // On a full disk, SQLite rolls back the whole transaction, and the work may have ignored the error.
-    if (!this.#connection.inTransaction) throw new Error('The transaction ended before its work.');
+    if (!this.#connection.inTransaction)
+      throw new Error('SQLite ended the transaction before its work was done.');
   }
 
   commit(): void {
@@ -142,7 +143,7 @@ export class SqliteWriter extends GroupCommit implements SharedTransaction {
     try {
       if (this.#connection.inTransaction) this.#control.rollback.run();
     } catch {
-      // The next transaction fails with the same error, and its caller gets the reason.
+      // The next transaction fails with the same error, and reports it.
     } finally {
       this.isOpen = false;
     }
