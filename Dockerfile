@@ -46,8 +46,8 @@ USER 10001:10001
 ENV NODE_ENV=production ESPALIER_HOST=0.0.0.0 ESPALIER_PORT=8080
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# Checks that the process responds, over HTTPS if it has a certificate, which is not verified. Load balancers should check
-# /readyz instead: if the database is unreachable, restarting the container does not help.
+# Checks that the process responds. If it has a certificate, the check uses HTTPS but does not verify the certificate.
+# Load balancers should check /readyz instead: if the database is unreachable, restarting the container does not help.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
   CMD ["node", "-e", "const { ESPALIER_HOST: host, ESPALIER_PORT: port, ESPALIER_BASE_PATH: base, ESPALIER_TLS_CERT_FILE: cert } = process.env; const hostname = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host; require(cert ? 'node:https' : 'node:http').get({ hostname, port, path: (base ?? '') + '/livez', rejectUnauthorized: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/espalier/server/bin/espalier.js"]

@@ -16,7 +16,7 @@ let current: Server | undefined;
 
 serveParent({ serve }, () => undefined);
 
-/** Serves this response from now on, in place of the last one. Returns its URL. */
+/** Starts a server that returns this response, and closes the previous server. Returns the URL. */
 async function serve({ response: recorded, verified }: BaselineInput): Promise<string> {
   current?.close();
   const { status, body } = recorded;

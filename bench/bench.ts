@@ -21,12 +21,12 @@ import { databaseNames, type DatabaseName } from './site.ts';
 import { minFolders } from './tree.ts';
 
 const groups: readonly Group[] = [reads, sessions, changes, live, startup];
-/** Longer runs with their own measures. */
+/** Studies take longer, and print their own table. */
 const studies: readonly Study[] = [abuse, storm, sizing];
 
 const usage = `Usage: npm run bench -- [scenario or group …] [options]
 
-Measures CPU time per request, next to a minimal node:http server that returns the same response.
+Measures the CPU time of each request, compared with a minimal node:http server that returns the same response.
 
 ${groups.map(describeGroup).join('\n')}
 only by name:
@@ -39,7 +39,7 @@ Options:
   --against PATH               measure another checkout of this repository in the same rounds
   --setting NAME=VALUE         set ESPALIER_NAME for the server; can be repeated
   --rounds 7                   rounds of about 0.7 s of CPU time
-  --requests N                 at most N requests a round: shows that a scenario works, measures nothing
+  --requests N                 at most N requests a round, only to check that a scenario works
   --json FILE                  write every round to a file
   --results                    also write bench/RESULTS.md, with the table for README
 

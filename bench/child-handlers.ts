@@ -4,9 +4,9 @@ import type { Call, Reply } from './child.ts';
 
 export type Handlers = Readonly<Record<string, (input: never) => unknown>>;
 
-export function serveParent(answers: Handlers, end: () => unknown): void {
+export function serveParent(handlers: Handlers, end: () => unknown): void {
   process.on('message', ({ name, input }: Call) => {
-    handleCall(answers, name, input).then(
+    handleCall(handlers, name, input).then(
       (reply) => void process.send?.(reply),
       () => undefined,
     );
@@ -18,9 +18,9 @@ export function serveParent(answers: Handlers, end: () => unknown): void {
   process.on('SIGINT', () => undefined);
 }
 
-async function handleCall(answers: Handlers, name: string, input: unknown): Promise<Reply> {
+async function handleCall(handlers: Handlers, name: string, input: unknown): Promise<Reply> {
   try {
-    return { value: await answers[name]!(input as never) };
+    return { value: await handlers[name]!(input as never) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }

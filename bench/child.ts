@@ -1,4 +1,7 @@
-/** A child process with its own CPU time. It handles one call at a time. */
+/**
+ * Runs a file in a child process, so that its CPU time is measured separately. The child handles one call at a time.
+ * *
+ */
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

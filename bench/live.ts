@@ -46,14 +46,14 @@ interface Audience {
 async function openAudience(prepared: PreparedSite, database: DatabaseName, bench: Bench): Promise<Audience> {
   const { site, tree, label } = prepared;
   const { sockets, users } = bench.maxRequests < minRequests ? smallCrowd : crowd;
-  const ask = await site.createQueryRunner();
+  const runQuery = await site.createQueryRunner();
   const tokens: string[] = [];
   for (let index = 0; index < users; index++) {
     const user = { username: `subscriber ${index}`, password: `walnut cabin ${index}` };
-    await createUser(ask, user, rights[index % rights.length]!, tree);
+    await createUser(runQuery, user, rights[index % rights.length]!, tree);
     tokens.push(await site.logIn(user));
   }
-  const { cursor } = await ask<{ cursor: string }>('{cursor}');
+  const { cursor } = await runQuery<{ cursor: string }>('{cursor}');
   const variables = { under: tree.campusId, after: cursor };
   const child = new Child({ file: 'sockets.ts', signal: bench.signal });
   pinToCore(child.pid, loadCore);
@@ -70,13 +70,13 @@ async function openAudience(prepared: PreparedSite, database: DatabaseName, benc
 }
 
 async function createUser(
-  ask: RunQuery,
+  runQuery: RunQuery,
   user: { username: string; password: string },
   right: (typeof rights)[number],
   { campusId, placesId }: Tree,
 ): Promise<void> {
   const isAdministrator = right === 'administrator';
-  const { createUser: created } = await ask<{ createUser: { user: { id: string } } }>(
+  const { createUser: created } = await runQuery<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: { ...user, isAdministrator } },
   );
@@ -87,7 +87,7 @@ async function createUser(
     userId: created.user.id,
     level: isAbove ? 'READ' : right,
   };
-  await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', { input });
+  await runQuery('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', { input });
 }
 
 async function measure(audiences: readonly Audience[], database: DatabaseName, bench: Bench): Promise<void> {

@@ -4,7 +4,7 @@ import autocannon, { type Client, type Instance, type Options, type Request, typ
 import { serveParent } from './child-handlers.ts';
 import type { BenchRequest } from './request.ts';
 
-/** A placeholder in a body that each request of a run replaces by its own number. */
+/** A placeholder in a body. Each request of a run contains another number in its place. */
 export const numberPlaceholder = '#########';
 
 export interface RefreshableTokens {
@@ -19,17 +19,19 @@ export interface Load {
   readonly connections: number;
   readonly expected: {
     readonly status: number;
-    /** Size of head and body. A response can differ from it by `slackBytes`. */
+    /** The size of headers and body. A response can be `slackBytes` larger or smaller. */
     readonly bytes: number;
     readonly slackBytes?: number;
     /** The body that every response must have. */
     readonly body?: string;
   };
-  /** Each request replaces `numberPlaceholder` by its own number, and has its own idempotency key if it has one. */
-  readonly isNumbered?: boolean;
   /**
-   * Each connection replaces `{authToken}` and `{refreshToken}` by its own tokens, and takes the next ones from each
-   * response. A load continues with the last tokens of the previous load of this name.
+   * Each request gets its own number in place of `numberPlaceholder`, and a new idempotency key if the recorded
+   * request has one.
+   */
+  readonly isNumbered?: boolean;
+  /*   * Each connection replaces `{authToken}` and `{refreshToken}` with its own tokens, and takes its next tokens from each
+   * response. A load continues with the last tokens of the previous load with the same `name`.
    */
   readonly tokens?: { readonly name: string; readonly pairs: readonly RefreshableTokens[] };
 }

@@ -1,4 +1,7 @@
-/** Measures several subjects in turn: CPU time per request, in alternating rounds, so that other work on the machine affects all. */
+/**
+ * Measures the CPU time per request in rounds that alternate between the subjects, so that other work on the machine
+ * affects all.
+ */
 
 import type { BaselineInput } from './baseline.ts';
 import { Child } from './child.ts';
@@ -26,7 +29,7 @@ export interface Rounds {
   readonly perSecond: number[];
 }
 
-/** CPU time of a round. That of the baseline varies less, so its rounds are shorter. */
+/** CPU time of a round. The baseline has shorter rounds, because its CPU time varies less. */
 const roundMicroseconds = 700_000;
 const baselineMicroseconds = 350_000;
 /** V8 optimizes the server's code for several seconds, and the short code of the baseline much sooner. */
@@ -60,7 +63,7 @@ export async function measureInTurn(subjects: readonly Subject[], bench: Bench):
   return rounds;
 }
 
-/** Lets V8 compile, and returns how many requests fill a round. */
+/** Sends requests until V8 has compiled the code. Returns the number of requests for a round. */
 async function warmUp({ subject, microseconds }: Measured, bench: Bench): Promise<number> {
   const inRound = (perRequest: number) =>
     Math.min(Math.max(minRequests, Math.floor(microseconds / perRequest)), bench.maxRequests);
@@ -109,7 +112,7 @@ type Variation = Pick<Load, 'isNumbered' | 'tokens'> & {
   readonly slackBytes?: number;
 };
 
-/** Without a variation, each response has the bytes of the first one. */
+/** Without a variation, each response must be equal to the recorded one. */
 export function createSiteSubject(
   label: string,
   site: Site,

@@ -49,12 +49,12 @@ export function pinToCore(pid: number, core: number): void {
       const flags = ['--all-tasks', '--cpu-list', '--pid', String(core), String(each)];
       execFileSync('taskset', flags, { stdio: 'ignore' });
     } catch {
-      // The process has ended, or there is no taskset: figures are then less stable, not wrong.
+      // The process has ended, or there is no taskset. The figures are then less stable, but still correct.
     }
   }
 }
 
-/** https://docs.kernel.org/scheduler/sched-stats.html: in nanoseconds, while `stat` has hundredths of a second. */
+/** https://docs.kernel.org/scheduler/sched-stats.html: in nanoseconds. `stat` has only hundredths of a second. */
 function readThreadMicroseconds(pid: number, task: string): number {
   const text = readIfPresent(`/proc/${pid}/task/${task}/schedstat`);
   return text === undefined ? 0 : Number(text.split(' ')[0]) / 1000;

@@ -1,4 +1,4 @@
-/** Requests as clients send them, and responses as they come over the wire. */
+/** Records the requests that clients send, and the responses of the server byte for byte. */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -14,11 +14,11 @@ export interface BenchRequest {
 
 export interface RecordedResponse {
   readonly status: number;
-  /** In their order, without the headers that Node adds. */
+  /** In the order of the response, without the headers that Node adds. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly keepAliveSeconds: number;
   readonly body: string;
-  /** Size of head and body. */
+  /** The size of the whole response: status line, headers and body. */
   readonly bytes: number;
 }
 
@@ -28,7 +28,10 @@ interface Recording {
   readonly path?: string;
 }
 
-/** Records the first request that `@espalier/client` sends to a path for a login and a call. That request is not sent. */
+/**
+ * Logs in with `@espalier/client` and runs the call. Returns the client's first request to the path instead of
+ * sending it.
+ */
 export async function recordRequest(
   { url, credentials, path = '/graphql' }: Recording,
   call: (client: Client) => Promise<unknown>,

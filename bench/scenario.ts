@@ -59,7 +59,7 @@ export interface Result {
   readonly database?: DatabaseName;
   readonly viewer?: string;
   readonly unit: string;
-  /** The first is this checkout with the tree of the requested size. */
+  /** The first series is this checkout with the tree of the requested size. */
   readonly series: readonly Series[];
   readonly baseline?: Series;
 }

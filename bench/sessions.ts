@@ -70,7 +70,7 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
   bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...measured });
 }
 
-/** The load process replaces the placeholders by the tokens of each connection. */
+/** The load process replaces the placeholders with the tokens of each connection. */
 function withPlaceholders(request: BenchRequest): BenchRequest {
   const { refreshToken } = JSON.parse(request.body) as { refreshToken: string };
   return {

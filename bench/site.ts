@@ -1,4 +1,4 @@
-/** An installation under test: the program as `npm start` runs it, in its own process, on its own database. */
+/** An installation under test: a server as `npm start` runs it, in its own process, with its own database. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,15 @@ import type { RunQuery } from './tree.ts';
 export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
-/** The default log level, which the test suite's processes do not have. Tokens outlast a long run: no client refreshes them. */
+/**
+ * The default log level, because test processes log less by default. Tokens are valid for a day, because no client
+ * refreshes them.
+ */
 const siteSettings = { LOG_LEVEL: 'info', AUTH_TOKEN_SECONDS: '86400' };
 
 export interface SiteOptions {
   readonly database: DatabaseName;
-  /** Another checkout of this repository whose program runs. */
+  /** The checkout of this repository to run, if it is another one. */
   readonly checkout?: string | undefined;
   /** Settings of the server by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -78,7 +81,10 @@ export class Site {
     this.#node = undefined;
   }
 
-  /** Restarts the server after an import, so that no scenario measures its garbage and pending database work. */
+  /**
+   * Restarts the server after an import, so that no scenario measures the garbage and the pending writes of the
+   * import.
+   */
   async settle(): Promise<void> {
     await this.stopServer();
     if (this.#postgres) {

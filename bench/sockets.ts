@@ -1,4 +1,7 @@
-/** Runs as a child process: many sockets with one subscription each. Counts what every socket receives. */
+/**
+ * Runs as a child process: opens many sockets with one subscription each, and counts the changes that every socket
+ * receives.
+ */
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -51,7 +54,7 @@ class Subscriber {
     await this.ping();
   }
 
-  /** Everything that the server sent before the pong has been received when this resolves. */
+  /** When this resolves, the socket has received all frames that the server sent before the pong. */
   ping(): Promise<void> {
     return this.#exchange({ type: 'ping' });
   }

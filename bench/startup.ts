@@ -1,4 +1,4 @@
-/** Scenarios for the time of a start and the memory of an idle server. */
+/** Scenarios for the time until a server responds, and for the memory of an idle server. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';

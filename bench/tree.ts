@@ -1,4 +1,7 @@
-/** The tree of folders that the scenarios read and change. It is imported over HTTP, so it does not depend on tables. */
+/**
+ * The tree of folders that the scenarios read and change. It is imported over HTTP, so it does not depend on the
+ * database schema.
+ */
 
 import type { FolderToImport } from '@espalier/client';
 import type { Credentials } from '../tests/support/api-client.ts';
@@ -9,11 +12,11 @@ export type RunQuery = <Data>(query: string, variables?: Record<string, unknown>
 /** Ids in the tree. Everything that a scenario reads, except the root's name, is below the campus. */
 export interface Tree {
   readonly placesId: string;
-  /** Two levels below the root; the user with one grant has it here. */
+  /** Two levels below the root. The user with one grant has the grant on this folder. */
   readonly campusId: string;
   /** Ten folders with ten folders each. */
   readonly atriumId: string;
-  /** 400 folders: read in pages. */
+  /** 400 folders, which clients read in pages. */
   readonly lettersId: string;
   /** 50 folders, each with two folders. */
   readonly roomsId: string;
@@ -23,9 +26,11 @@ export interface Tree {
   readonly inboxId: string;
 }
 
-/** In the titles of 30 folders of a tree of any size. */
+/** Exactly 30 folders have this text in their title, in a tree of any size. */
 export const rareText = 'Observatory';
-/** In the titles of 31 folders. Every trigram of this text occurs in the names or titles of many other folders. */
+/**
+ * 31 folders have this text in their title. Each of its trigrams occurs in the names or titles of many other folders.
+ */
 export const commonText = 'authority of the rack';
 export const roomsPath = '/Places/Harbour Campus/Rooms';
 export const minFolders = 1_000;
@@ -34,15 +39,15 @@ export const grantedUser: Credentials = { username: 'reader', password: 'walnut 
 const maxImported = 25_000;
 
 export async function createTree(
-  ask: RunQuery,
+  runQuery: RunQuery,
   folders: number,
   note: (text: string) => void,
 ): Promise<Tree> {
   const start = performance.now();
-  const placesId = await createFolder(ask, 'Places');
-  const campusId = await createFolder(ask, 'Harbour Campus', placesId);
+  const placesId = await createFolder(runQuery, 'Places');
+  const campusId = await createFolder(runQuery, 'Harbour Campus', placesId);
   const fixed = createFixedFolders();
-  await importFolders(ask, campusId, fixed);
+  await importFolders(runQuery, campusId, fixed);
   let left = folders - 3 - countFolders(fixed);
   for (let store = 1; left > 0;) {
     const batch: FolderToImport[] = [];
@@ -52,14 +57,14 @@ export async function createTree(
       room -= countFolders([newStore]);
       left -= countFolders([newStore]);
     }
-    await importFolders(ask, campusId, batch);
+    await importFolders(runQuery, campusId, batch);
   }
-  await createGrantedUser(ask, campusId);
+  await createGrantedUser(runQuery, campusId);
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   note(`imported ${folders.toLocaleString('en')} folders in ${seconds} s`);
   const idOf = async (path: string) =>
-    (await ask<{ folder: { id: string } }>('query($path: String){folder(path: $path){id}}', { path })).folder
-      .id;
+    (await runQuery<{ folder: { id: string } }>('query($path: String){folder(path: $path){id}}', { path }))
+      .folder.id;
   return {
     placesId,
     campusId,
@@ -71,7 +76,10 @@ export async function createTree(
   };
 }
 
-/** The same in every tree, so responses have the same bytes on a thousand folders and on a million. */
+/**
+ * These folders are the same in every tree, so a tree of a thousand folders and one of a million have the same
+ * responses.
+ */
 function createFixedFolders(): FolderToImport[] {
   return [
     createFolderInput('Atrium', 1, (index) =>
@@ -134,27 +142,27 @@ function createFolderInput(
   };
 }
 
-async function createFolder(ask: RunQuery, name: string, parentId?: string): Promise<string> {
+async function createFolder(runQuery: RunQuery, name: string, parentId?: string): Promise<string> {
   type Data = { createFolder: { folder: { id: string } } };
   const query = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
-  return (await ask<Data>(query, { input: { name, parentId } })).createFolder.folder.id;
+  return (await runQuery<Data>(query, { input: { name, parentId } })).createFolder.folder.id;
 }
 
 async function importFolders(
-  ask: RunQuery,
+  runQuery: RunQuery,
   parentId: string,
   tree: readonly FolderToImport[],
 ): Promise<void> {
   const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
-  await ask(query, { input: { parentId, tree } });
+  await runQuery(query, { input: { parentId, tree } });
 }
 
-async function createGrantedUser(ask: RunQuery, folderId: string): Promise<void> {
-  const { createUser } = await ask<{ createUser: { user: { id: string } } }>(
+async function createGrantedUser(runQuery: RunQuery, folderId: string): Promise<void> {
+  const { createUser } = await runQuery<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: grantedUser },
   );
-  await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+  await runQuery('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
     input: { folderId, userId: createUser.user.id, level: 'READ' },
   });
 }

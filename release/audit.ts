@@ -1,7 +1,7 @@
 /**
  * `npm run check:audit`: runs `npm audit` and fails on a high or critical advisory for a package that a release contains,
- * unless audit-exceptions.json lists it. If the registry cannot be reached, it prints that nothing was checked. With
- * --required, which a release uses, it then fails.
+ * unless audit-exceptions.json lists it. If the registry cannot be reached, it prints that nothing was checked. In this
+ * case, it fails with --required, which a release uses.
  */
 
 import { execFile } from 'node:child_process';
@@ -39,7 +39,7 @@ export interface AuditResult {
   readonly lines: readonly string[];
 }
 
-/** A release waits longer than a check, which runs many times a day. */
+/** A release waits longer than `npm run check`, which runs many times a day. */
 const releaseTimeoutMs = 60_000;
 const failingSeverities = new Set(['high', 'critical']);
 

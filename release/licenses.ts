@@ -1,6 +1,5 @@
-/**
- * `npm run licenses`: writes docs/reference/licenses.md, the packages of others that a release contains, with their licenses. With
- * --check it only compares. It fails if a license is not permitted.
+/* * `npm run licenses`: writes docs/reference/licenses.md with the third-party packages of a release and their licenses. With
+ * --check, it only compares the page. It fails if a license is not permitted.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +21,7 @@ const permitted = new Set([
   'Unlicense',
 ]);
 
-/** With OR one license must be permitted, with AND every license. */
+/** Of licenses joined with OR, one must be permitted. Of licenses joined with AND, all must be permitted. */
 export function isPermitted(license: string): boolean {
   const plain = license.replaceAll(/[()]/g, '');
   return plain
@@ -44,7 +43,8 @@ export async function createLicensePage(packages: Iterable<ShippedPackage>): Pro
   const counts = Map.groupBy(all, ({ license }) => license);
   const kinds = [...counts].sort(([, a], [, b]) => b.length - a.length);
   const rows = all.map(
-    ({ name, version, license, comes }) => `| ${name} | ${version} | ${license} | ${comes.join(', ')} |`,
+    ({ name, version, license, includedAs }) =>
+      `| ${name} | ${version} | ${license} | ${includedAs.join(', ')} |`,
   );
   return formatPage(
     'licenses.md',

@@ -1,6 +1,5 @@
-/**
- * Lists the packages of others that a release contains: those that npm installs with ours, and those that the console
- * and the documentation site bundle. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
+/* * Lists the third-party packages of a release: those that npm installs with ours, and those that the console and the
+ * documentation site bundle. `npm sbom` provides the data. `npm run sbom` writes dist/sbom.cdx.json.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -40,12 +39,11 @@ export interface ShippedPackage {
   readonly version: string;
   /** An SPDX expression. */
   readonly license: string;
-  readonly comes: readonly ('installed' | 'bundled')[];
+  readonly includedAs: readonly ('installed' | 'bundled')[];
 }
 
-/**
- * The packages in the scripts of the documentation site. VitePress also depends on its tools, so this list names every
- * package.
+/* * The packages in the scripts of the documentation site. They cannot be derived from the dependencies of VitePress,
+ * because these also include its build tools.
  */
 const sitePackages = new Set([
   '@mermaid-js/tiny',
@@ -77,9 +75,8 @@ export function readShippedPackages(root: string): ShippedPackages {
   return selectShipped(JSON.parse(output) as Sbom, readConsoleImports(root));
 }
 
-/**
- * Removes the tools from the list of npm. `npm sbom --omit=dev` cannot do that: it drops the packages that the console
- * and the documentation bundle, and those that a workspace and a tool share, for example pg.
+/* * Removes development tools from the list of npm. `npm sbom --omit=dev` would also drop the packages that the console and
+ * the documentation bundle, and those that a workspace shares with a tool, for example pg.
  */
 export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): ShippedPackages {
   const refsOf = (ref: string) => all.dependencies.find((each) => each.ref === ref)?.dependsOn ?? [];
@@ -93,7 +90,7 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
       .map((component) => component['bom-ref'])
       .filter((ref) => !isOwn(readName(ref))),
   );
-  // npm marks a version by one of its copies, which may belong to a tool.
+  // npm lists a version once, with the properties of one of its copies, which may belong to a tool.
   addNeeded(installed, refsOf);
 
   const isShipped = (ref: string) => installed.has(ref) || bundled.has(ref) || isOwn(readName(ref));
@@ -108,7 +105,7 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
         name: readName(component['bom-ref']),
         version: component.version,
         license: readLicense(component),
-        comes: [
+        includedAs: [
           ...(installed.has(component['bom-ref']) ? (['installed'] as const) : []),
           ...(bundled.has(component['bom-ref']) ? (['bundled'] as const) : []),
         ],
@@ -123,14 +120,14 @@ export function selectShipped(all: Sbom, consoleImports: ReadonlySet<string>): S
   return { sbom: { ...all, metadata, components, dependencies }, packages: new Map(packages) };
 }
 
-/** Adds what these packages need. Some have types as optional peers, which no release contains. */
+/** Adds the dependencies of these packages, except `@types/…`: these are optional peers, which no release contains. */
 function addNeeded(refs: Set<string>, refsOf: (ref: string) => readonly string[]): void {
   // The loop also visits the references that it adds.
   for (const ref of refs)
     for (const needed of refsOf(ref)) if (!needed.startsWith('@types/')) refs.add(needed);
 }
 
-/** The name of a component is that of its folder if it is a workspace. Its reference has the package's name. */
+/** Reads the name of a package from its reference, because `name` of a workspace is the name of its folder. */
 function readName(ref: string): string {
   return ref.slice(0, ref.lastIndexOf('@'));
 }

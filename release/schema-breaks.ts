@@ -1,6 +1,5 @@
-/**
- * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md repeats the
- * break. With --released the current schema becomes that of the last release.
+/* * `npm run check:schema`: fails if the current schema breaks clients of the last release, unless CHANGELOG.md announces the
+ * break. With --released, it stores the current schema as that of the last release.
  */
 
 import { copyFileSync, readFileSync } from 'node:fs';
@@ -15,7 +14,7 @@ export function listSchemaBreaks(released: string, current: string): string[] {
   );
 }
 
-/** Returns the breaks that CHANGELOG.md does not mention. */
+/** Returns the breaks that CHANGELOG.md does not announce. */
 export function listUnannouncedBreaks(released: string, current: string, changelog: string): string[] {
   const announced = readUnreleasedPart(changelog, 'Breaking').replaceAll(/\s+/g, ' ');
   return listSchemaBreaks(released, current).filter((description) => !announced.includes(description));

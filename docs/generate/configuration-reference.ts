@@ -35,7 +35,7 @@ const advice: Readonly<Record<keyof Settings, string>> = {
   databasePoolMode: 'Set it if you connect through PgBouncer with `pool_mode = transaction`.',
   databaseTimeoutSeconds: 'Raise it if large imports or exports fail on a slow database.',
   trashDays: 'Raise it to keep deleted folders longer. With 0, a deleted folder is purged soon.',
-  journalDays: 'Raise it if you must prove older changes. The database grows with the journal.',
+  journalDays: 'Raise it if you need the history of older changes. The database grows with the journal.',
   journalEntries:
     'Raise it together with `ESPALIER_JOURNAL_DAYS` if you have more than about 10,000 changes a day.',
   backupFolder: 'Set it in production, for example to `/backup/espalier`.',

@@ -119,7 +119,7 @@ const otherSources: Readonly<Partial<Record<RefusalCode, Readonly<Record<number,
 };
 
 const closeAdvice: Readonly<Record<CloseName, string>> = {
-  TERMINATED: 'You need not do anything.',
+  TERMINATED: 'No action is needed.',
   GOING_AWAY: 'Connect again, and subscribe after this cursor.',
   TOO_LARGE: 'Send the request by HTTP.',
   UNAVAILABLE: retryAdvice,
@@ -168,7 +168,7 @@ remove them ([Versions](versions.md)). Treat an unknown code like \`INTERNAL\`. 
 }
 \`\`\`
 
-All other endpoints return \`application/problem+json\` (RFC 9457). The handshake of a WebSocket and requests that are not valid HTTP do the same. For example:
+All other endpoints return \`application/problem+json\` (RFC 9457). So do a refused WebSocket handshake and a request that is not valid HTTP. For example:
 
 \`\`\`json
 {
@@ -181,8 +181,8 @@ All other endpoints return \`application/problem+json\` (RFC 9457). The handshak
 }
 \`\`\`
 
-The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, it is the id of the request that opened the socket.
-An error in an event of a subscription may have no request id, because several clients can share the event. Errors never contain a password, a token or a stack.
+The log of the server contains the request id, and the cause of an \`INTERNAL\` error. On a WebSocket, the request id is that of the request that opened the socket.
+An error in an event of a subscription may have no request id, because several clients can share the event. Errors never contain a password, a token or a stack trace.
 
 The status depends on the [endpoint](endpoints.md). Most GraphQL errors have status 200 ([details](endpoints.md#post-or-get-graphql)).
 

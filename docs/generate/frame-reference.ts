@@ -13,7 +13,7 @@ Look up each frame of a WebSocket at \`/graphql\` or \`/graphql/ws\`. A frame is
 The client selects one of two sub-protocols with the header \`Sec-WebSocket-Protocol\`, for example \`Sec-WebSocket-Protocol: graphql-transport-ws\`.
 
 [WebSockets and event streams](../clients/websockets.md) explains how to use your socket, and [Errors](errors.md#close-codes-of-sockets) lists the close codes. In the examples,
-\`→\` is sent by the client, \`←\` by the server, and \`…\` stands for a value that varies. Tests run these conversations against a real server.
+\`→\` marks a frame of the client, \`←\` a frame of the server, and \`…\` a value that varies. Tests run these conversations against a real server.
 
 ${protocols.map((name) => formatProtocol(all.filter(({ protocol }) => protocol.name === name))).join('\n\n')}
 `;

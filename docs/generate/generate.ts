@@ -1,4 +1,4 @@
-/** Writes the generated pages. With --check it only compares, and fails if a page differs from the code. */
+/** Writes the generated pages. With --check, it changes nothing, and fails if a page differs from the code. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { formatPage } from './markdown.ts';
@@ -11,7 +11,7 @@ for (const [path, write] of Object.entries(generatedPages)) {
   if (!isCheck) {
     writeFileSync(file, text);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-    console.error(`${path} is not what the code says. Run: npm run generate`);
+    console.error(`${path} differs from the code. Run: npm run generate`);
     process.exitCode = 1;
   }
 }

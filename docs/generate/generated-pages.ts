@@ -1,4 +1,4 @@
-/** The generated pages: for each path the function that creates its text. */
+/** The path of each generated page, with the function that creates its text. */
 
 import { printSchema } from 'graphql';
 import { createSchema } from '../../server/src/graph/schema/schema.ts';

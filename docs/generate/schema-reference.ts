@@ -91,7 +91,7 @@ your mutation, so that you can safely send it again ([Change folders](../clients
 ${formatOperations('mutation', mutation)}
 ## Subscriptions
 
-${subscription.description} [Follow changes](../clients/follow-changes.md) shows how to miss no change.
+${subscription.description} [Follow changes](../clients/follow-changes.md) shows how to receive every change.
 
 ${formatOperations('subscription', subscription)}
 ${connections}
@@ -156,7 +156,7 @@ function formatType(type: GraphQLNamedType): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A word in the heading of a type, because operations have the same names, for example `folder`. */
+/** Part of the heading of a type, because an operation can have the same name, for example `folder` and `Folder`. */
 function kindOf(type: GraphQLNamedType): string {
   if (isEnumType(type)) return 'enum';
   if (isInputObjectType(type)) return 'input';

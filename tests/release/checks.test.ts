@@ -42,16 +42,17 @@ describe('schema check', () => {
 
 describe('packages of a release', () => {
   test('are those that npm installs and those that the console bundles, without tools', () => {
-    const comes = (name: string) => [...packages.values()].find((each) => each.name === name)?.comes;
-    assert.deepEqual(comes('fastify'), ['installed']);
-    assert.deepEqual(comes('graphql-ws'), ['installed', 'bundled']);
-    assert.deepEqual(comes('graphql'), ['installed', 'bundled']);
-    assert.deepEqual(comes('react-dom'), ['bundled']);
+    const includedAs = (name: string) =>
+      [...packages.values()].find((each) => each.name === name)?.includedAs;
+    assert.deepEqual(includedAs('fastify'), ['installed']);
+    assert.deepEqual(includedAs('graphql-ws'), ['installed', 'bundled']);
+    assert.deepEqual(includedAs('graphql'), ['installed', 'bundled']);
+    assert.deepEqual(includedAs('react-dom'), ['bundled']);
     // A tool uses another copy of the same version.
-    assert.deepEqual(comes('chalk'), ['installed']);
-    assert.deepEqual(comes('scheduler'), ['bundled']);
+    assert.deepEqual(includedAs('chalk'), ['installed']);
+    assert.deepEqual(includedAs('scheduler'), ['bundled']);
     for (const tool of ['oxlint', 'vite', 'typescript', '@types/node', 'espalier', '@espalier/client']) {
-      assert.equal(comes(tool), undefined, tool);
+      assert.equal(includedAs(tool), undefined, tool);
     }
   });
 
@@ -75,7 +76,7 @@ describe('packages of a release', () => {
       name: 'strict',
       version: '1.0.0',
       license: 'AGPL-3.0',
-      comes: ['installed'],
+      includedAs: ['installed'],
     };
     assert.deepEqual(listRejectedLicenses([copyleft]), [
       'strict 1.0.0 is under AGPL-3.0, which release/licenses.ts does not permit.',
