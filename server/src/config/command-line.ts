@@ -10,8 +10,8 @@ const heading = 'Connection:';
 /** Settings of the commands that call a server. */
 export const commandLineSettings = {
   url: optionalSetting('URL', serverUrl, {
-    about: 'The API root of the server. By default, the one of the last login with this profile.',
-    summary: 'The server; by default the one of the last login',
+    about: 'The API root of the server. By default, the server of the last login with this profile.',
+    summary: 'The server; by default, the server of the last login',
     heading,
   }),
   profile: setting(
@@ -22,7 +22,7 @@ export const commandLineSettings = {
     },
     'default',
     {
-      about: 'The name under which a login is stored. Use several for several servers or users.',
+      about: 'The name under which a login is stored. Use one profile for each server or user.',
       summary: 'The name of the stored login',
       heading,
     },
@@ -50,7 +50,7 @@ export function isRunByNpx(): boolean {
   return process.env['npm_command'] === 'exec';
 }
 
-/** Whether the locale says that the terminal displays more than ASCII. */
+/** Whether the locale of the terminal is UTF-8. */
 export function isUtf8Locale(): boolean {
   const { LC_ALL, LC_CTYPE, LANG } = process.env;
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');

@@ -22,9 +22,8 @@ const limits: Limits = {
   maxImportFolders: 100_000,
   maxBacklog: 10_000,
 };
-const atOnce = { yieldBefore: () => undefined };
-
 /** A task that never yields. */
+const atOnce = { yieldBefore: () => undefined };
 function checking(checked: GraphQLSchema, limits: Limits) {
   const documents = new Documents(checked, limits);
   const check = (query: string) =>
@@ -80,11 +79,11 @@ test('checks a long query in steps, each in a time slice of its own', async () =
     await new Promise(setImmediate);
   }
   assert.ok((await checked).document);
-  assert.equal(sizes.length, 5, 'parsing, three groups of rules, and the copy to keep');
+  assert.equal(sizes.length, 5, 'parsing, three groups of rules, and the copy for the cache');
   assert.ok(sizes.every((size) => size <= limits.maxQueryTokens));
 });
 
-test('counts comments and long strings of cached texts', () => {
+test('includes comments and long strings in the size of cached texts', () => {
   const own = checking(schema, limits);
   const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
   for (const text of texts) assert.ok(own.check(text).document);
@@ -135,7 +134,7 @@ describe('limits that are checked before validation', () => {
     test(what, () => {
       const [error, ...more] = errorsOf(query);
       assert.deepEqual(error!.extensions, { code: 'TOO_EXPENSIVE', ...facts });
-      assert.match(error!.message, /\. (Pass|Select|Request) .*\.$/, 'it says what to do');
+      assert.match(error!.message, /\. (Pass|Select|Request) .*\.$/, 'the message says what to do');
       assert.deepEqual(more, []);
     });
   }

@@ -39,19 +39,19 @@ interface InvalidDocument {
 }
 
 const maxDocuments = 2_000;
-/** In all cached documents: a token and its node of the syntax tree take about 300 bytes. */
+/** The maximum for all cached documents together. A token and its node of the syntax tree take about 300 bytes. */
 const maxCachedTokens = 200_000;
-/** The text is cached with its comments and long strings: so many characters count as a token. */
+/** Cached texts include comments and long strings, so this number of characters also counts as a token. */
 const charactersPerCachedToken = 75;
-/** An invalid text and its errors take some kilobytes. */
+/** An invalid text and its errors take a few kilobytes. */
 const maxInvalid = 200;
 const maxInvalidCharacters = 500_000;
 const maxErrors = 20;
-/** Each takes a microsecond. Ordinary queries need some hundred. */
+/** A comparison takes a microsecond. Ordinary queries need a few hundred. */
 const maxComparisons = 10_000;
-/** A token has at least one character, and a space after it. */
+/** An estimate for a text that is not parsed yet: a token usually has at least one character, and a space after it. */
 const charactersPerToken = 2;
-/** A longer document is validated by one group of rules after the other. Its errors are then ordered by group. */
+/** A longer document is validated in steps, with one group of rules each. Its errors are then ordered by group. */
 const maxTokensAtOnce = 1_000;
 
 export class Documents {
@@ -138,7 +138,7 @@ export class Documents {
   }
 }
 
-/** Runs a step that processes so many tokens, at once or in the user's next time slice. */
+/** Runs a step that processes this number of tokens, either immediately or in the user's next time slice. */
 type Step = <T>(tokens: number, work: () => T) => PromiseOrValue<T>;
 
 function parseWithin(query: string, { maxQueryCharacters, maxQueryTokens }: Limits): DocumentNode {
@@ -151,7 +151,7 @@ function parseWithin(query: string, { maxQueryCharacters, maxQueryTokens }: Limi
   try {
     const source = new Source(query);
     const document = parse(source, { maxLexicalTokens: maxQueryTokens });
-    // Without the text, the locations of errors are offsets: `withLocations` converts them.
+    // With an empty text, graphql-js reports offsets as the locations of errors; `withLocations` converts them.
     source.body = '';
     return document;
   } catch (error) {
@@ -166,13 +166,13 @@ function parseWithin(query: string, { maxQueryCharacters, maxQueryTokens }: Limi
 }
 
 /**
- * A copy for the cache, without the tokens that the parser links to all nodes. Only the copy is cached: so V8 learns that the
- * parser's objects die young. Otherwise V8 allocates every document as a long-lived object, and a client that always sends new
+ * A copy for the cache, without the tokens that the parser links to all nodes. Because only the copy is cached, V8 learns that
+ * the parser's objects are short-lived. Otherwise V8 allocates every document as a long-lived object, and a client that always sends new
  * texts causes garbage collector pauses of 50 ms (measured with `npm run bench -- abuse`).
  */
 function copyForCache(document: DocumentNode): DocumentNode {
   const copy = copyNode(document) as DocumentNode;
-  // graphql-js defines it as a property that is not enumerable.
+  // `copyNode` does not copy this property, because graphql-js makes it non-enumerable.
   return Object.defineProperty(copy, 'tokenCount', { value: document.tokenCount });
 }
 

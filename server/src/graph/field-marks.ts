@@ -16,7 +16,7 @@ import {
 export const longField = { isLong: true } as const;
 /** Marks a field whose value depends on the viewer, not only on the viewer's rights. */
 export const personalField = { isPersonal: true } as const;
-/** Marks an argument that only says where a subscription starts: its responses do not depend on it. */
+/** Marks an argument that only sets where a subscription starts: the content of the responses does not depend on it. */
 export const startArgument = { isStart: true } as const;
 
 type Field = GraphQLField<unknown, unknown>;
@@ -42,7 +42,7 @@ export function createFieldCheck(
   });
 }
 
-/** Returns a function that lists the variables of a document, without those that are used only in start arguments. */
+/** Returns a function that lists the variables of a document, except variables that are used only in start arguments. */
 export function createVariableList(schema: GraphQLSchema): (document: DocumentNode) => readonly string[] {
   return cachedByDocument((document) => {
     const names = new Set<string>();

@@ -24,9 +24,9 @@ export interface ResultOptions {
 /** The operation that errors belong to. Without `requestId` if several subscriptions share the response. */
 type ErrorSource = Pick<Operation, 'query' | 'requestId'>;
 
-/** Texts of this length or more are encoded in slices. To encode so many characters takes about 0.2 ms. */
+/** Texts of this length or more are encoded in slices. Encoding this many characters takes about 0.2 ms. */
 const longText = 2 ** 20;
-/** A response may have one error for each folder of a list; the client gets the first ones. */
+/** A response may have one error for each folder of a list; the client receives only the first 100. */
 const maxErrors = 100;
 
 export class Results {
@@ -42,14 +42,14 @@ export class Results {
     return encodeLong({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
   }
 
-  /** With `isChanged`, a mutation has made a change. */
+  /** `isChanged` is true if a mutation has made a change. */
   toResult({ data, errors }: ExecutionResult, source: ErrorSource, isChanged = false): GraphResult {
     const { query, requestId } = source;
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
     const formatted = inOrderOfFields(errors, data)
       .slice(0, maxErrors)
-      // The field of a subscription can refuse it before there is any data.
+      // A subscription field can throw before there is any data: then the error has a path.
       .map((error) => (isExecuted || error.path ? this.#fieldError(error, requestId) : requestError(error)));
     const located = withLocations(formatted, query);
     if (!isExecuted) return notExecuted(located, requestId);
@@ -115,7 +115,7 @@ export function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResu
   return tryRequest(() => execute(request));
 }
 
-/** Input is coerced by recursion. If it exhausts the stack, the input is invalid. */
+/** graphql-js coerces input recursively. Input that exhausts the stack is invalid. */
 export function tryRequest<T>(run: () => T): T | ExecutionResult {
   try {
     return run();
@@ -125,7 +125,7 @@ export function tryRequest<T>(run: () => T): T | ExecutionResult {
   }
 }
 
-/** graphql-js does not wrap an exception that the coercion of a variable throws. */
+/** Also formats a RangeError from the coercion of variables, which graphql-js does not wrap. */
 function requestError(error: Error): GraphQLFormattedError {
   if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
   if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
@@ -172,10 +172,10 @@ function startOf({ nodes }: GraphQLError): number {
   return nodes?.[0]?.loc?.start ?? 0;
 }
 
-/** Variables are coerced by recursion, so their depth is limited. */
+/** graphql-js coerces variables recursively, so their depth is limited. */
 export const maxVariableLevels = 300;
 
-/** Copies nothing and makes no call for plain values: an import may hold 100,000 folders. */
+/** Copies nothing and makes no call for plain values, because an import may contain 100,000 folders. */
 export function areNestedTooDeeply(variables: object, levelsLeft: number = maxVariableLevels): boolean {
   if (levelsLeft < 0) return true;
   if (Array.isArray(variables)) {

@@ -29,7 +29,7 @@ export type { ExecutionOptions, GraphResult, GraphStream };
 export interface GraphOptions extends GraphServices, ResultOptions, QueryHooks {
   /** Called for each operation, with its cost if it can be executed. */
   readonly onDocument?: ((isCached: boolean, cost: number | undefined) => void) | undefined;
-  /** Undefined if nothing is traced. */
+  /** Undefined if tracing is off. */
   readonly tracing?: GraphTracing | undefined;
   /** Tests pass their own. */
   readonly scheduler?: Scheduler | undefined;
@@ -47,7 +47,7 @@ const needsStream =
   'A subscription needs a WebSocket, or a request with the header Accept: text/event-stream.';
 
 export interface Graph {
-  /** For transports with one response to a request; a subscription is refused. */
+  /** For transports with one response per request; refuses subscriptions. */
   run(request: GraphRequest, viewer: Viewer, options?: ExecutionOptions): PromiseOrValue<GraphResult>;
   /** For transports that can stream: returns a stream for a subscription, otherwise the result. */
   open(
@@ -55,7 +55,7 @@ export interface Graph {
     viewer: Viewer,
     options?: ExecutionOptions,
   ): PromiseOrValue<GraphResult | GraphStream>;
-  /** Reads a long request in the next time slice of its viewer. */
+  /** Calls `read` in the next time slice of the viewer, for example to parse a long request. */
   scheduleRead<T>(viewer: Viewer, read: () => T): Promise<T>;
   /** Refuses a request of more than `maxBytesWithoutWrite` by a viewer who has no write access to any folder. */
   admitLarge(viewer: Viewer): PromiseOrValue<void>;
@@ -133,7 +133,7 @@ function createPreparation(
   { schema, scheduler }: ViewerReads,
   { documents, results, onDocument, tracing }: PreparationOptions,
 ) {
-  /** Calls `run` at once if the document is cached. A new text is first parsed and validated by a task of its user. */
+  /** Calls `run` immediately if the document is cached. A task of the user first parses and validates a new text. */
   return <T extends GraphResult | GraphStream>(
     { query, operationName, variables, extensions }: GraphRequest,
     viewer: Viewer,
@@ -142,7 +142,7 @@ function createPreparation(
   ): PromiseOrValue<T | GraphResult> => {
     const requestId = options?.requestId;
     if (query === '' && extensions?.['persistedQuery']) {
-      // Clients compare the message, and then send the whole query.
+      // Clients recognize this exact message, and then send the whole query.
       return unsupported('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED', requestId);
     }
     const checked =
@@ -160,7 +160,7 @@ function createPreparation(
       }
       const kind = getOperationAST(document, operationName)?.operation;
       tracing?.setOperation({ document, operationName });
-      // No other check keeps a view read-only.
+      // This is the only check that keeps a view read-only.
       if (viewer.view && kind === OperationTypeNode.MUTATION) {
         return unsupported(viewIsReadOnly, 'FORBIDDEN', requestId);
       }

@@ -1,6 +1,7 @@
 /**
- * Executes mutations. Each root field makes its change through the domain. Its response is what the change itself has read, if
- * nothing else is selected. Otherwise it is read from a snapshot that is opened after the commit, with the rights in it.
+ * Executes mutations. Each root field makes its change through the domain. If the response needs only data that the change
+ * itself has read, nothing more is read. Otherwise, the response is read from a snapshot that is opened after the commit, with
+ * the rights in that snapshot.
  */
 
 import {
@@ -41,7 +42,7 @@ export class Mutations {
   readonly results: Results;
   readonly domain: Domain;
   readonly selectsList: (document: DocumentNode) => boolean;
-  /** The document selects more than the change itself has read. */
+  /** Whether the document selects more than the change itself has read. */
   readonly needsRead: (document: DocumentNode) => boolean;
 
   constructor(reads: ViewerReads, results: Results) {
@@ -65,8 +66,8 @@ export class Mutations {
 const maxFeedWaitMs = 1_000;
 
 /**
- * One request with mutations. graphql-js passes it to every field as the context, and the schema replaces it: a root field gets
- * a `MutationField`, and every field below gets the context of its root field's response.
+ * One request with mutations. graphql-js passes this object to every field as the context. The schema replaces it: a root field
+ * gets a `MutationField`, and every field below gets the context of its root field's response.
  */
 class MutationRun extends MutationContext {
   readonly #mutations: Mutations;
@@ -102,7 +103,7 @@ class MutationRun extends MutationContext {
     }
   }
 
-  /** Called before each root field: graphql-js runs one after the other. */
+  /** Called before each root field. graphql-js runs the root fields one after another. */
   beginField({ path, fieldName }: GraphQLResolveInfo, input: unknown): MutationField {
     // A change must not wait for the write lock while the response of an earlier field holds a connection.
     this.#endSnapshot();
@@ -141,7 +142,7 @@ class MutationRun extends MutationContext {
     const { viewer, request } = this.#operation;
     const { number } = position;
     const { feed } = reads.services;
-    // A client that ended a session must not find it alive afterwards. No snapshot is open while this waits.
+    // A client that ended a session must not find it active afterwards. No snapshot is open during this wait.
     if (feed.last < number) await feed.waitForEntry(number - 1, AbortSignal.timeout(maxFeedWaitMs));
     const isSeen = seen && accessNumber !== undefined && !needsRead(request.document);
     const opened = isSeen
@@ -165,7 +166,7 @@ class MutationRun extends MutationContext {
       const opened = isLong ? await reads.openLong(this.#operation) : undefined;
       const reader = (this.#snapshot = opened?.reader ?? database.openSnapshot());
       const latest = opened ?? (await accessCache.accessFor(reader, viewer.userId));
-      // The connection leads to a replica that does not have the change yet.
+      // The snapshot is on a replica that does not have the change yet.
       if (latest.position.number < number) throw database.reportStale();
       return { task: this.#task, ...latest, reader };
     } catch (cause) {
@@ -182,7 +183,7 @@ class MutationRun extends MutationContext {
     }
   }
 
-  /** Fields of an earlier response that still run cannot read after this. */
+  /** After this, unfinished fields of an earlier response can no longer read. */
   #endSnapshot(): void {
     this.#snapshot?.end();
     this.#snapshot = undefined;

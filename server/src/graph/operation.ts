@@ -8,9 +8,12 @@ import type { Viewer } from '../sessions/auth-token.ts';
 export interface ExecutionOptions {
   /** Rejects mutations. */
   readonly queriesOnly?: boolean;
-  /** Called when the scheduler starts the operation. An exception is the response, and nothing is executed. */
+  /** Called when the scheduler starts the operation. If it throws, the exception is the response and nothing is executed. */
   readonly checkBeforeStart?: (() => void) | undefined;
-  /** Aborted when the client is gone or has stopped the operation. Nothing more is started then; a started transaction completes. */
+  /**
+   * Aborted when the client disconnects or stops the operation. No further work then starts, but a started transaction
+   * completes.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Computes each response of a subscription when there is capacity for it. */
   readonly waitForCapacity?: (<T>(respond: () => PromiseOrValue<T>) => PromiseOrValue<T>) | undefined;
@@ -42,11 +45,11 @@ export interface GraphResult {
   readonly isExecuted: boolean;
   /** The response as JSON. */
   readonly text: string;
-  /** The text in UTF-8, if it is long or if several subscriptions share it: then it is encoded once. */
+  /** The text in UTF-8, encoded only once. Set if the text is long or if several subscriptions share it. */
   readonly bytes?: () => Buffer;
   /** The errors of a request that was not executed. */
   readonly errors?: readonly GraphQLFormattedError[];
-  /** The request failed for now; the client can retry after this time. */
+  /** Set if the failure is temporary: the client can retry after this time. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -54,9 +57,9 @@ export interface GraphResult {
 export interface GraphStream {
   /** Synchronous if the response is in memory. There must be no more than one call at a time. */
   next(): PromiseOrValue<IteratorResult<GraphResult, undefined>>;
-  /** Ends the stream at once; a pending `next` then returns done. */
+  /** Ends the stream immediately; a pending `next` then returns done. */
   return(): Promise<unknown>;
-  /** Where the client can continue. `isSent` says whether the last response was sent. */
+  /** The cursor after which the client can continue. `isSent` says whether the last response was sent. */
   cursorAfter(isSent: boolean): string | undefined;
   /** The number of the last journal entry that was returned. */
   readonly reached: number;

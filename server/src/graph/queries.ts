@@ -79,7 +79,7 @@ export class Queries {
     const recover = (error: unknown): PromiseOrValue<T> => {
       if (error instanceof Refusal) throw error;
       if (error instanceof SecondRead) return whenFailed(() => run({ plan }), recover);
-      // A GraphQLError is an argument that graphql-js also rejects.
+      // A GraphQLError reports an invalid argument, which graphql-js also rejects.
       if (!(error instanceof GraphQLError)) onPlanFailure(error);
       return runGraphqlJs();
     };

@@ -1,6 +1,6 @@
 /**
- * Subscriptions with the same document, variables and rights get the same response to a change. It is computed once and
- * cached while the change is delivered. Each new journal entry drops the cached responses, because they come from older
+ * Subscriptions with the same document, variables and rights get the same response to a change. The response is computed once
+ * and cached while the change is delivered. Each new journal entry drops the cached responses, because they come from older
  * snapshots.
  */
 
@@ -36,14 +36,17 @@ export interface GroupMember {
   responsesKey?: string;
 }
 
-/** Null if the response takes more than one slice: then each subscription reads its own. */
+/** Null if the response takes more than one slice. Each subscription then computes its own response. */
 type Response = GraphResult | null;
 
-/** How many characters of responses are cached. */
+/** The maximum number of characters in all cached responses. */
 const maxCachedLength = 8 * 2 ** 20;
-/** How long responses are cached. A subscription whose client reads the previous response for longer computes its own. */
+/**
+ * How long responses are cached. If a client takes longer to read the previous response, its subscription computes its own
+ * response.
+ */
 const cacheMs = 1_000;
-/** How many responses are cached for one group and rights. A subscription that is further behind computes its own. */
+/** The maximum number of cached responses for one group and rights. A subscription that is further behind computes its own. */
 const maxCachedChanges = 20;
 
 export class SharedResponses {
@@ -89,8 +92,8 @@ export class SharedResponses {
   }
 
   /**
-   * The response to a change that another member of the group computes or has computed. Undefined if none has begun it. Resolves
-   * with undefined if it turns out not to be shareable, with null if it takes more than one slice.
+   * Returns the response to a change if another member of the group has computed it or is computing it; otherwise undefined.
+   * The promise resolves with undefined if the response cannot be shared, and with null if it takes more than one slice.
    */
   find(member: GroupMember, change: ReportedChange): PromiseOrValue<Response | undefined> | undefined {
     const key = this.#responsesKeyOf(member);
@@ -159,7 +162,7 @@ function toResponsesKey({ key }: Group, accessNumber: number, { rightsKey }: Acc
   return `${key} ${accessNumber} ${rightsKey}`;
 }
 
-/** A response that one subscription computes, and others wait for. */
+/** A response that one subscription computes while others wait for it. */
 class SharedResponse {
   readonly #member: GroupMember;
   readonly #responsesKey: string | undefined;
@@ -187,19 +190,22 @@ class SharedResponse {
     return this.#waiting.promise;
   }
 
-  /** The user who made a change always sees its `by`. Others with the same rights may not, so they get another response. */
+  /** The user who made a change always sees its `by`. Others with the same rights may not see it, so they get another response. */
   isFor(change: ReportedChange, { userId }: GroupMember): boolean {
     return isSame(change, this.#change) && isOwn(change, userId) === isOwn(this.#change, this.#member.userId);
   }
 
-  /** Called when the snapshot is open. The response is not shared if the viewer's rights in it differ from the cached rights. */
+  /**
+   * Called when the snapshot is open. The response is not shared if the viewer's rights in the snapshot differ from the cached
+   * rights.
+   */
   open({ position, access }: LatestAccess): void {
     if (toResponsesKey(this.#member.group, position.accessNumber, access) === this.#responsesKey) {
       this.head = position.number;
     } else this.#giveUp();
   }
 
-  /** Returns the response; if it is shared, with its text encoded once for all subscriptions. */
+  /** Returns the response. If the response is shared, its text is encoded once for all subscriptions. */
   settle(response: Response): Response {
     if (this.head < 0) {
       this.#giveUp();
@@ -211,14 +217,14 @@ class SharedResponse {
     return this.#response;
   }
 
-  /** Subscriptions that wait for it fail with the same error, if the response is shared. Later ones compute their own. */
+  /** If the response is shared, the waiting subscriptions fail with the same error. Later ones compute their own. */
   fail(error: unknown): void {
     if (this.head < 0) return this.#giveUp();
     this.#onSettled(undefined);
     this.#waiting?.reject(error);
   }
 
-  /** Subscriptions that wait for it compute their own. */
+  /** The waiting subscriptions then compute their own. */
   #giveUp(): void {
     this.#onSettled(undefined);
     this.#waiting?.resolve(undefined);

@@ -73,7 +73,7 @@ export class Subscriptions {
     return inOwnTrace(async () => {
       const shared = await found;
       if (shared) return this.#countShared(shared);
-      // Null: the response takes more than one slice, for this subscription as for the others.
+      // Null means that the response takes more than one slice, for this subscription as well.
       const isLong = shared === null || this.#reads.mayTakeLong(operation.request.document);
       const short = isLong ? null : await this.#readShort(change, subscription);
       return short ?? this.#readLong(change, operation);
@@ -85,12 +85,12 @@ export class Subscriptions {
     return result;
   }
 
-  /** Computed by a task of the first of several equal subscriptions. The others do not compute it, and are not charged. */
+  /** A task of the first of several equal subscriptions computes the response. The others only wait, and are not charged. */
   async #readShort(change: ReportedChange, { operation, member }: Subscription): Promise<GraphResult | null> {
     const { viewer, signal } = operation;
     const findOrCompute = (task: Task) => {
       const found = this.#sharedResponses.find(member, change);
-      // In an object: the scheduler would charge the time until a promise settles.
+      // `found` is inside an object, because the scheduler would charge the time until a promise settles.
       return found === undefined ? this.#compute(change, operation, member, task) : { found };
     };
     for (;;) {
@@ -115,7 +115,7 @@ export class Subscriptions {
     const { position } = change;
     const shared = this.#sharedResponses.begin(member, change);
     const run = (context: GraphContext, snapshot: ViewerSnapshot) => {
-      // Before the response counts as shared: the others must not fail because this client is gone.
+      // Checked before the response is shared: other subscriptions must not fail because this client disconnected.
       requireNotAborted(signal);
       shared?.open(snapshot);
       return this.#execute(change, operation, context);
@@ -134,7 +134,7 @@ export class Subscriptions {
     );
   }
 
-  /** Not shared: it waits for a permit and for time slices of its own user, who may be slower than the others. */
+  /** A long response is not shared: it waits for a permit and time slices of its own user, who may be slower than other users. */
   #readLong(change: ReportedChange, operation: Operation): Promise<GraphResult> {
     const respond = async (context: GraphContext) => {
       requireNotAborted(operation.signal);
@@ -161,7 +161,10 @@ interface Subscription {
   readonly inOwnTrace: <T>(respond: () => Promise<T>) => Promise<T>;
 }
 
-/** Throws if a part of the response is unavailable for now. A client that stores its cursor would never get that part. */
+/**
+ * Throws if a part of the response is temporarily unavailable. A client that stores the response's cursor would never get that
+ * part.
+ */
 function requireAvailable(done: ExecutionResult): ExecutionResult {
   const unavailable = findUnavailable(done.errors);
   if (unavailable) throw unavailable;
@@ -173,7 +176,7 @@ class ResponseStream implements GraphStream {
   readonly #respond: (change: ReportedChange) => PromiseOrValue<GraphResult>;
   /** Undefined after the end. */
   #onEnd: (() => void) | undefined;
-  /** The position of the last response, until the next one is requested: until then it may not have been sent. */
+  /** The position of the last response, which may not have been sent yet. Undefined once the next response is requested. */
   #returned: JournalPosition | undefined;
 
   constructor(

@@ -70,7 +70,7 @@ describe('a yielding snapshot', () => {
     assert.equal(task.largest, 1_500);
   });
 
-  test('counts the rows that a statement returned beyond its estimate', () => {
+  test('counts rows that a statement returns beyond its estimate', () => {
     const task = new SingleSlice(new CountingTask());
     const reader = yieldingSnapshot(snapshotOf(maxRowsPerSlice), task);
     void reader.all(statement, {});

@@ -1,6 +1,6 @@
 /**
- * Divides the computation of a response into time slices, so that no user waits long for another. A response that fits into
- * one slice is computed without waiting. Otherwise it is computed again as a long read, which yields between its slices.
+ * Divides the computation of a response into time slices, so that no user waits long for another. A response that fits into one
+ * slice is computed without waiting. A longer response is computed again as a long read, which yields between its slices.
  */
 
 import type { ExecutionResult, GraphQLResolveInfo } from 'graphql';
@@ -19,8 +19,8 @@ export function rethrowSliceExceeded({ errors = [] }: ExecutionResult): void {
 }
 
 /**
- * For a response that must not wait for a slice, because it holds a database connection without a permit (long reads need one:
- * `ViewerReads.openLong`). Only rows count, not time: on a busy machine a short response takes long, and to compute it again
+ * For a response that must not wait for a slice, because it holds a database connection without the permit of
+ * `ViewerReads.openLong`. Only rows count, not time: on a busy machine even a short response takes long, and computing it again
  * would take longer.
  */
 export class SingleSlice implements Task {
@@ -28,10 +28,10 @@ export class SingleSlice implements Task {
   readonly yields = 0;
   readonly pendingReads = new Set<Promise<unknown>>();
   #rows = 0;
-  /** Further reads fail. */
+  /** If true, further reads fail. */
   isExceeded = false;
 
-  /** `task` is the one that computes the response: it is not charged for the time of the database. */
+  /** `task` computes the response, and is not charged for the time of the database. */
   constructor(task: Pick<Task, 'pause' | 'resume'>) {
     this.#task = task;
   }
@@ -111,7 +111,10 @@ export function completeInSlices<T>(
   return elements;
 }
 
-/** Waits for pending reads first. Elements of several slices can share one read, and its end would complete all of them at once. */
+/**
+ * Waits for pending reads first. Elements of several slices can share one read, whose end would complete all of them in one
+ * slice.
+ */
 async function afterReads(task: Task, count: number): Promise<void> {
   while (task.pendingReads.size > 0) await Promise.allSettled(task.pendingReads);
   await task.yieldBefore(count);
@@ -135,7 +138,7 @@ export async function writeJson(value: unknown, task: Task): Promise<string> {
   return `{${inner.join()}}`;
 }
 
-/** How many characters are encoded in the time of one row. */
+/** Encoding this many characters takes about as long as examining a row. */
 const charactersPerRow = 2_000;
 const charactersPerStep = 2 ** 17;
 

@@ -1,6 +1,6 @@
 /**
- * The spans of the graph: one for each operation, and inside it one for each field that reads from the database. All calls
- * of a field at one position of the query share a span. A span never contains the text of a query, its variables or an alias.
+ * Creates the spans of GraphQL: one for each operation, and inside it one for each field that reads from the database. All
+ * calls of a field at the same position in the query share a span. A span never contains the text of a query, its variables or an alias.
  */
 
 import { context, ROOT_CONTEXT, SpanKind, trace, type Attributes } from '@opentelemetry/api';

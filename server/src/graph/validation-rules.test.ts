@@ -10,7 +10,7 @@ const schema = buildSchema(`
   type Subscription { one: Int two: Int }
 `);
 
-/** Each breaks a rule that is left out where nothing can break it. */
+/** Each query breaks a rule that is left out for queries that cannot break it. */
 const wrong = [
   '{folder(id:$id){name}}',
   'query($id:ID){folder{name}}',
@@ -65,7 +65,7 @@ describe('countComparisons', () => {
     assert.equal(countOf('{folder{id name}}'), 3);
   });
 
-  test('counts all pairs of the same name, also across fragments and selection sets', () => {
+  test('counts all pairs of the same name, even across fragments and selection sets', () => {
     assert.equal(countOf('{a a a a}'), 4 + 6);
     assert.equal(countOf('{a: x a: y ... on Query{a: z}}'), 4 + 3);
     assert.equal(countOf('{f{a} f{a}}'), 2 + 1 + 2 + 1);

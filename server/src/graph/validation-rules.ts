@@ -1,6 +1,6 @@
 /**
- * The validation of queries: its rules, and the number of comparisons that it takes. Each rule costs time for every node of a query,
- * and validation is most of the cost of a new query. So only the rules that a query can break are selected. For example, a rule
+ * Selects the validation rules for a query, and counts the comparisons that validation takes. Validation is most of the cost of
+ * a new query, because each rule visits every node. So only the rules that a query can break are selected. For example, a rule
  * about fragments is not needed if the text has none.
  */
 
@@ -35,7 +35,7 @@ import {
 } from 'graphql';
 
 interface MarkedRules {
-  /** If one of the rules applies, the text contains one of these. The reverse need not be true. */
+  /** Every query that can break one of the rules contains one of these texts. Other queries may contain them as well. */
   readonly marks: readonly string[];
   readonly rules: readonly ValidationRule[];
 }
@@ -79,8 +79,8 @@ export function rulesFor(query: string): readonly ValidationRule[] {
 }
 
 /**
- * The rules in the groups that are checked one after the other. The root of a subscription is checked first: the rules of graphql-js
- * throw if it has a condition. For a long document, the others form groups that take about the same time. A third of that time is
+ * Returns groups of rules, which are checked one after another. The root of a subscription is checked first, because the rules
+ * of graphql-js throw if it has a condition. For a long document, the other rules form groups that take about the same time. A third of that time is
  * the traversal with types.
  */
 export function ruleGroups(query: string, isLong: boolean): (readonly ValidationRule[])[] {
@@ -98,8 +98,8 @@ export function ruleGroups(query: string, isLong: boolean): (readonly Validation
 const conditions = ['include', 'skip'];
 
 /**
- * The validation rule that graphql 16 lacks: the root of a subscription may not be left out by a directive. Without it,
- * there would be nothing to subscribe to, which graphql does not expect. https://github.com/graphql/graphql-spec/pull/860
+ * A validation rule that graphql-js 16 lacks: a directive must not exclude the root field of a subscription. Without that
+ * field, there is nothing to subscribe to, which graphql-js does not expect. https://github.com/graphql/graphql-spec/pull/860
  */
 function unconditionalSubscriptionRoot(context: ValidationContext): ASTVisitor {
   return {
@@ -140,7 +140,7 @@ export function countComparisons({ definitions }: DocumentNode, limit: number) {
   };
 
   for (let sets = work.pop(); sets && count <= limit; sets = work.pop()) {
-    // Fragments may contain themselves. The parser sets all locations.
+    // Skips sets that were seen before, because fragments may contain themselves. The parser sets all locations.
     const key = sets.map(({ loc }) => loc!.start).join();
     if (seen.has(key)) continue;
     seen.add(key);

@@ -31,14 +31,14 @@ import type { ReadyPlan } from './plan/query-plans.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { SingleSlice, yieldingSnapshot } from './time-slices.ts';
 
-/** Rights and data of one moment: everything in one response comes from here. */
+/** Rights and data of one moment. Everything in one response comes from this snapshot. */
 export interface ViewerSnapshot extends LatestAccess {
   readonly reader: Snapshot;
   /** The folder that was read together with the head of the journal. */
   readonly first?: FirstRead | undefined;
 }
 
-/** It may be held while the response waits for its next time slice. */
+/** A snapshot that may stay open while the response waits for its next time slice. */
 export interface LongSnapshot extends ViewerSnapshot {
   readonly task: Task;
 }
@@ -59,7 +59,7 @@ interface ContextOptions {
   readonly budget?: Budget;
 }
 
-/** A response that may take long holds a connection. */
+/** Limited, because each long read holds a database connection. */
 const maxLongReadsPerUser = 2;
 
 type Work<T> = (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>;
@@ -67,7 +67,7 @@ type Work<T> = (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrVal
 /** Thrown when a response that was expected to need one statement needs another one. It is then read again in a snapshot. */
 export class SecondRead extends Error {}
 
-/** For a response that needs no further read. */
+/** The snapshot of a response that needs no further read. */
 export const noSnapshot: Snapshot = {
   isConsistent: true,
   isEmbedded: false,
@@ -95,7 +95,7 @@ export class ViewerReads {
     this.#accessChanges = new AccessChanges(services);
   }
 
-  /** The document took more than one slice the last time, or it selects a long field and has no plan. */
+  /** True if the document took more than one slice the last time, or if it selects a long field and has no plan. */
   mayTakeLong(document: DocumentNode, hasPlan = false): boolean {
     // A plan reads a page of a long list as fast as any other page.
     return this.#tookLong.has(document) || (!hasPlan && this.selectsLongField(document));
@@ -105,7 +105,10 @@ export class ViewerReads {
     return this.#withContext(this.#open(viewer), { viewer, task }, work);
   }
 
-  /** Null if the response takes more than one slice: then it must be read again with `readLong`, also the next time. */
+  /**
+   * Returns null if the response takes more than one slice. The caller must then read it again with `readLong`, and so must
+   * later calls with the same document.
+   */
   readInOneSlice<T>(
     { viewer, request: { document } }: Operation,
     { task, position, plan, mayReadOnce }: OpenOptions & Pick<ContextOptions, 'task' | 'position'>,
@@ -124,14 +127,14 @@ export class ViewerReads {
     try {
       const opened = this.#open(viewer, { plan, mayReadOnce });
       const done = this.#withContext(opened, { viewer, task: slice, position }, work);
-      // One `then` with both functions: a query on a remote database waits for each promise.
+      // A single `then` with both functions, because each promise delays a query on a remote database.
       return isPromise(done) ? done.then(orNull, recover) : orNull(done);
     } catch (error) {
       return recover(error);
     }
   }
 
-  /** Waits for a permit of the user, and for the user's next slice when one is over. */
+  /** Waits for a permit of the user, and between slices for the user's next slice. */
   async readLong<T>(
     operation: Operation,
     work: (context: GraphContext) => Promise<T>,
@@ -146,8 +149,8 @@ export class ViewerReads {
   }
 
   /**
-   * For responses that may take long: searches, exports, everything below a folder. Resolves when the user has a permit: the
-   * snapshot is opened after that, so no response waits with old rights. Ending the snapshot releases the permit.
+   * For responses that may take long: searches, exports, everything below a folder. Resolves when the user has a permit. The
+   * snapshot is opened only then, so no response waits with old rights. Ending the snapshot releases the permit.
    */
   openLong({ viewer, signal }: Operation): Promise<LongSnapshot> {
     const { userId } = viewer;
@@ -238,7 +241,7 @@ export class ViewerReads {
     }
   }
 
-  /** Undefined if the plan reads no folder by its id, or the root of a viewer whose rights are not cached. */
+  /** Undefined if the plan reads no folder by its id, or if it reads the root and the viewer's rights are not cached. */
   #readFirst(
     viewer: Viewer,
     plan: ReadyPlan | undefined,
@@ -263,14 +266,14 @@ function withoutCharge<T>(waited: PromiseOrValue<T>, task: Task): PromiseOrValue
 }
 
 /**
- * The latest rights. Refuses a viewer who can no longer log in, and a view that has ended. In a view, they are the rights of the
+ * The latest rights. Refuses a viewer who can no longer log in, and a view that has ended. In a view, returns the rights of the
  * viewed user, as long as the viewer is an administrator.
  */
 export function accessOfViewer(accessCache: AccessCache, viewer: Viewer): PromiseOrValue<LatestAccess> {
   return checkView(viewer, (userId) => accessCache.accessOf(userId));
 }
 
-/** The same in a snapshot: in a view, both users are read in it. */
+/** The same, with the rights in a snapshot. In a view, both users are read from the snapshot. */
 function accessInSnapshot(
   accessCache: AccessCache,
   snapshot: Snapshot,

@@ -58,7 +58,7 @@ function refusalOf(work: () => unknown): Refusal {
     assert.equal(error.code, 'TOO_EXPENSIVE');
     return error;
   }
-  assert.fail('it was not refused');
+  assert.fail('the work was not refused');
 }
 
 const many = (length: number) => Array.from({ length }, (_, index) => index);
@@ -78,7 +78,7 @@ describe('folders', () => {
     assert.equal(budget.foldersLeft, 0);
   });
 
-  test('that were not all read are refused with one more than the limit', () => {
+  test('cost one more than the limit if the reader stopped early', () => {
     const { facts } = budget.exceeded(plain()).details;
     assert.deepEqual(facts, { field: 'folder.folders', cost: 11, limit: 10 });
   });
@@ -91,7 +91,7 @@ describe('folders', () => {
 });
 
 describe('values', () => {
-  /** How many values each element of a list of six has, read from the refusal. */
+  /** The number of values of each of six list elements, calculated from the cost in the refusal. */
   const valuesOf = (query: string, fieldName?: string) => {
     const counting = new Budget({ ...limits, maxValues: 0 }, new ElementFields());
     const { details } = refusalOf(() => counting.spend(many(6), infoOf(query, fieldName)));
@@ -128,7 +128,7 @@ describe('values', () => {
     assert.match(message, /54 values; the limit is 50\. Select fewer/);
   });
 
-  test('are counted once for each field of a document', () => {
+  test('are counted once for each field of a document, and then cached', () => {
     const elementFields = new ElementFields();
     const info = plain();
     assert.equal(elementFields.count(info), 1);
@@ -154,7 +154,7 @@ describe('pages', () => {
     for (const size of [null, undefined, 0, 1, 5]) budget.checkPage(size, 'first', plain());
   });
 
-  test('over the maximum size are refused with the argument', () => {
+  test('over the maximum size are refused with the name of the argument', () => {
     const info = infoOf('{folder{folders{items{name}}}}', 'folders');
     const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
     assert.deepEqual(details.facts, { field: 'folder.folders', cost: 6, limit: 5 });
@@ -173,7 +173,7 @@ test('adds up the examined folders of all fields', () => {
   });
 });
 
-test('counts the values of an export separately, with ten for each allowed folder', () => {
+test('gives an export its own budget of ten values for each allowed folder', () => {
   const [info] = infosOf('{folder{folders{items{id name}}}}', 'items');
   budget.spendExport([1, 2, 3, 4, 5], info!);
   assert.throws(() => budget.spendExport([1, 2, 3, 4, 5, 6], info!), { code: 'TOO_EXPENSIVE' });

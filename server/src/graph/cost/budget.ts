@@ -1,6 +1,5 @@
 /**
- * The size of one response, counted while it is computed: a short query can have a long response, depending on the tree.
- * Lists and long texts are charged before they are added to the response.
+ * Limits the size of one response while it is computed, because a short query can have a long response. Lists and long texts are charged before they are added to the response.
  */
 
 import {
@@ -40,7 +39,7 @@ export class Budget {
     this.#elementFields = elementFields;
   }
 
-  /** A reader that finds more folders than this can stop: the response is refused. */
+  /** A reader that finds more folders than this can stop, because the response will be refused. */
   get foldersLeft(): number {
     return Math.max(0, this.#limits.maxFolders - this.#folders);
   }
@@ -51,7 +50,7 @@ export class Budget {
     return list;
   }
 
-  /** Charges so many folders. */
+  /** Charges this number of folders. */
   spendFolders(count: number, info: FieldLocation & Selected): void {
     const { maxFolders, maxValues } = this.#limits;
     this.#folders += count;
@@ -82,7 +81,7 @@ export class Budget {
     });
   }
 
-  /** Charges folders that are examined, whether they are part of the response or not. */
+  /** Charges the examined folders, even if the response does not contain them. */
   scan(count: number, info: FieldLocation): void {
     const { maxScanned } = this.#limits;
     this.#scanned += count;
@@ -120,7 +119,7 @@ export class Budget {
     });
   }
 
-  /** Refuses a page size over the maximum, also if there are fewer folders. */
+  /** Refuses a page size over the maximum, even if the list is shorter. */
   checkPage(size: number | null | undefined, argumentName: string, info: FieldLocation): void {
     const { maxPageSize } = this.#limits;
     if (typeof size !== 'number' || size <= maxPageSize) return;
@@ -150,7 +149,7 @@ function fieldNames({ path }: FieldLocation): string {
   return toFieldPath(names);
 }
 
-/** An alias counts as one more value for each so many characters. */
+/** The number of characters in an alias that cost as much as one value. */
 export const charactersPerValue = 32;
 
 /** The parts of GraphQLResolveInfo that describe the selection of a field. */
@@ -184,7 +183,7 @@ interface TypedSet {
   readonly type: GraphQLNamedType;
 }
 
-/** Fields of the same name are one value. An inner list is one value: its elements are charged separately. */
+/** Fields with the same name are one value. An inner list is one value: its elements are charged separately. */
 function countFields(sets: readonly TypedSet[], selected: Selected): number {
   const below = new Map<string, TypedSet[]>();
   const open = [...sets];

@@ -39,7 +39,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf(`{folder{...F folders{...F}}} ${twice}`), 6);
   });
 
-  test('multiply through nested fragments without being expanded', () => {
+  test('are multiplied through nested fragments without expanding them', () => {
     const levels = repeat(4, (level) => {
       const next = level < 3 ? `...F${level + 1}` : 'name';
       return `fragment F${level} on Folder{${repeat(40, (index) => `a${index}: folders{${next}}`)}}`;
@@ -52,7 +52,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf(`{folder{...F0}} ${doubled} fragment F200 on Folder{name}`), 1_000_000_000);
   });
 
-  test('of circular fragments count once, those of unknown fragments do not count', () => {
+  test('in circular fragments count once, and fields in unknown fragments do not count', () => {
     assert.equal(fieldsOf('{folder{...A}} fragment A on Folder{name folders{...A}}'), 3);
     assert.equal(fieldsOf('{...A} fragment A on Query{...B} fragment B on Query{...A}'), undefined);
     assert.equal(fieldsOf('{folder{name ...Nowhere}}'), 2);
@@ -72,7 +72,7 @@ describe('the fields of a query', () => {
     assert.equal(fieldsOf('{...F} fragment F on Nothing{a}'), 1);
   });
 
-  test('of an unused fragment also count', () => {
+  test('in an unused fragment also count', () => {
     const query = `{folder{name}} fragment F on Folder{${'name '.repeat(20)}}`;
     assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', cost: 20, limit: 10 });
   });
@@ -84,7 +84,7 @@ describe('the depth of a query', () => {
     assert.equal(depthOf('{... on Query{... on Query{folder{...F}}}} fragment F on Folder{parent{name}}'), 3);
   });
 
-  test('is refused with the path, shortened to a limit', () => {
+  test('over the limit is refused with a shortened path', () => {
     const query = `{folder{${'parent{'.repeat(30)}name${'}'.repeat(30)}}}`;
     const names = `folder${'.parent'.repeat(7)}…`;
     assert.deepEqual(factsOf(query, { depth: 20 }), { field: names, cost: 32, limit: 20 });
@@ -130,7 +130,7 @@ describe('the refusal', () => {
 });
 
 describe('introspection queries', () => {
-  test('cost the lengths of the lists in the schema', () => {
+  test('cost as many values as the lists of the schema contain', () => {
     const nested = '{__schema{types{fields{type{fields{name description}}}}}}';
     const types = sizes.get('types')!;
     const fields = sizes.get('fields')!;
@@ -141,7 +141,7 @@ describe('introspection queries', () => {
     });
   });
 
-  test('do not include fields of other types with the same names', () => {
+  test('are not charged for fields of other types with the same names', () => {
     assert.equal(factsOf('{folder{types{fields{name}}}}', { schemaValues: 0 }), undefined);
   });
 

@@ -1,6 +1,6 @@
 /**
- * The cost of a query by its text alone: its fields with fragments expanded, its depth, and the values of the schema that it
- * requests. It is checked before validation, which takes longer for an expensive query. The folders of the response are counted
+ * Computes the cost of a query from its text alone: its fields with fragments expanded, its depth, and the values of the schema
+ * that it requests. The cost is checked before validation, because validating an expensive query takes long. The folders of the response are counted
  * during execution (`budget.ts`).
  */
 
@@ -25,7 +25,7 @@ import { tooExpensive, toFieldPath, type Excess } from './limits.ts';
 export interface QueryCost {
   readonly fields: number;
   readonly depth: number;
-  /** The estimated size of an introspection response. The lengths of its lists are known; those of lists of folders are not. */
+  /** The estimated size of an introspection response. The lists of the schema have known lengths; lists of folders do not. */
   readonly schemaValues: number;
 }
 
@@ -35,7 +35,7 @@ export type CostLimits = QueryCost;
 type Definition = OperationDefinitionNode | FragmentDefinitionNode;
 type Fragment = InlineFragmentNode | FragmentSpreadNode;
 
-/** What the fields of a selection set belong to. It decides their cost. */
+/** The type around the fields of a selection set, which affects their cost. */
 type Parent = 'mutation' | 'introspection' | 'other';
 
 interface SelectedField {
@@ -81,7 +81,7 @@ function refuse(measure: keyof QueryCost, excess: Excess) {
 }
 
 class DocumentCosts {
-  /** With unused fragments: validation also compares their fields. */
+  /** Includes unused fragments, because validation also compares their fields. */
   readonly definitions: readonly Definition[];
   readonly #sizes: SchemaSizes;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -192,11 +192,11 @@ function nameOf(definition: Definition): string {
 }
 
 /**
- * By field name, for all types: the weights of fields that run a statement or take arguments. All others have the weight 1. Weight 1
- * is listed too, because a test requires an entry for every root field and every field with arguments.
+ * The weights of fields that run a statement or take arguments, by field name for all types. All other fields have the weight
+ * 1. Some weights of 1 are listed, because a test requires an entry for every root field and every field with arguments.
  */
 export const weights: Readonly<Record<string, number>> = {
-  // These read a row, or rows that are read once for a whole level of the tree.
+  // These read one row, or share one read for a whole level of the tree.
   folder: 1,
   folders: 1,
   node: 1,
@@ -248,7 +248,8 @@ export function weightOf(fieldName: string, isMutation: boolean): number {
 export type SchemaSizes = ReadonlyMap<string, number>;
 
 /**
- * The longest list of each kind. For `types`, the number of all fields divided by the longest field list, so that `types` ×
+ * Returns the length of the longest list of each kind. For `types`, returns the number of all fields divided by the length of
+ * the longest field list, so that `types` ×
  * `fields` is about the number of all fields.
  */
 export function measureSchema(schema: GraphQLSchema): SchemaSizes {

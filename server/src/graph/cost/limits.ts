@@ -1,6 +1,6 @@
 /**
  * Limits of GraphQL operations, mainly of their cost; `docs/reference/limits.md` explains how the cost is counted. Their defaults are in
- * `config/settings-table.ts`. Other files check them:
+ * `config/settings-table.ts`. These files check the limits:
  *
  * - text and tokens: `graph/documents.ts`
  * - fields, depth and the size of introspection: `cost.ts`
@@ -15,7 +15,10 @@
 import type { Settings } from '../../config/settings-table.ts';
 import { Refusal } from '../../refusal.ts';
 
-/** Limits of the text, of the parsed query, of the response during its computation, of arguments, and of a backlog of changes. */
+/**
+ * Line by line: limits of the text, of the parsed query, of the response while it is computed, and of arguments and the
+ * backlog.
+ */
 export type Limits = Pick<
   Settings,
   | ('maxQueryCharacters' | 'maxQueryTokens')
@@ -27,12 +30,12 @@ export type Limits = Pick<
 export interface Excess {
   /** The path of a field, the name of an operation, or `query` if the text was not parsed completely. */
   readonly field: string;
-  /** The counted cost; where counting stopped early, the first number over the limit. */
+  /** The counted cost. If counting stopped early, the first number over the limit. */
   readonly cost: number;
   readonly limit: number;
 }
 
-/** The details contain the field, its cost and the limit. */
+/** The details of the refusal contain the field, its cost and the limit. */
 export function tooExpensive(message: string, { field, cost, limit }: Excess): Refusal {
   return new Refusal('TOO_EXPENSIVE', message, { facts: { field, cost, limit } });
 }
@@ -40,7 +43,7 @@ export function tooExpensive(message: string, { field, cost, limit }: Excess): R
 const maxNames = 8;
 const maxCharacters = 200;
 
-/** Joins names to a path. The client chooses the names, so their number and length are limited. */
+/** Joins names into a path. The client chooses the names, so their number and length are limited. */
 export function toFieldPath(names: readonly string[]): string {
   const path = names.slice(0, maxNames).join('.');
   const isCut = names.length > maxNames || path.length > maxCharacters;

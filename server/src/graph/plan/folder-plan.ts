@@ -1,7 +1,7 @@
 /**
  * Compiles the selected fields of folders into functions that write the response text. All folders of a level are
- * handled together, so that each level of the tree takes one statement. Connections and resolvers are those of the
- * schema, so paging, rights and budgets are the same as in graphql-js.
+ * handled together, so that each level of the tree takes one statement. They use the connections and resolvers of the schema,
+ * so paging, rights and budgets are the same as in graphql-js.
  */
 
 import { getNamedType, type GraphQLEnumType } from 'graphql';
@@ -95,7 +95,10 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
   }
 }
 
-/** Covers only the id, which a folder contains. Any other field could fail for one parent alone, which would then be null. */
+/**
+ * Covers only the parent's id, which each folder contains. Any other field could fail for a single parent, which must then be
+ * null.
+ */
 function parentWriter(selections: Selections, field: SelectedField): FolderWriter {
   const inside = selections.inside(field);
   if (inside.some(({ name }) => name !== 'id' && name !== '__typename')) throw new Unplannable();
@@ -140,7 +143,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   };
 }
 
-/** For a list whose only selected field is its length, which a folder contains. */
+/** For a list with `totalCount` as the only selected field: each folder already contains this number. */
 function countWriter(
   selections: Selections,
   field: SelectedField,
@@ -183,7 +186,7 @@ function edgesOf({ edges }: FolderConnection): PromiseOrValue<readonly FolderEdg
   return edges;
 }
 
-/** A field that is a list for each object. Without `toElement`, the list contains the elements. */
+/** A field that returns a list for each object. Without `toElement`, the items of the list are the elements. */
 function listWriter<T, Source, Element = Source>(
   field: SelectedField,
   writer: ObjectWriter<Element>,
@@ -216,7 +219,7 @@ function edgeWriter(selections: Selections, field: SelectedField): FieldWriter<F
   }
 }
 
-/** By name: each is a boolean, a cursor or null. */
+/** The value of each of these fields is a boolean, a cursor or null. */
 const pageInfoFields: ReadonlySet<string> = new Set<keyof PageInfo>([
   'hasNextPage',
   'hasPreviousPage',
@@ -250,7 +253,7 @@ function longText(field: SelectedField, name: 'icon' | 'description'): FolderWri
   };
 }
 
-/** After this, `textsOf` finds them. Each level reads them once. */
+/** Loads the long texts for `textsOf`, once for each level. */
 function textsFor(field: SelectedField) {
   return (nodes: readonly FolderNode[], run: PlanRun): PromiseOrValue<unknown> =>
     run.readEach(field, nodes, (node) => node.batch.textsOf(node));
@@ -260,7 +263,7 @@ function textsOf(node: FolderNode): LongTexts {
   return node.batch.textsOf(node) as LongTexts;
 }
 
-/** After this, `ancestorsOf` finds them. Each level reads them once. */
+/** Loads the ancestors for `ancestorsOf`, once for each level. */
 function ancestorsFor(field: SelectedField) {
   return (nodes: readonly FolderNode[], run: PlanRun): PromiseOrValue<unknown> =>
     run.readEach(field, nodes, (node) => node.ancestors);

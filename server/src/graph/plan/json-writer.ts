@@ -5,12 +5,12 @@ import type { PlanRun } from './plan-run.ts';
 import type { SelectedField } from './selections.ts';
 
 /**
- * Objects whose fields can be written. It contains data and no functions: with functions that were created for each request, V8
- * kept the data of many finished requests in memory, and its garbage collector took ten times as long.
+ * Objects with all data that is needed to write them. It contains no functions: when each request created functions, V8 kept
+ * the data of many finished requests in memory, and its garbage collector took ten times as long.
  */
 interface Prepared<T> {
   readonly objects: readonly T[];
-  /** By field: the texts of all objects, or the prepared inner objects. */
+  /** For each field: the texts of all objects, or the prepared inner objects. */
   readonly columns: readonly (readonly string[] | Prepared<unknown>)[];
 }
 
@@ -52,7 +52,7 @@ function typeName({ info }: SelectedField): OneByOne<unknown> {
   return { write: () => text };
 }
 
-/** Writing so many fields takes about as long as examining a row. */
+/** Writing this many fields takes about as long as examining a row. */
 const fieldsPerRow = 5;
 const minRowsPerObject = 2;
 const rowsPerSlice = 1_000;
@@ -85,8 +85,8 @@ export class ObjectWriter<T> {
   }
 
   /**
-   * Returns one text for each object, in the same order. With `isOneList`, texts of several objects are joined with commas: many
-   * short strings that live as long as the response cause long pauses of the garbage collector.
+   * Returns one text for each object, in the same order. With `isOneList`, texts of several objects are joined with commas.
+   * Otherwise, many short strings that live as long as the response would cause long pauses of the garbage collector.
    */
   write(objects: readonly T[], run: PlanRun, isOneList = false): PromiseOrValue<readonly string[]> {
     if (objects.length === 0) return [];
@@ -112,7 +112,7 @@ export class ObjectWriter<T> {
   writeOne({ objects, columns }: Prepared<T>, run: PlanRun, index: number): string {
     const writers = this.#writers;
     const labels = this.#labels;
-    // Conditions can exclude all fields.
+    // @skip and @include can exclude all fields.
     let text = writers.length === 0 ? '{' : '';
     for (let column = 0; column < writers.length; column++) {
       const writer = writers[column]!;
@@ -168,7 +168,7 @@ function inOneString(text: string): string {
   return text[0] === undefined ? '' : text;
 }
 
-/** Writes one list for each of the lists. */
+/** Writes the text of each list. */
 export function listTexts<T>(
   lists: readonly (readonly T[])[],
   writer: ObjectWriter<T>,

@@ -1,6 +1,6 @@
 /**
- * The first read of a plan: a folder, and possibly a page of its subfolders, in one statement. On a remote database this is
- * the whole response to the most frequent queries, without a transaction and without a second round trip.
+ * Plans the first read of a query: a folder, and possibly a page of its subfolders, in one statement. The most frequent queries
+ * need no other read. On a remote database, this saves a transaction and a second round trip.
  */
 
 import type { Access } from '../../access/access.ts';
@@ -15,21 +15,24 @@ export interface PlannedFirstRead {
   folder(variables: Variables): string | null | undefined;
   /** The page that is read with it, if there is one. */
   page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
-  /** The response contains ancestors of the folder. */
+  /** Whether the response contains ancestors of the folder. */
   readonly withAncestors: boolean;
-  /** No further read is needed, unless the viewer's rights have changed or hide a part of the response. */
+  /** Whether no further read is needed, unless the viewer's rights have changed or hide a part of the response. */
   readonly isOnly: boolean;
 }
 
-/** A longer page is not read in advance: the viewer may not have access to the list. */
+/** A longer page is not read in advance, because the viewer may not have access to the list. */
 const maxFirst = 200;
 
-/** The fields that the first read loads, each with the fields inside it. Null: nothing inside it needs a further read. */
+/**
+ * The fields that the first read loads, each with the fields inside it. Null means that nothing inside the field needs a
+ * further read.
+ */
 interface LoadedFields {
   readonly [name: string]: LoadedFields | null;
 }
 
-/** The fields of a folder that only the folder and its ancestors determine. For `parent`, this is true only of its id. */
+/** The fields of a folder that depend only on the folder and its ancestors. For `parent`, this is true only of its id. */
 export const ownFields: readonly string[] = [
   ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
   ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
@@ -41,7 +44,7 @@ const leaves = (names: readonly string[]): LoadedFields =>
 const ancestorFields = leaves([
   ...['id', 'name', 'title', 'parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
 ]);
-/** Of the subfolders of a subfolder, only the number is loaded. */
+/** For each subfolder, only the number of its own subfolders is loaded. */
 const childFields: LoadedFields = { ...leaves(ownFields), folders: { totalCount: null } };
 const pageFields: LoadedFields = {
   ...leaves(['totalCount']),
@@ -51,7 +54,7 @@ const pageFields: LoadedFields = {
   pageInfo: leaves(['hasNextPage', 'startCursor', 'endCursor']),
 };
 const folderFields: LoadedFields = { ...leaves(ownFields), ancestors: ancestorFields, folders: pageFields };
-/** Fields of a folder that show its ancestors. */
+/** Fields of a folder that need its ancestors. */
 const fieldsWithAncestors = new Set(['path', 'depth', 'ancestors']);
 
 export function planFirstRead(

@@ -33,7 +33,7 @@ export class PlanRun {
     }
   }
 
-  /** Charges so many folders to the budget of the response. */
+  /** Charges this number of folders to the budget of the response. */
   spendFolders(count: number, { info }: SelectedField, index: number): void {
     try {
       this.context.budget.spendFolders(count, info);
@@ -63,7 +63,7 @@ export class PlanRun {
     return definition!.resolve!(source, input, this.context, info) as PromiseOrValue<T>;
   }
 
-  /** Runs work on the elements of several lists. The path of an error then has the right indices. */
+  /** Runs work on the elements of several lists, so that the path of an error contains the right indices. */
   inLists<T>(starts: readonly number[], work: () => PromiseOrValue<T>): PromiseOrValue<T> {
     this.#levels.push(starts);
     return whenSettled(work, () => void this.#levels.pop());
@@ -80,7 +80,7 @@ export class PlanRun {
     return this.locate(field, trace ? () => trace(field.info, readAll) : readAll);
   }
 
-  /** Locates a refusal that is thrown for all objects at once. */
+  /** Adds the location of a field to a refusal that concerns all objects together. */
   locate<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
     try {
       const result = work();
@@ -125,9 +125,9 @@ function pathOf(path: GraphQLResolveInfo['path'], indices: readonly number[]): (
   }
   return keys;
 }
-/** Values as JSON text. */
+
 const needsNoEscape = /^[^"\\\x00-\x1f]*$/; // oxlint-disable-line no-control-regex
-/** The text in quotes. Most texts hold nothing that has to be escaped. */
+/** Returns the text as a JSON string. Most texts need no escape sequences, so `JSON.stringify` is not called for them. */
 export function quote(text: string): string {
   return needsNoEscape.test(text) && text.isWellFormed() ? `"${text}"` : JSON.stringify(text);
 }
@@ -135,7 +135,7 @@ export function quote(text: string): string {
 const msPerDay = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-/** Writes instants as `Date.toISOString` does, in a tenth of its time: many folders of a page are of the same day. */
+/** Writes instants as `Date.toISOString` does, in a tenth of its time: many folders of a page have the same date. */
 export class InstantWriter {
   #day = NaN;
   #dayText = '';

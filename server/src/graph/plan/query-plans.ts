@@ -61,7 +61,10 @@ interface PlannedOperation {
   readonly keys: Map<string, symbol>;
 }
 
-/** In all plans. A field takes about a kilobyte, and so do four tokens of its document, which the plan keeps in memory. */
+/**
+ * The maximum size of all plans together. A field takes about a kilobyte. A plan also keeps its document in memory, where four
+ * tokens take as much.
+ */
 const maxFields = 20_000;
 const tokensPerField = 4;
 /** The maximum number of plans for one operation. */
@@ -72,7 +75,7 @@ export class QueryPlans {
   readonly #schema: GraphQLSchema;
   readonly #trace: TraceField | undefined;
   readonly #operations = new WeakMap<OperationDefinitionNode, PlannedOperation>();
-  /** Undefined in an object for a query that no plan covers. */
+  /** `plan` is undefined for a query that no plan covers. */
   readonly #plans = new LRUCache<symbol, { readonly plan: QueryPlan | undefined }>({ maxSize: maxFields });
 
   /** Without `trace`, nothing is traced. */
@@ -92,7 +95,7 @@ export class QueryPlans {
     if (node?.operation !== OperationTypeNode.QUERY) return undefined;
     const operation = this.#operations.get(node);
     if (!operation) {
-      // Most documents are executed only once.
+      // Most documents are executed only once, so the first execution compiles no plan.
       this.#operations.set(node, { keys: new Map() });
       return undefined;
     }
@@ -139,7 +142,7 @@ export class QueryPlans {
   }
 }
 
-/** The variables in all directives of the document. A superfluous one does no harm. */
+/** The variables in all directives of the document. A variable that is not a condition does no harm. */
 function conditionsIn(document: DocumentNode): string[] {
   const names = new Set<string>();
   visit(document, {

@@ -1,4 +1,4 @@
-/** The fields that a query selects of a type, with fragments expanded and @skip and @include applied. */
+/** Reads the fields that a query selects from a type, with fragments expanded and @skip and @include applied. */
 
 import {
   getArgumentValues,
@@ -70,7 +70,7 @@ export class Selections {
     return this.#fieldsOf(type, [this.#operation.selectionSet], undefined);
   }
 
-  /** The fields that are selected of the objects that a field returns. */
+  /** The fields that the query selects from the objects that a field returns. */
   inside({ info }: SelectedField): SelectedField[] {
     const { returnType, fieldNodes } = info;
     const named = getNamedType(returnType);
@@ -143,7 +143,7 @@ export class Selections {
     this.size++;
     const name = fieldNodes[0]!.name.value;
     const definition = parentType.getFields()[name];
-    // It is a field of introspection.
+    // The field is `__schema` or `__type`.
     if (!definition && name !== '__typename') throw new Unplannable();
     const info: GraphQLResolveInfo = {
       fieldName: name,
@@ -180,7 +180,7 @@ function argumentsOf(
     names.length === input.length &&
     definition.args.every(({ type, defaultValue }) => isNullableType(type) && defaultValue === undefined);
   if (!isSimple) return (variables) => getArgumentValues(definition, node, variables);
-  // All arguments are variables, without defaults, and none is required: then their values are those of the variables.
+  // All arguments are variables, and none has a default or is required. Their values are therefore those of the variables.
   return (variables) => {
     const values: Record<string, unknown> = {};
     for (const [name, variable] of names) {

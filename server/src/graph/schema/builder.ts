@@ -29,7 +29,7 @@ import type { FolderNode } from './folders/folder-batch.ts';
 import type { SessionNode, UserNode } from './people/people-batch.ts';
 import type { Viewer } from '../../sessions/auth-token.ts';
 
-/** The state of the node that answers, for administrators. */
+/** The state of the node that responds, for administrators. */
 export interface ServerFacts {
   readonly version: string;
   readonly startedAt: number;
@@ -62,13 +62,13 @@ export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
   /** The snapshot that the response is read from. */
   readonly reader: Snapshot;
-  /** The viewer's rights in that snapshot, and the part of the tree that they may see. */
+  /** The viewer's rights in that snapshot, and the part of the tree that the viewer may see. */
   readonly access: Access;
   readonly view: TreeView;
   /** The last journal entry before the response was read; after a mutation, the entry of that mutation. */
   readonly position: JournalPosition;
   readonly budget: Budget;
-  /** At which the answer is read and completed. */
+  /** The task that reads and completes the response. */
   readonly task: Task;
   readonly scheduler: Scheduler;
   /** Shared by the subscriptions of each viewer. */

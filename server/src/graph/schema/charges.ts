@@ -12,7 +12,10 @@ export function chargeText<Source, Text extends string | null>(read: Read<Source
     whenDone(read(source, context), (text) => context.budget.spendText(text, info));
 }
 
-/** For a text of something that is loaded first. A second `whenDone` would take another round through the microtask queue. */
+/**
+ * For a text of a value that must be loaded first. One `whenDone` is enough for both: a second one would take another turn of
+ * the microtask queue.
+ */
 export function chargeTextIn<Source, Loaded, Text extends string | null>(
   load: (source: Source) => PromiseOrValue<Loaded>,
   toText: (loaded: Loaded, source: Source) => Text,

@@ -44,12 +44,12 @@ export function createDomain(services: GraphServices) {
   };
 }
 
-/** What the payload of a mutation is read from, and what happened between the commit and its snapshot. */
+/** The context for reading the payload of a mutation, and what happened between the commit and the snapshot of the response. */
 export interface MutationResponse {
   readonly context: GraphContext;
-  /** No other change. */
+  /** No other change was made. */
   readonly isLatest: boolean;
-  /** No change of access, and no folder was moved, deleted or restored. */
+  /** No access was changed, and no folder was moved, deleted or restored. */
   readonly isAccessSame: boolean;
 }
 
@@ -58,7 +58,10 @@ export interface MutationField {
   readonly domain: Domain;
   readonly caller: Caller;
   readonly task: Task;
-  /** Opens the snapshot that the response is read from. None is needed if the change has read the whole response: `seen`. */
+  /**
+   * Opens the snapshot that the response is read from. With `seen`, the change itself may have read the whole response; then no
+   * snapshot is opened.
+   */
   openResponse(
     made: Omit<Changed<unknown>, 'result'>,
     seen: SeenFolder | undefined,
@@ -88,7 +91,7 @@ interface Mutation<Fields extends InputFieldMap, Result, Payload> {
     input: InputShapeFromFields<Fields>,
   ) => PromiseOrValue<Payload>;
   readonly payload: (t: ObjectFieldBuilder<ExtendedTypes, Payload>) => FieldMap;
-  /** These types come after all others of their kind in the schema text. */
+  /** The types that come after all others of their kind in the schema text. */
   readonly last?: readonly ('input' | 'payload')[];
 }
 
@@ -129,7 +132,8 @@ export function defineMutation<Fields extends InputFieldMap, Result, Payload>(
         }),
       },
       resolve: async (_, args, context) => {
-        // Pothos cannot resolve the type of a generic input. All resolvers have one type of context; this one is that of a root field.
+        // Pothos cannot resolve the type of a generic input. All resolvers have the same type of context, but a root field
+        // receives a `MutationField`.
         const { input } = args as unknown as { input: InputShapeFromFields<Fields> };
         const field = context as unknown as MutationField;
         const { result, ...made } = await change(field.domain, field.caller, input, field.task);

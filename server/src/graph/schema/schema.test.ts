@@ -63,7 +63,8 @@ const boundedLists: Readonly<Record<string, string>> = {
   'Activity.minutes': 'The argument `minutes` is at most 60.',
   'ServerInfo.health': 'One entry for each check in the code.',
   'ServerInfo.settings': 'One entry for each setting in the code.',
-  'ServerInfo.keys': 'Only one key can wait to sign, and a retired key is deleted once no session needs it.',
+  'ServerInfo.keys':
+    'At most one key is waiting to sign, and a retired key is deleted once no session needs it.',
   'ImportFoldersInput.tree': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
   'ImportFoldersInput.list': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
   'ImportedFolder.folders': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
@@ -72,7 +73,7 @@ const boundedLists: Readonly<Record<string, string>> = {
   'JournalFilter.kinds': 'The request body is at most 32 MiB.',
 };
 
-test('has only lists that are in a connection or bounded in another way', () => {
+test('contains only lists that are in a connection or bounded in another way', () => {
   const lists = Object.values(schema.getTypeMap()).flatMap((type) => {
     const hasFields = isObjectType(type) || isInputObjectType(type);
     if (!hasFields || isIntrospectionType(type)) return [];

@@ -56,9 +56,9 @@ function withoutDraftLocations(directive: GraphQLDirective): GraphQLDirective {
 }
 
 /**
- * In a mutation, a root field begins its own context, and the fields below it get that context. Also makes every field reject
- * instead of throw: when one element of a list throws synchronously, graphql-js drops the promises of the other elements. If they reject later, the rejection is
- * unhandled and ends the process.
+ * In a mutation, gives each root field its own context, which the fields below it share. Also makes every field return a
+ * rejected promise instead of throwing. When one element of a list throws synchronously, graphql-js drops the promises of the
+ * other elements. If one of these rejects later, the unhandled rejection ends the process.
  */
 function wrapResolver(field: GraphQLField<unknown, unknown>, isMutation: boolean): void {
   const { resolve = defaultFieldResolver } = field;

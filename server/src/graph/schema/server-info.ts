@@ -27,7 +27,7 @@ const DatabaseInfo = builder.objectRef<ServerFacts>('DatabaseInfo').implement({
   fields: (t) => ({
     kind: t.expose('databaseKind', { type: DatabaseKind, description: 'The kind of the database.' }),
     schemaVersion: t.int({
-      description: 'The number of migrations of the database.',
+      description: 'The number of migrations that were applied to the database.',
       resolve: (_, __, { reader }) => readSchemaVersion(reader),
     }),
   }),
@@ -104,11 +104,11 @@ const SigningKey = builder.objectRef<KeyStatus>('SigningKey').implement({
       type: 'DateTime',
       nullable: true,
       description:
-        'The time after which no valid token can have the signature of this key. Null until the key stops signing.',
+        'The time after which no token with the signature of this key is in use. Null until the key stops signing.',
     }),
     sealedWith: t.exposeString('sealedWith', {
       nullable: true,
-      description: 'The master key that encrypts this key. Null if none does.',
+      description: 'The master key that encrypts this key. Null if this key is not encrypted.',
     }),
   }),
 });
@@ -122,7 +122,7 @@ const ActivityMinute = builder.objectRef<MinuteCounts>('ActivityMinute').impleme
     logins: t.exposeInt('logins', { description: 'The number of successful logins.' }),
     failedLogins: t.exposeInt('failedLogins', {
       description:
-        'The number of logins with a wrong name or password, or during a pause after too many failures.',
+        'The number of failed logins: with a wrong name or password, or during a pause after too many failures.',
     }),
     refreshes: t.exposeInt('refreshes', { description: 'The number of successful refreshes.' }),
   }),

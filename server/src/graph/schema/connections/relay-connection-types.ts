@@ -34,7 +34,7 @@ PageInfo.implement({
 export const edgeCursor = 'The position in the list, for the argument `after`.';
 export const edgeNode = 'The result at this position.';
 
-/** Defines the types of a connection and its edges. `plural` is the word for its nodes. */
+/** Defines the types of a connection and its edges. Descriptions use `plural` for the nodes, for example "folders". */
 export function defineConnection<Node>(
   Node: ObjectRefOf<Node>,
   plural: string,

@@ -15,7 +15,7 @@ test('returns the key of a cursor in its own list and rejects it in another list
   }
 });
 
-test('rejects a cursor with any one character edited', () => {
+test('rejects a cursor if any single character was changed', () => {
   const cursor = toListCursor('users', 'annabelle');
   for (let index = 0; index < cursor.length; index++) {
     const letter = cursor[index] === 'A' ? 'B' : 'A';
@@ -24,7 +24,7 @@ test('rejects a cursor with any one character edited', () => {
   }
 });
 
-test('rejects other texts and names the argument', () => {
+test('rejects a text that is not a cursor, and names the argument', () => {
   const key = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(key, (text) => void assert.throws(() => fromListCursor('users', text, 'after'), isRefused)),

@@ -23,7 +23,7 @@ export class Edge<Node> {
   readonly depth: number | null;
   readonly #cursorOf: (node: Node) => string;
 
-  /** Lists pass the same function to all edges where possible, because there may be very many. */
+  /** Lists pass the same function to all edges where possible, because there may be very many edges. */
   constructor(node: Node, depth: number | null, cursorOf: (node: Node) => string) {
     this.node = node;
     this.depth = depth;
@@ -37,9 +37,9 @@ export class Edge<Node> {
 
 export interface Page<Node> {
   readonly edges: readonly Edge<Node>[];
-  /** The list has more in the direction in which it is read. */
+  /** Whether the list has more nodes in the direction in which it is read. */
   readonly hasMore: boolean;
-  /** Where a page can be empty although there are more; otherwise this is the cursor of the last edge. */
+  /** Set if a page can be empty although the list has more nodes. By default, this is the cursor of the last edge. */
   readonly endCursor?: () => string | null;
 }
 

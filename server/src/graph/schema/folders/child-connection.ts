@@ -1,4 +1,4 @@
-/** The subfolders of a folder as a connection, and which of their columns a query needs. */
+/** The subfolders of a folder as a connection, with only the columns that a query needs. */
 
 import { Kind, type FieldNode, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -87,7 +87,7 @@ export class ChildConnection extends Connection<FolderNode> {
   #hasAny(edge: Pick<Slice, 'after' | 'before'>): PromiseOrValue<boolean> {
     const { order, filter, columns } = this.#slice;
     const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter, columns };
-    // It reads for as many folders as the slice did, and those have been charged.
+    // This read needs no charge: the slice has already been charged for the same folders.
     const found = this.#parent.batch.childrenOf(this.#parent, probe, { isForOne: this.#hasCursor, max: 1 });
     return whenDone(found, ({ nodes }) => nodes.length > 0);
   }
@@ -144,7 +144,7 @@ function toSkip({ skip, first, last, before }: ChildArguments): number | undefin
   return skip || undefined;
 }
 
-/** The requested page size, and the end of the list that it counts from. */
+/** The requested page size, and whether the page counts from the end of the list. */
 export function pageSize(
   { first, last }: Pick<ChildArguments, 'first' | 'last'>,
   budget: Budget,
@@ -167,7 +167,7 @@ export function pageSize(
 const listFields = ['edges', 'items', 'node', 'pageInfo', 'hasNextPage', 'hasPreviousPage', 'totalCount'];
 /** Fields that need only the name. */
 const nameFields = new Set([...listFields, '__typename', 'name']);
-/** Other folders are found by the id, and cursors of the natural order consist of id and name. */
+/** Fields that need only the id and the name: the id leads to other folders, and cursors of the natural order contain both. */
 const mainFields = new Set([
   ...nameFields,
   ...['id', 'title', 'accessLevel'],
@@ -183,7 +183,7 @@ const cache = new WeakMap<FieldNode, FolderColumns>();
 type FolderSelection = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /**
- * The columns of the folders of a list that a query needs, so that the database returns no others. For a list in natural order.
+ * The columns that a query needs for the folders of a list in natural order, so that the database returns no others.
  * Ignores the directives `@include` and `@skip`.
  */
 export function selectedColumns(info: FolderSelection): FolderColumns {

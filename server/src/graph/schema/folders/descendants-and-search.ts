@@ -42,7 +42,7 @@ class ForwardConnection extends Connection<FolderNode> {
   }
 }
 
-/** Everything below a folder, as one flat list whose edges carry their depth. */
+/** Everything below a folder, as one flat list. Each edge contains its depth. */
 export function openDescendants(
   top: FolderNode,
   args: PageArguments & { readonly depth?: number | null | undefined },
@@ -63,7 +63,7 @@ export function openDescendants(
         : undefined,
   };
   return new ForwardConnection({
-    // A cursor comes from a page before.
+    // A cursor always comes from an earlier page.
     hasPreviousPage: slice.after !== undefined,
     count: () => countDescendants(view, folder, { depth, onRead: (count) => budget.scan(count, info) }),
     async readPage() {
@@ -80,7 +80,7 @@ export function openDescendants(
   });
 }
 
-/** The children of a folder are found by its number of children. */
+/** Reading a subtree needs the number of children of each folder. */
 function withChildCount(columns: FolderColumns): FolderColumns {
   return columns === 'all' || columns === 'withoutTexts' ? columns : 'counted';
 }
@@ -92,7 +92,7 @@ export function toDepth(depth: number | null | undefined): number | undefined {
 
 const defaultSearchPage = 50;
 
-/** The matches of a search, the best first. Refuses invalid arguments before the first read. */
+/** The matches of a search, best match first. Refuses invalid arguments before the first read. */
 export async function openSearch(
   args: PageArguments & { readonly text: string; readonly under?: string | null | undefined },
   { budget, view }: GraphContext,
@@ -106,7 +106,7 @@ export async function openSearch(
       ? await readSearchCursor(view.reader, searchList(query, underId), args.after, 'after')
       : undefined;
   const slice = { query, underId, first, after, columns: selectedColumns(info) };
-  // One at a time: the sum in a refusal must not depend on how the matches were read.
+  // Charges one folder at a time, because the cost in a refusal must not depend on how the matches were read.
   const charge = () => budget.scan(1, info);
   let found: ReturnType<typeof searchFolders> | undefined;
   const search = () => (found ??= searchFolders(view, slice, charge));

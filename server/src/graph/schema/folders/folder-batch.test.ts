@@ -29,13 +29,13 @@ const tree = [folderOf('root', null), folderOf('old', 'root'), folderOf('new', '
 const idsAbove = async (view: TreeView, folder: Folder) =>
   (await toFolderNode(view, folder).ancestors).map(({ id }) => id);
 
-test('locates a folder below its parent if the view has not loaded its location', async () => {
+test('places a folder below its parent if the view has not loaded its location', async () => {
   const view = viewOf(tree);
   view.ancestry.setParent('old', 'root');
   assert.deepEqual(await idsAbove(view, folderOf('moved', 'old')), ['root', 'old']);
 });
 
-test('locates a folder from an earlier moment where the view has found it since', async () => {
+test('prefers the location that the view has loaded to the earlier parent of a folder', async () => {
   const view = viewOf(tree);
   view.ancestry.setParent('new', 'root');
   view.ancestry.setParent('moved', 'new');

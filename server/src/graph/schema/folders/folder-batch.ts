@@ -1,6 +1,6 @@
 /**
- * Folders that were read together form a batch: the children, parents or texts are read for the whole batch at
- * once. So a query runs one statement for each level of the tree, however wide, without a timer or a queue.
+ * Folders that were read together form a batch. Their children, parents or texts are read for the whole batch together. A query
+ * therefore runs one statement for each level of the tree, however wide, without a timer or a queue.
  */
 
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -50,7 +50,7 @@ export interface ChildNodes {
   readonly nodes: readonly FolderNode[];
   /** There are more children than the slice holds. */
   readonly hasMore: boolean;
-  /** The batch has more children than may be read: the nodes are not complete. */
+  /** The batch has more children than `max` allows, so the nodes are not complete. */
   readonly exceedsMax: boolean;
 }
 
@@ -119,7 +119,7 @@ export class FolderBatch {
     return parentId ? whenDone(this.#readAncestors(), (found) => found.get(parentId) ?? null) : null;
   }
 
-  /** How many siblings come before it. */
+  /** The number of siblings before the folder. */
   positionOf({ folder }: FolderNode, onRead: OnRead): PromiseOrValue<number> {
     this.#positions ??= whenDone(this.#readAncestors(), (above) => {
       const siblings = this.#folders.flatMap((each) => {
@@ -161,7 +161,7 @@ export class FolderBatch {
 
   #readAllAncestors(): ByFolder<FolderNode> {
     const { ancestry } = this.view;
-    // The folder of a change can have a parent from an earlier moment. A location that was read since is the current one.
+    // A folder from a change can have an outdated parent. A location that the view has loaded is current, so it stays.
     const unloaded = this.#folders.filter(({ id }) => !ancestry.isLoaded(id));
     const parentIds = new Set(unloaded.flatMap(({ parentId }) => parentId ?? []));
     return whenDone(ancestry.load([...parentIds]), () => {
@@ -207,7 +207,7 @@ export function findFolderNode(view: TreeView, id: string): PromiseOrValue<Folde
   return whenDone(readFolder(view, id), (folder) => (folder ? toFolderNode(view, folder) : null));
 }
 
-/** Makes a batch of one folder. */
+/** Creates a batch of one folder. */
 export function toFolderNode(view: TreeView, folder: Folder): FolderNode {
   return new FolderBatch(view, [folder]).nodes[0]!;
 }

@@ -50,12 +50,12 @@ const OnExistingFolder = builder.enumType('OnExistingFolder', {
 
 defineMutation('importFolders', {
   description:
-    'Create many folders at once, or merge them with existing folders. After an error, nothing is changed. Requires WRITE on the parent, and on each existing folder that new folders are created in. CONFLICT if the input contains a folder twice.',
+    'Create many folders at once, or merge them with existing folders. If an error occurs, nothing changes. Requires WRITE on the parent, and on each existing folder that receives new subfolders. CONFLICT if the input contains a folder twice.',
   input: (t) => ({
     parentId: t.id({ description: parentOrRoot }),
     tree: t.field({
       type: [ImportedFolder],
-      description: 'Folders with the folders inside them. Set either `tree` or `list`.',
+      description: 'Nested folders: each folder contains its subfolders. Set either `tree` or `list`.',
     }),
     list: t.field({
       type: [ImportedPath],
@@ -66,13 +66,14 @@ defineMutation('importFolders', {
       type: OnExistingFolder,
       required: true,
       defaultValue: 'FAIL',
-      description: 'What to do with folders of the input that exist. Names are compared in Unicode NFC.',
+      description: 'What to do if a folder of the input already exists. Names are compared in Unicode NFC.',
     }),
     expectedVersion: t.int({ description: expectedParentVersion }),
     dryRun: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Only return the effects of the import, or the error that it would have.',
+      description:
+        'If true, imports nothing: returns only the effects of the import, or the error that it would have.',
     }),
   }),
   change: ({ folders }, caller, { dryRun: isDryRun, ...input }, task) =>
@@ -91,14 +92,15 @@ defineMutation('importFolders', {
       description: 'The number of new folders: the same as `createdCount`.',
     }),
     createdCount: t.exposeInt('createdCount', {
-      description: 'The number of new folders, including those that are only on a path of the input.',
+      description:
+        'The number of new folders, including folders that the input names only in the paths of others.',
     }),
     updatedCount: t.exposeInt('updatedCount', {
       description: 'The number of existing folders with new texts.',
     }),
     keptCount: t.exposeInt('keptCount', {
       description:
-        'The number of existing folders that stay the same, including those that are only on a path of the input.',
+        'The number of existing folders that stay the same, including folders that the input names only in the paths of others.',
     }),
     cursor: t.string(changeCursor),
   }),
@@ -112,12 +114,12 @@ interface Duplicated {
 
 defineMutation('duplicateFolder', {
   description:
-    'Copy a folder, with all folders inside it that you see. Folders that you see only on the path to others are copied without their texts. Grants are not copied. After an error, nothing is copied. Requires READ on the folder and WRITE on the parent of the copy.',
+    'Copy a folder, with all folders inside it that you see. Folders on which your `accessLevel` is NONE are copied without their texts. Grants are not copied. If an error occurs, nothing is copied. Requires READ on the folder and WRITE on the parent of the copy.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the folder to copy.' }),
     parentId: t.id({ description: 'The id of the parent of the copy: the parent of the folder by default.' }),
     name: t.string({
-      description: `${limits.name} By default, the copy has the name of the folder if you set another parent, and otherwise the first free name of "NAME (copy)", "NAME (copy 2)" and so on.`,
+      description: `${limits.name} By default, a copy below another parent keeps the name of the folder. Otherwise, it gets the first free name of "NAME (copy)", "NAME (copy 2)" and so on.`,
     }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),

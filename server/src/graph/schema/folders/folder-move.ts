@@ -30,7 +30,7 @@ interface AccessChangeNode {
 }
 
 const AccessChange = builder.objectRef<AccessChangeNode>('AccessChange').implement({
-  description: 'A user whose access level on a folder changes with a move.',
+  description: 'The change of the access level of a user on a folder through a move.',
   fields: (t) => ({
     user: t.expose('user', { type: User, description: 'The user.' }),
     before: t.expose('before', { type: AccessLevel, description: 'The access level before the move.' }),
@@ -76,7 +76,7 @@ defineMutation('moveFolder', {
       type: AccessChangeConnection,
       nullable: true,
       description:
-        'The users who gain or lose access by the move, ordered by user name, without administrators. Null unless you have MANAGE on the folder and on both parents. To read further pages, repeat the dry run with `after`.',
+        'The users who gain or lose access through the move, ordered by user name, without administrators. Null unless you have MANAGE on the folder and on both parents. To read further pages, repeat the dry run with `after`.',
       args: pageArguments(t.arg),
       resolve: async ({ paths, isDryRun }, page, { reader, view }) =>
         (await mayReadAccessChanges(view, paths, isDryRun))

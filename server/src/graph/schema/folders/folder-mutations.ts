@@ -100,7 +100,7 @@ interface Deleted extends DeletedFolder {
 
 defineMutation('deleteFolder', {
   description:
-    'Delete a folder. Requires WRITE on the folder and on its parent. You can restore a deleted folder for some days; then it is purged.',
+    'Delete a folder. Requires WRITE on the folder and on its parent. You can restore a deleted folder for some days. Then the server purges it.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the folder.' }),
     recursive: t.boolean({
@@ -131,9 +131,10 @@ defineMutation('deleteFolder', {
 });
 
 /**
- * A folder that was just changed, as the viewer may see it in the snapshot of the response. It may have been deleted, or hidden
- * from the viewer, between the commit and the snapshot. The response then contains its name and nothing that needs a right. A
- * change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
+ * Returns a folder that was just changed, as the viewer may see it in the snapshot of the response. Between the commit and the
+ * snapshot, the folder may have been deleted, or hidden from the viewer. The response then contains its name, and nothing that
+ * needs a right. If the change was made earlier under the same idempotency key, a folder that the viewer no longer sees is
+ * NOT_FOUND.
  */
 export async function nodeOfChanged(
   { id, folder: changed, pathIds }: ChangedFolder,
@@ -141,7 +142,7 @@ export async function nodeOfChanged(
   since?: Omit<MutationResponse, 'context'>,
 ): Promise<FolderNode> {
   if (!changed) return toFolderNode(view, await requireFolder(view, id));
-  // The ancestors are still the same, so they need not be read.
+  // The ancestors have not changed since the commit, so they need not be read.
   if (pathIds && since?.isAccessSame) view.ancestry.setPath(pathIds);
   const folder = since?.isLatest ? changed : await readFolder(view, id);
   return toFolderNode(view, folder ?? withLevel(changed, accessLevels.NONE));
@@ -151,7 +152,7 @@ function toCurrentFolder(changed: ChangedFolder, response: MutationResponse): Pr
   return nodeOfChanged(changed, response.context, response);
 }
 
-/** Counts with the viewer's current rights. Refuses with NOT_FOUND if the viewer could no longer see the folder. */
+/** Counts with the viewer's current rights. Refuses with NOT_FOUND if these rights would not let the viewer see the folder. */
 async function countDeleted(
   now: TreeView,
   pathIds: readonly string[],

@@ -1,4 +1,4 @@
-/** The queries that find folders: by id, by path, by search, and everything below a folder as an export. */
+/** The queries that find a folder by id or by path, search folders, and export everything below a folder. */
 
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { exportFolders, type ExportedFolder as Exported } from '../../../folders/export-folders.ts';
@@ -26,7 +26,7 @@ builder.queryFields((t) => ({
     type: Folder,
     nullable: true,
     description:
-      'Find a folder by its id or by its path, for example "/Places/Harbour Campus". Without arguments, this is the root.',
+      'Find a folder by its id or by its path, for example "/Places/Harbour Campus". Without arguments, returns the root.',
     args: {
       id: t.arg.id({ description: 'The id of the folder. Set either `id` or `path`.' }),
       path: t.arg.string({ description: 'The path of the folder, with exact names. "/" is the root.' }),
@@ -45,9 +45,9 @@ builder.queryFields((t) => ({
     type: FolderConnection,
     description: [
       'Find the folders whose name or title contains the text. Case and accents do not matter.',
-      'Order: first exact matches, then names and titles that start with the text, then those with a word that starts with it, then all others. A folder whose id or path is the text comes before all of them.',
-      'A text of fewer than three characters matches only the start of a name or title. With several words, the last word must be in the name or title of the folder, and each other word there or in the name or title of an ancestor. For example, "harbour floor" finds "/Places/Harbour Campus/Floor 2".',
-      'A page can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` is the number of matches that were found so far.',
+      'Order: first exact matches, then names and titles that start with the text, then names and titles with a word that starts with it, then all others. A folder with the text as its id or path comes before all of them.',
+      'A text of fewer than three characters matches only the start of a name or title. If the text has several words, the last word must be in the name or title of the folder. Each other word must be there, or in the name or title of an ancestor. For example, "harbour floor" finds "/Places/Harbour Campus/Floor 2".',
+      'A page can hold fewer folders than `first`, or none, while `hasNextPage` is true: continue after its `endCursor`. `totalCount` is the number of matches found so far.',
     ].join('\n\n'),
     args: {
       text: t.arg.string({
@@ -66,7 +66,7 @@ builder.queryFields((t) => ({
 }));
 
 const ExportedFolder = builder.objectRef<Exported>('ExportedFolder').implement({
-  description: 'A folder in the format of an item of `list` in `importFolders`.',
+  description: 'A folder in the format that `list` of `importFolders` accepts.',
   fields: (t) => ({
     path: t.string({
       description: 'The path below the exported folder.',
@@ -100,7 +100,7 @@ builder.queryField('exportFolders', (t) =>
   t.field({
     type: [ExportedFolder],
     description:
-      'All folders inside a folder that you see, as a flat list. Each folder comes directly before the folders inside it. Exports have their own limit, so that one response can hold a whole tree.',
+      'All folders that you see inside a folder, as a flat list. Each folder comes directly before the folders inside it. Exports have their own limit, so that one response can hold a whole tree.',
     args: {
       id: t.arg.id({ description: 'The folder to export: the root by default.' }),
       depth: t.arg.int({

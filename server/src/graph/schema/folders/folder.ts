@@ -2,9 +2,9 @@
  * The types Node, Folder, FolderConnection and FolderEdge. Add fields of Folder here; the grants on a folder are in `grant.ts`.
  * A new field may also need a line in these files:
  *
- * - `ownFields` in `graph/plan/plan-first-read.ts`, if the folder and its ancestors alone determine the field
+ * - `ownFields` in `graph/plan/plan-first-read.ts`, if the field depends only on the folder and its ancestors
  * - `graph/plan/folder-plan.ts`; without it, queries with the field run on graphql-js, correctly but slower
- * - `child-connection.ts`, which names the columns that a list reads for the field; by default, all except the long texts
+ * - `child-connection.ts`, which decides the columns that a list reads for the field; by default, all except the long texts
  * - `weights` in `graph/cost/cost.ts`, if the field has arguments or runs a statement
  *
  * Mark it with `personalField` if the value depends on the viewer beyond their rights, and with `longField` if it is slow: see
@@ -38,7 +38,7 @@ Node.implement({
 
 Folder.implement({
   description:
-    'A folder of the shared tree. You see the ancestors of every folder that you may read. If you have no rights on such an ancestor, its `accessLevel` is NONE: you see its name and its subfolders that lead to folders that you may read.',
+    'A folder of the shared tree. You see the ancestors of every folder that you may read. If you have no rights on such an ancestor, its `accessLevel` is NONE: you see only its name, and the subfolders on the way to folders that you may read.',
   interfaces: [Node],
 });
 
@@ -66,7 +66,7 @@ builder.objectFields(Folder, (t) => ({
   }),
   properties: t.field({
     type: 'JSON',
-    description: 'A JSON object for other data of the clients. For example: {"area": 120}.',
+    description: 'A JSON object for other data of your clients. For example: {"area": 120}.',
     resolve: chargeTextIn(textsOf, ({ properties }) => properties ?? '{}'),
   }),
   parent: t.field({
@@ -167,7 +167,7 @@ builder.objectFields(Folder, (t) => ({
   descendants: t.field({
     type: FolderConnection,
     description:
-      'All folders below this folder that you see, as a flat list. Each folder comes directly before the folders inside it, and each edge has its depth.',
+      'All folders that you see below this folder, as a flat list. Each folder comes directly before the folders inside it, and each edge has its depth.',
     args: {
       depth: t.arg.int({
         description: 'The maximum number of levels below this folder. 1 returns only the subfolders.',
@@ -186,7 +186,7 @@ builder.objectFields(Folder, (t) => ({
     resolve: ({ folder }) => folder.accessLevel,
   }),
   version: t.int({
-    description: `Increases with every change of the folder itself. Pass it as \`expectedVersion\` of a mutation. 0 ${ofPassage}.`,
+    description: `The version, which increases with every change of the folder itself. Pass it as \`expectedVersion\` to a mutation. 0 ${ofPassage}.`,
     resolve: ({ folder }) => folder.version,
   }),
   createdAt: t.field({
@@ -196,7 +196,7 @@ builder.objectFields(Folder, (t) => ({
   }),
   updatedAt: t.field({
     type: 'DateTime',
-    description: `When the folder itself was last changed or moved. The time of its creation ${ofPassage}.`,
+    description: `When the folder itself was last changed or moved. The same as \`createdAt\` ${ofPassage}.`,
     resolve: ({ folder }) => folder.updatedAt,
   }),
 }));

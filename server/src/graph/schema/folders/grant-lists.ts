@@ -1,4 +1,4 @@
-/** The lists of grants that clients page through, newest first: on a folder and its ancestors, and to a user or group. */
+/** The paginated lists of grants, newest first: the grants on a folder and its ancestors, and the grants to a user or group. */
 
 import { accessLevels } from '../../../access/access.ts';
 import {
@@ -31,7 +31,7 @@ import { readFolderNodes, type FolderNode } from './folder-batch.ts';
 
 export interface GrantNode extends Grant {
   readonly folder: FolderNode;
-  /** One of the two is set; neither if the user or group has been deleted meanwhile. */
+  /** Either `user` or `group` is set. Both are null if the user or group has been deleted meanwhile. */
   readonly user: UserNode | null;
   readonly group: Group | null;
 }
@@ -39,10 +39,13 @@ export interface GrantNode extends Grant {
 /** The folder is undefined if the viewer does not see it, or if it is in the trash. */
 type GrantOnAnyFolder = Grant & { readonly folder: FolderNode | undefined };
 
-/** How many grants are read at once to find those on visible folders. */
+/** The number of grants that one statement reads to find the grants on visible folders. */
 const scanBatch = 1_000;
 
-/** Folder by folder, the nearest first. On a folder that the viewer does not manage, only the grants to the viewer. */
+/**
+ * Lists the grants folder by folder, the nearest folder first. On a folder that the viewer does not manage, lists only the
+ * grants to the viewer.
+ */
 export function accessList(
   node: FolderNode,
   inherited: boolean,
@@ -192,7 +195,7 @@ async function toEffectiveAccessNodes(
   });
 }
 
-/** The grants to each of the users or groups, including those on folders that the viewer does not see. */
+/** The grants to each of the users or groups, including grants on folders that the viewer does not see. */
 export function grantsToSubjects(
   view: TreeView,
   subjectIds: readonly string[],
@@ -207,7 +210,7 @@ export function grantsToSubjects(
         ),
       );
     });
-  // The database cannot count visible folders, so `grantListTo` counts by itself.
+  // The database does not check which folders are visible, so `grantListTo` counts them itself.
   return new BatchedLists(subjectIds, { read, count: () => new Map() });
 }
 

@@ -33,7 +33,7 @@ import {
 
 const Grant = builder.objectRef<GrantNode>('Grant').implement({
   description:
-    'The access level of a user or a group on a folder. It also holds for everything inside, except where a grant on a deeper folder overrides it.',
+    'The access level of a user or a group on a folder. It also applies to the folders inside, unless a grant on a deeper folder overrides it.',
   fields: (t) => ({
     folder: t.expose('folder', { type: Folder, description: 'The folder of the grant.' }),
     user: t.expose('user', {
@@ -48,7 +48,7 @@ const Grant = builder.objectRef<GrantNode>('Grant').implement({
     }),
     level: t.expose('level', {
       type: AccessLevel,
-      description: 'The granted access level. NONE removes the access from the ancestors.',
+      description: 'The granted access level. NONE blocks the access that is inherited from the ancestors.',
     }),
     grantedAt: t.expose('grantedAt', { type: 'DateTime', description: 'The time of the grant.' }),
   }),
@@ -60,7 +60,7 @@ builder.objectField(Folder, 'access', (t) =>
     extensions: personalField,
     type: GrantConnection,
     description:
-      'The grants on this folder, newest first. If you do not have MANAGE on the folder, only the grants to you and your groups.',
+      'The grants on this folder, newest first. Without MANAGE on the folder, you see only the grants to you and your groups.',
     args: {
       inherited: t.arg.boolean({
         required: true,
@@ -100,7 +100,7 @@ builder.objectField(Folder, 'effectiveAccess', (t) =>
     type: EffectiveAccessConnection,
     nullable: true,
     description:
-      'The users who have access to this folder, ordered by user name: administrators, and users who have READ or more by a grant on this folder or on an ancestor, to them or to their groups. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE; without it null, with the error FORBIDDEN.',
+      'The users who have READ or more on this folder, ordered by user name: administrators, and users with grants. The grants can be on this folder or on an ancestor, and to the user or to a group. Includes disabled users, because their grants apply again as soon as they are enabled. Requires MANAGE; without it null, with the error FORBIDDEN.',
     args: pageArguments(t.arg),
     extensions: longField,
     resolve: (node, page, context, info) => {
@@ -174,7 +174,7 @@ const AccessExplanation = builder.objectRef<ExplanationNode>('AccessExplanation'
     isPassage: t.exposeBoolean('isPassage', {
       nullable: true,
       description:
-        'Whether the user sees the name of the folder although the level is NONE, because the user may see a folder inside it. Null for other users than yourself, unless you are an administrator.',
+        'Whether the user sees the name of the folder despite the level NONE, because the user may read a folder inside it. For users other than yourself, null unless you are an administrator.',
     }),
     reason: t.exposeString('reason', { description: 'A sentence with the reason, for display.' }),
   }),
@@ -228,7 +228,8 @@ defineMutation('grantAccess', {
     level: t.field({
       type: AccessLevel,
       required: true,
-      description: 'The access level. NONE removes the access that the user or group has from the ancestors.',
+      description:
+        'The access level. NONE blocks the access that the user or group inherits from the ancestors.',
     }),
   }),
   change: ({ grants }, caller, input) => grants.set(caller, input),

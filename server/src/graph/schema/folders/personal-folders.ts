@@ -1,4 +1,7 @@
-/** The folders of one viewer: those that grants give, the favorites and the visited ones. Also the mutations that change them. */
+/**
+ * The folders of one viewer: shared folders, favorites and recent folders. Also the mutations that change favorites and recent
+ * folders.
+ */
 
 import type { ObjectFieldBuilder } from '@pothos/core';
 import { isRowId } from '../../../database/statement.ts';
@@ -31,7 +34,7 @@ builder.objectFields(Viewer, (t) => ({
   sharedFolders: t.field({
     type: FolderConnection,
     description:
-      'The topmost folders that grants to you or to your groups let you read, in natural order of their names. Empty for administrators, whose access needs no grant.',
+      'The topmost folders that you may read through grants to you or to your groups, in natural order of their names. Empty for administrators, because they need no grants.',
     args: pageArguments(t.arg),
     resolve: (_, page, context, info) => {
       const readIds = () => context.access.topmostReadableIds;
@@ -42,7 +45,7 @@ builder.objectFields(Viewer, (t) => ({
   favorites: t.field({
     type: FolderConnection,
     description:
-      'Your favorites that you see, in natural order of their names. A deleted folder is missing until it is restored. Empty in a view.',
+      'Your favorites, in natural order of their names, without folders that you do not see. A deleted folder is missing until it is restored. Empty in a view.',
     args: pageArguments(t.arg),
     resolve: ({ userId, view }, page, context, info) => {
       const readIds = () => (view ? [] : readFavoriteIds(context.reader, userId));
@@ -52,7 +55,7 @@ builder.objectFields(Viewer, (t) => ({
   }),
   recentFolders: t.field({
     type: [Folder],
-    description: `The folders that you visited last and that you see, the latest first. The server keeps ${maxRecentFolders} visits of each user. Empty in a view.`,
+    description: `The folders that you visited last, latest first, without folders that you do not see. The server keeps the last ${maxRecentFolders} visits of each user. Empty in a view.`,
     args: {
       first: t.arg.int({
         required: true,

@@ -52,13 +52,13 @@ const TrashedFolder = builder.objectRef<TrashedRow>('TrashedFolder').implement({
     deletedAt: t.expose('deletedAt', { type: 'DateTime', description: 'When the folder was deleted.' }),
     purgedAt: t.field({
       type: 'DateTime',
-      description: 'When the folder can be purged. Until then, you can restore it.',
+      description: 'When the server may purge the folder. Until then, you can restore it.',
       resolve: ({ deletedAt }, _, { trashDays }) => purgeTime(deletedAt, trashDays),
     }),
     accessLevel: t.expose('accessLevel', {
       type: AccessLevel,
       description:
-        'The lower of your access levels on the folder and on its former parent; at most WRITE if you do not have MANAGE on all folders inside. You need WRITE to restore the folder, and MANAGE to purge it.',
+        'The lower of your access levels on the folder and on its former parent, and at most WRITE unless you have MANAGE on all folders inside. You need WRITE to restore the folder, and MANAGE to purge it.',
     }),
     formerParent: t.field({
       type: Folder,
@@ -131,7 +131,7 @@ const folderCount = 'The number of folders purged from the trash, without the fo
 
 defineMutation('purgeFolder', {
   description:
-    'Permanently delete a folder in the trash, with everything inside, before its time in the trash is over. You cannot restore it. Requires MANAGE on the folder, on all folders inside and on its former parent. NOT_FOUND if the trash does not contain the folder for you.',
+    'Permanently delete a folder in the trash, with everything inside, before the server purges it. You cannot restore it afterwards. Requires MANAGE on the folder, on all folders inside and on its former parent. NOT_FOUND if you do not see the folder in the trash.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the folder in the trash.' }),
   }),
@@ -146,16 +146,16 @@ defineMutation('purgeFolder', {
 
 defineMutation('emptyTrash', {
   description:
-    'Permanently delete all folders in the trash that you could purge with `purgeFolder`. You cannot restore them. A large trash is emptied in several steps: after an error, some folders may be purged and others not.',
+    'Permanently delete all folders in the trash that you could purge with `purgeFolder`. You cannot restore them afterwards. The server empties a large trash in several steps: after an error, some folders may be purged and others not.',
   input: (t) => ({
     deletedBefore: t.field({
       type: 'DateTime',
-      description: 'Purge only folders that were deleted before this time. By default, all.',
+      description: 'Purge only folders that were deleted before this time. By default, purges all.',
     }),
     dryRun: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Only count the folders that this would purge.',
+      description: 'If true, purges nothing: only counts the folders that it would purge.',
     }),
   }),
   change: ({ folders }, caller, { dryRun: isDryRun, ...input }, task) =>
@@ -166,7 +166,8 @@ defineMutation('emptyTrash', {
     folderCount: t.exposeInt('folderCount', { description: folderCount }),
     insideCount: t.exposeInt('insideCount', {
       nullable: true,
-      description: 'The number of folders inside them. Null unless this was a dry run.',
+      description:
+        'The number of folders inside the folders of `folderCount`. Null unless this was a dry run.',
     }),
     cursor: t.string(changeCursor),
   }),

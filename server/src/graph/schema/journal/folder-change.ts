@@ -58,7 +58,7 @@ const Kind = builder.enumType('FolderChangeKind', {
   values: {
     CREATE: {
       description:
-        'The folder is now visible to you: it was created, restored, moved to a place that you see, or uncovered by a grant. Replace your copy of the folder, if you have one. It may have subfolders that you have not read.',
+        'The folder is now visible to you: it was created, restored, moved to where you see it, or made visible by a grant. Replace your copy of the folder, if you have one. It may have subfolders that you have not read.',
     },
     UPDATE: {
       description:
@@ -66,7 +66,7 @@ const Kind = builder.enumType('FolderChangeKind', {
     },
     MOVE: {
       description:
-        'The folder has another parent. Move it, with everything inside, to its current `folder.parent`. Read the folders inside if you do not have the folder, if its `accessLevel` differs from your copy, or if you have read or dropped folders inside since you read the folder.',
+        'The folder has another parent. Move it, with everything inside, to its current `folder.parent`. Read the folders inside in three cases: you do not have the folder, its `accessLevel` differs from your copy, or you have read or dropped folders inside since you read the folder.',
     },
     DELETE: { description: 'The folder, with everything inside, is no longer visible to you.' },
     IMPORT: { description: 'Many folders were created inside this folder at once. Read them.' },
@@ -82,7 +82,7 @@ const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
   fields: (t) => ({
     kind: t.field({
       type: Kind,
-      description: 'The kind of the change, which says what to do with your copy.',
+      description: 'The kind of the change, which determines how to update your copy.',
       resolve: ({ change }) => change.kind,
     }),
     cursor: t.string({
@@ -130,7 +130,7 @@ const FolderChange = builder.objectRef<ChangeNode>('FolderChange').implement({
       type: User,
       nullable: true,
       description:
-        'The user who made the change. Visible to administrators, to users with MANAGE on a folder, and for your own changes.',
+        'The user who made the change. Null unless you are an administrator, have MANAGE on a folder, or made the change yourself.',
       resolve: ({ change, userOf }, _, { access }) => {
         const userId = change.entry?.byUserId;
         return access.managesSomething || userId === access.userId ? userOf(userId) : null;
@@ -160,7 +160,7 @@ const defaultPage = 50;
 builder.queryFields((t) => ({
   cursor: t.string({
     description:
-      'The position in the journal before the server read this response. To miss no change, read your data together with this cursor. Then subscribe to `folderChanges` after it.',
+      'The position in the journal at which the server read this response. To miss no change, request this cursor together with your data. Then subscribe to `folderChanges` after this cursor.',
     resolve: (_, __, { position }) => toJournalCursor(position),
   }),
   changes: t.field({
@@ -169,7 +169,7 @@ builder.queryFields((t) => ({
     args: {
       after: t.arg.string({
         description:
-          'Return only the changes after this cursor. Without it, all stored changes, or only RESYNC with the current cursor if your access was changed in that time, for example by a grant. To start from now, use the query `cursor`.',
+          'Return only the changes after this cursor. By default, returns all stored changes. If your access changed during that time, for example by a grant, returns only RESYNC with the current cursor. To start from now, use the query `cursor`.',
       }),
       under: t.arg.id({ description: 'Return only the changes of this folder and the folders inside it.' }),
       first: t.arg.int({ description: `The maximum number of results: ${defaultPage} by default.` }),
@@ -187,7 +187,7 @@ builder.subscriptionField('folderChanges', (t) =>
   t.field({
     type: FolderChange,
     description:
-      'Receive the changes of the folders that you see, as they happen. Your access at the moment of the change decides. After a reconnect, pass the cursor of your last change: you then miss nothing, or receive RESYNC.',
+      'Receive the changes of the folders that you see, as they happen. For each change, your access at that moment decides whether you receive it. After a reconnect, pass the cursor of your last change: you then miss nothing, or receive RESYNC.',
     args: {
       under: t.arg.id({
         description:

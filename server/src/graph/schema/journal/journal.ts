@@ -47,7 +47,7 @@ const kindTexts = {
     description: 'A user was renamed, disabled or enabled, or became an administrator or no longer is one.',
   },
   CHANGE_PASSWORD: {
-    description: 'A password was changed. If `by` is another user than `user`, it was reset.',
+    description: 'A password was changed. If `by` and `user` differ, the password was reset.',
   },
   DELETE_USER: { description: 'A user was deleted.' },
   CREATE_GROUP: { description: 'A group was created.' },
@@ -107,24 +107,24 @@ builder.objectFields(JournalEntry, (t) => ({
   ancestorIds: t.idList({
     nullable: true,
     description:
-      'The ids of the ancestors at the time of the change, from the root to the parent. For a move, the ancestors after it. Null for changes of other kinds, for example grants.',
+      'The ids of the ancestors at the time of the change, from the root to the parent. For a move, the ancestors after the move. Null for changes of other kinds, for example grants.',
     resolve: ({ pathIds }) => pathIds?.slice(0, -1),
   }),
   formerAncestorIds: t.idList({
     nullable: true,
-    description: 'For a move: the ids of the ancestors before it.',
+    description: 'For a move: the ids of the ancestors before the move.',
     resolve: ({ oldPathIds }) => oldPathIds?.slice(0, -1),
   }),
   path: t.string({
     nullable: true,
     description:
-      'The path of the folder at the time of the change, after it. For a deletion or a purge, the path before the deletion. A path of more than 4,096 characters is cut at its start. Null in entries of older versions, and if the path is unknown.',
+      'The path of the folder immediately after the change. For a deletion or a purge, the path before the deletion. A path of more than 4,096 characters is cut at its start. Null in entries of older server versions, and if the path is unknown.',
     resolve: chargeText(({ path }) => path),
   }),
   formerPath: t.string({
     nullable: true,
     description:
-      'For a move or a new name: the path of the folder before it. For a duplicate: the path of the original.',
+      'For a move or a new name: the path of the folder before the change. For a duplicate: the path of the original.',
     resolve: chargeText(({ formerPath }) => formerPath),
   }),
 }));
@@ -208,7 +208,7 @@ builder.subscriptionField('journal', (t) =>
       after: t.arg.string({
         extensions: startArgument,
         description:
-          'Start with the entries after this cursor, which is the field `cursor` of an entry, a query or a mutation. By default, only new entries.',
+          'Start with the entries after this cursor, from the field `cursor` of an entry, a query or a mutation. By default, sends only new entries.',
       }),
     },
     subscribe: async (_, { filter, after }, context) => {

@@ -1,6 +1,6 @@
 /**
- * Users and sessions that were read together form a batch: a field is read for the whole batch at once. Also the
- * lists of users, groups and sessions that clients page through.
+ * Users and sessions that were read together form a batch: a field is read for the whole batch together. Also defines the
+ * paginated lists of users, groups and sessions.
  */
 
 import {
@@ -98,7 +98,7 @@ export function readUserNodes(
   });
 }
 
-/** Makes a batch of one user. */
+/** Creates a batch of one user. */
 export function toUserNode(user: User): UserNode {
   return new UserBatch([user]).nodes[0]!;
 }

@@ -14,10 +14,9 @@ import { Group, User, type ExtendedTypes } from '../builder.ts';
 import { defineMutation, type MutationResponse } from '../mutation.ts';
 import { toUserNode, type UserNode } from './people-batch.ts';
 
-const nameLimits =
-  '1 to 128 characters without control characters. No other may have this name, also in another case.';
+const nameLimits = '1 to 128 characters without control characters. Must be unique, without regard to case.';
 const passwordLimits =
-  '8 to 128 characters of any kind. Not the user name, and none of the 10,000 most common passwords.';
+  '8 to 128 characters of any kind. Must not be the user name or one of the 10,000 most common passwords.';
 
 const userPayload = (t: ObjectFieldBuilder<ExtendedTypes, { readonly user: UserNode }>) => ({
   user: t.expose('user', { type: User, description: 'The user after the change.' }),
@@ -41,7 +40,7 @@ defineMutation('createUser', {
 
 defineMutation('updateUser', {
   description:
-    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, or if you disable or demote yourself: this keeps at least one administrator.',
+    'Change a user. Fields that you omit do not change. Only for administrators. CONFLICT if the name is already in use, or if you disable or demote yourself. So at least one administrator remains.',
   input: (t) => ({
     id: t.id({ required: true, description: 'The id of the user.' }),
     username: t.string({ description: `The new name: ${nameLimits}` }),
@@ -83,7 +82,7 @@ defineMutation('resetPassword', {
 });
 
 defineMutation('startViewAs', {
-  description: `View the tree as another user, for ${viewSeconds / 60} minutes. Send the view token in the header \`Espalier-View-As\`, next to the Authorization header of the same session, or as \`viewAs\` in the payload of \`connection_init\`. Requests are then answered with exactly the rights of that user, and mutations are refused with FORBIDDEN. Only for administrators. CONFLICT for yourself and for a disabled user. The view ends with the session, when you lose the administrator role, and when the user is disabled or deleted.`,
+  description: `View the tree as another user, for ${viewSeconds / 60} minutes. Send the view token in the header \`Espalier-View-As\`, next to the Authorization header of the same session, or as \`viewAs\` in the payload of \`connection_init\`. The server then runs queries with exactly the rights of that user, and refuses mutations with FORBIDDEN. Only for administrators. CONFLICT if the user is yourself or disabled. The view ends with the session, when you lose the administrator role, and when the user is disabled or deleted.`,
   input: (t) => ({ userId: t.id({ required: true, description: 'The id of the user to view as.' }) }),
   change: ({ views }, caller, input) => views.start(caller, input),
   toPayload: async ({ userId, token, expiresAt }, { context: { reader } }) => ({
@@ -103,7 +102,7 @@ defineMutation('startViewAs', {
 
 defineMutation('changePassword', {
   description:
-    'Change your password, and end your other sessions. FORBIDDEN if the old password is wrong. After 50 wrong attempts, UNAVAILABLE for a time, with `retryAfterSeconds`.',
+    'Change your password, and end your other sessions. FORBIDDEN if the old password is wrong. After 50 wrong attempts, UNAVAILABLE for some time, with `retryAfterSeconds`.',
   input: (t) => ({
     oldPassword: t.string({ required: true, description: 'Your current password.' }),
     newPassword: t.string({ required: true, description: passwordLimits }),
@@ -144,7 +143,7 @@ defineMutation('updateGroup', {
 });
 
 defineMutation('deleteGroup', {
-  description: 'Delete a group with its grants. The users in it remain. Only for administrators.',
+  description: 'Delete a group with its grants. Does not delete its members. Only for administrators.',
   input: (t) => ({ id: t.id({ required: true, description: 'The id of the group.' }) }),
   change: ({ groups }, caller, { id }) => groups.delete(caller, id),
   toPayload: (_, __, { id }) => ({ deletedGroupId: id }),

@@ -64,7 +64,7 @@ User.implement({
     ),
     isDisabled: t.boolean(
       detail(
-        'Whether the user is disabled: then the user cannot log in and has no sessions. ',
+        'Whether the user is disabled. A disabled user cannot log in and has no sessions. ',
         ({ disabledAt }) => disabledAt !== null,
       ),
     ),
@@ -118,7 +118,7 @@ export function requireDetails(user: UserNode, access: Access): UserNode {
   throw new Refusal('FORBIDDEN', 'Only administrators may read this field of other users.');
 }
 
-/** Refuses to list sessions in a view: their addresses and devices are not part of the tree. */
+/** Refuses to list sessions in a view, because addresses and devices are not part of the tree. */
 export function requireNoView({ view }: ViewerShape): void {
   if (view)
     throw new Refusal(
@@ -216,7 +216,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   fields: (t) => ({
     user: t.field({
       type: User,
-      description: 'The user with whose rights the request is answered. In a view, the viewed user.',
+      description: 'The user whose rights apply to the request. In a view, the viewed user.',
       resolve: (viewer, _, { reader }) =>
         whenDone(readUser(reader, effectiveUserId(viewer)), (user) => toUserNode(requireExisting(user))),
     }),
@@ -230,7 +230,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     }),
     session: t.field({
       type: Session,
-      description: 'The session of the request. In a view, that of the administrator.',
+      description: 'The session of the request. In a view, the session of the administrator.',
       resolve: ({ sessionId }, _, { reader }) =>
         whenDone(readSession(reader, sessionId), (row) => toSessionNodes(reader, [requireExisting(row)])[0]!),
     }),
@@ -257,7 +257,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
-    description: 'Yourself: the authenticated user, with the session of the request.',
+    description: 'The authenticated user of the request (yourself), with the session.',
     resolve: (_, __, { viewer }) => viewer,
   }),
 );
